@@ -1,0 +1,65 @@
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+export type Sqlite = Database.Database;
+
+export interface OpenOptions {
+  /** How long a statement waits for a lock. The whole process stands still meanwhile. */
+  readonly busyTimeoutMs: number;
+  readonly readonly?: boolean;
+}
+
+const FULL = 2;
+const PRIVATE_FILE = 0o600;
+
+/** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
+export function openDatabase(file: string, options: OpenOptions): Sqlite {
+  const readonly = options.readonly ?? false;
+  if (!readonly) makePrivate(file);
+  const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
+  try {
+    if (!readonly) db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    demand(db, 'synchronous', FULL, file);
+    demand(db, 'foreign_keys', 1, file);
+    if (!readonly) demand(db, 'journal_mode', 'wal', file);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Every write goes through here: BEGIN IMMEDIATE, so that a read followed by a write never fails half-way. */
+export function write<T>(db: Sqlite, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Size in bytes of the write-ahead log beside a database file. */
+export function walBytes(file: string): number {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', PRIVATE_FILE));
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+    const mode = statSync(name, { throwIfNoEntry: false })?.mode;
+    if (mode !== undefined && (mode & 0o777) !== PRIVATE_FILE) chmodSync(name, PRIVATE_FILE);
+  }
+}
+
+function demand(db: Sqlite, pragma: string, expected: string | number, file: string): void {
+  const came = db.pragma(pragma, { simple: true });
+  if (came !== expected) {
+    throw new Error(`${file}: expected PRAGMA ${pragma} to be ${expected}, but it is ${String(came)}`);
+  }
+}
