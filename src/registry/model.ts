@@ -179,6 +179,20 @@ export interface Member extends Documented {
   readonly email: string | null;
 }
 
+/** A person; kept apart from `Member`, which belongs to an organization. */
+export interface User extends Documented {
+  readonly id: string | null;
+  readonly email: string | null;
+  readonly fullName: string | null;
+}
+
+/** What creating a user and an organization answers. A lost answer that was found again knows no user. */
+export interface CreatedOrganization {
+  readonly user: User | null;
+  readonly organization: Organization | null;
+  readonly installation: Installation;
+}
+
 /** The one pattern for ids. Nothing that fails it enters a URL, a file name or a key. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 

@@ -1,0 +1,50 @@
+export const REGISTRY_ERROR_CODES = [
+  /** Refused here, before anything was sent: an id, a path or an amount that no call may carry. */
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'conflict',
+  /** The registry refused what was sent (400, 422 and their like). */
+  'invalid',
+  'rate_limited',
+  'unavailable',
+  'timeout',
+  'bad_answer',
+  'too_large',
+  /** A write whose answer was lost, and which could not be found again beyond doubt. */
+  'outcome_unknown',
+  'cancelled',
+] as const;
+export type RegistryErrorCode = (typeof REGISTRY_ERROR_CODES)[number];
+
+export interface RegistryErrorDetails {
+  readonly status?: number | null;
+  readonly retryAfterMs?: number | null;
+  readonly registryMessage?: string | null;
+  readonly candidates?: readonly unknown[];
+  readonly cause?: unknown;
+}
+
+/** The one error of the client. It never holds a token: neither in a message nor in a field. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+  readonly code: RegistryErrorCode;
+  /** The answer's status; null where none came. */
+  readonly status: number | null;
+  /** How long the registry asked to wait, capped; null where it did not say. */
+  readonly retryAfterMs: number | null;
+  /** The registry's own words, without anything that looks like a credential. */
+  readonly registryMessage: string | null;
+  /** What may have come of a write, for `outcome_unknown`. */
+  readonly candidates: readonly unknown[];
+
+  constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.code = code;
+    this.status = details.status ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+    this.registryMessage = details.registryMessage ?? null;
+    this.candidates = details.candidates ?? [];
+  }
+}

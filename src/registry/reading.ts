@@ -1,0 +1,37 @@
+import type { CallRecord } from './http.js';
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** Called for each attempt of each request of this one read. */
+  readonly onCall?: (call: CallRecord) => void;
+}
+
+export interface ListOptions extends ReadOptions {
+  /** Rows to ask for per page; the registry may serve fewer. Default 100. */
+  readonly limit?: number;
+  /** Pages that are asked for at once; they are delivered in order. Default 4. */
+  readonly readAhead?: number;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Counted from 0. */
+  readonly number: number;
+  /** What the registry says the whole list holds; null where it does not say. */
+  readonly total: number | null;
+  /** Rows that a page really holds. */
+  readonly pageSize: number;
+  readonly bytes: number;
+  /** SHA-256 in hex of the array's own bytes: equal digests are equal rows in equal order. */
+  readonly digest: string;
+  readonly last: boolean;
+  /** Why it is the last one: the list ended, a page brought nothing new, or there were more pages than rows allow. */
+  readonly end: 'complete' | 'repeated' | 'endless' | null;
+}
+
+/** A certificate as it arrives. The file name that the registry suggests is never looked at. */
+export interface Download {
+  readonly contentLength: number | null;
+  readonly body: AsyncIterable<Buffer>;
+  cancel(): Promise<void>;
+}
