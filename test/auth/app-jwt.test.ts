@@ -1,0 +1,67 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { decodeProtectedHeader, jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createAppJwt } from '../../src/auth/app-jwt.js';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const appId = '5f9c2f0e-0f0c-4c7e-9d0b-3a3f6a1d2c11';
+const start = Date.parse('2026-03-29T00:59:30.750Z');
+const MINUTE = 60_000;
+
+async function claimsOf(jwt: string, at: number): Promise<Record<string, unknown>> {
+  const { payload } = await jwtVerify(
+    jwt,
+    createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })),
+    {
+      algorithms: ['RS256'],
+      currentDate: new Date(at),
+    },
+  );
+  return payload;
+}
+
+describe('the app JWT', () => {
+  it('is signed with RS256 and verifies with the public key', async () => {
+    const jwt = await createAppJwt({ appId, privateKey, now: () => start })();
+    expect(decodeProtectedHeader(jwt)).toEqual({ alg: 'RS256', typ: 'JWT' });
+    expect(await claimsOf(jwt, start)).toEqual({
+      alg: 'RS256',
+      iss: appId,
+      iat: Math.floor(start / 1000) - 60,
+      exp: Math.floor(start / 1000) + 7 * 60,
+    });
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
+    await expect(jwtVerify(jwt, other)).rejects.toThrow('signature');
+  });
+
+  it('is the same for calls that come together and is reused while it is young', async () => {
+    let now = start;
+    const appJwt = createAppJwt({ appId, privateKey, now: () => now });
+    const [first, second] = await Promise.all([appJwt(), appJwt()]);
+    now += 3 * MINUTE;
+    expect([second, await appJwt()]).toEqual([first, first]);
+    now += MINUTE;
+    expect(await appJwt()).not.toBe(first);
+  });
+
+  it('is signed anew when time steps back below its iat', async () => {
+    let now = start;
+    const appJwt = createAppJwt({ appId, privateKey, now: () => now });
+    const first = await appJwt();
+    now -= 61_000;
+    expect(await appJwt()).not.toBe(first);
+  });
+
+  for (const skew of [-2 * MINUTE, 0, 2 * MINUTE]) {
+    it(`T42 passes the registry at every moment of its use with a clock ${skew / MINUTE} minutes off`, async () => {
+      let real = start;
+      const appJwt = createAppJwt({ appId, privateKey, now: () => real + skew });
+      for (let second = 0; second < 15 * 60; second += 10) {
+        real = start + second * 1000;
+        const { exp } = await claimsOf(await appJwt(), real);
+        expect(Number(exp) * 1000).toBeGreaterThan(real + MINUTE / 2);
+        expect(Number(exp) * 1000).toBeLessThanOrEqual(real + 10 * MINUTE);
+      }
+    });
+  }
+});
