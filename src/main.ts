@@ -1,2 +1,36 @@
 #!/usr/bin/env node
-process.stdout.write('carbon-mirror\n');
+import { readVersion } from './cli/version.js';
+import { runProgram } from './cli/program.js';
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const [signal, exitCode] of Object.entries(SIGNALS)) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(exitCode);
+      controller.abort(signal);
+    });
+  }
+  return controller.signal;
+}
+
+/** A reader that went away (`| head`) is no fault. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  now: Date.now,
+  terminal: {
+    stdin: process.stdin.isTTY ?? false,
+    stdout: process.stdout.isTTY ?? false,
+    stderr: process.stderr.isTTY ?? false,
+  },
+  columns: process.stdout.columns ?? 100,
+  interruption,
+});

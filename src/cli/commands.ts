@@ -1,0 +1,6 @@
+import type { CommandModule } from './command.js';
+
+/** Every command, in the order of the help, and the module that holds it. */
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  migrate: () => import('./migrate.js'),
+};

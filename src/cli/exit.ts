@@ -1,0 +1,60 @@
+/** What the exit code of a command says. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  checkFailed: 3,
+  notAuthorized: 4,
+  unreachable: 5,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A fault that was foreseen: shown as its message and, on the next line, what to do. Never a stack trace. */
+export class CommandFault extends Error {
+  override readonly name = 'CommandFault';
+  readonly exitCode: ExitCode;
+  readonly advice: string | null;
+
+  constructor(exitCode: ExitCode, message: string, advice: string | null = null) {
+    super(message);
+    this.exitCode = exitCode;
+    this.advice = advice;
+  }
+}
+
+/** Registry errors are known by their code, so that a quick command need not load the client. */
+const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
+  unauthorized: EXIT.notAuthorized,
+  forbidden: EXIT.notAuthorized,
+  unavailable: EXIT.unreachable,
+  timeout: EXIT.unreachable,
+  rate_limited: EXIT.unreachable,
+  bad_answer: EXIT.unreachable,
+  too_large: EXIT.unreachable,
+  not_found: EXIT.checkFailed,
+  conflict: EXIT.checkFailed,
+  outcome_unknown: EXIT.checkFailed,
+  invalid: EXIT.usage,
+};
+
+export interface Explanation {
+  readonly exitCode: ExitCode;
+  readonly lines: readonly string[];
+}
+
+/** The one table from an error to what a person reads and a script gets. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof CommandFault) {
+    return {
+      exitCode: error.exitCode,
+      lines: error.advice === null ? [error.message] : [error.message, error.advice],
+    };
+  }
+  if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
+  if (error.name === 'SettingsError') return { exitCode: EXIT.usage, lines: error.message.split('\n') };
+  const code =
+    error.name === 'RegistryError' && 'code' in error ? EXIT_BY_CODE[String(error.code)] : undefined;
+  if (code !== undefined) return { exitCode: code, lines: [`The registry: ${error.message}`] };
+  return { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
+}

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+
+type Environment = Io['env'];
+
+/** Where a command finds its mirror, and the settings that belong to it. */
+export interface Place {
+  readonly demo: boolean;
+  readonly folder: string;
+  readonly inboxFile: string;
+  readonly mirrorFile: string;
+  readonly certificates: string;
+  /** The environment, or the settings that the demo was started with. */
+  readonly env: Environment;
+}
+
+const DEMO_SETTINGS = 'settings.json';
+
+/** With no setting of a registry or a webhook, a command means the demo. */
+export function meansDemo(env: Environment): boolean {
+  return !Object.keys(env).some(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] !== '');
+}
+
+export function dataFolder(env: Environment): string {
+  return env['DATA_DIR'] || 'data';
+}
+
+export function demoFolder(env: Environment): string {
+  return join(dataFolder(env), 'demo');
+}
+
+export function demoSettingsFile(folder: string): string {
+  return join(folder, DEMO_SETTINGS);
+}
+
+export function placeAt(folder: string, env: Environment, demo: boolean): Place {
+  return {
+    demo,
+    folder,
+    env: { ...env, DATA_DIR: folder },
+    inboxFile: join(folder, 'inbox.db'),
+    mirrorFile: join(folder, 'mirror.db'),
+    certificates: join(folder, 'certificates'),
+  };
+}
+
+/** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
+export function findPlace(io: Io): Place {
+  const own = placeAt(dataFolder(io.env), io.env, false);
+  if (!meansDemo(io.env)) return demandMirror(own);
+  const folder = demoFolder(io.env);
+  if (!existsSync(demoSettingsFile(folder))) return demandMirror(own);
+  if (existsSync(own.mirrorFile)) return own;
+  say(
+    io,
+    `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
+  );
+  return placeAt(folder, { ...readDemoSettings(folder), ...io.env }, true);
+}
+
+export function readDemoSettings(folder: string): Environment {
+  const settings: unknown = JSON.parse(readFileSync(demoSettingsFile(folder), 'utf8'));
+  if (typeof settings !== 'object' || settings === null) return {};
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
+}
+
+function demandMirror(place: Place): Place {
+  if (existsSync(place.mirrorFile)) return place;
+  throw new CommandFault(
+    EXIT.usage,
+    `There is no mirror in ${place.folder}: expected the file ${place.mirrorFile}.`,
+    'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
+  );
+}

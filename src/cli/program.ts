@@ -1,0 +1,55 @@
+import { Command, CommanderError } from 'commander';
+import type { CommandModule } from './command.js';
+import { COMMANDS } from './commands.js';
+import { EXIT, type ExitCode, explain } from './exit.js';
+import { type Io, say } from './io.js';
+
+/** Run one command line and answer its exit code. Nothing here ends the process. */
+export async function runProgram(argv: readonly string[], version: string, io: Io): Promise<ExitCode> {
+  try {
+    const program = createProgram(version, io);
+    for (const load of modulesFor(argv)) {
+      const module = await load();
+      module.define(program, io);
+    }
+    inherit(program);
+    await program.parseAsync([...argv], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const { exitCode, lines } = explain(error);
+    for (const line of lines) say(io, line);
+    return exitCode;
+  }
+}
+
+/** Only the module of the named command is loaded; all of them where the whole list is shown. */
+function modulesFor(argv: readonly string[]): readonly (() => Promise<CommandModule>)[] {
+  const named = argv.find(word => !word.startsWith('-'));
+  const load = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined;
+  return load === undefined ? Object.values(COMMANDS) : [load];
+}
+
+function createProgram(version: string, io: Io): Command {
+  return new Command('carbon-mirror')
+    .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('Add --help to see what it takes.')
+    .configureOutput({
+      writeOut: text => void io.stdout.write(text),
+      writeErr: text => void io.stderr.write(text),
+      getOutHasColors: () => io.terminal.stdout && !io.env['NO_COLOR'],
+      getErrHasColors: () => io.terminal.stderr && !io.env['NO_COLOR'],
+      getOutHelpWidth: () => io.columns,
+      getErrHelpWidth: () => io.columns,
+    });
+}
+
+/** Subcommands made by a module answer faults the way the program does. */
+function inherit(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inherit(child);
+  }
+}

@@ -1,0 +1,40 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runProgram } from '../../src/cli/program.js';
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly env?: Record<string, string>;
+  readonly input?: string;
+  readonly now?: () => number;
+  readonly terminal?: boolean;
+}
+
+/** Run a command line in this process, as a script would: no terminal unless asked for. */
+export async function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const stdin = new PassThrough();
+  stdin.end(options.input ?? '');
+  const terminal = options.terminal ?? false;
+  const printed = Promise.all([text(stdout), text(stderr)]);
+  const exitCode = await runProgram(argv, '0.0.0-test', {
+    stdin,
+    stdout,
+    stderr,
+    env: options.env ?? {},
+    now: options.now ?? Date.now,
+    terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
+    columns: 100,
+    interruption: () => new AbortController().signal,
+  });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await printed;
+  return { exitCode, stdout: out, stderr: err };
+}
