@@ -1,0 +1,69 @@
+import type { Generated, Insertable, Selectable } from 'kysely';
+
+/** The tables of inbox.db. The meaning of each column stands beside it in migrations/inbox/. */
+export interface InboxTables {
+  deliveries: DeliveriesTable;
+  signed_texts: SignedTextsTable;
+  jobs: JobsTable;
+  claims: ClaimsTable;
+}
+
+export const VERDICTS = ['accepted', 'set_aside'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export const JOB_STATES = ['ready', 'claimed', 'parked', 'buried', 'done'] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+export const LANES = ['data', 'certificates'] as const;
+export type Lane = (typeof LANES)[number];
+
+interface DeliveriesTable {
+  id: Generated<number>;
+  received_at: string;
+  event: string | null;
+  installation_id: string | null;
+  digest: string;
+  outer_mismatch: string | null;
+  verdict: Verdict;
+  reason: string | null;
+  secret_index: number;
+  job_id: number | null;
+}
+
+interface SignedTextsTable {
+  digest: string;
+  last_received_at: string;
+  signed_data: string;
+}
+
+interface JobsTable {
+  id: Generated<number>;
+  kind: string;
+  organization_id: string | null;
+  installation_id: string | null;
+  lane: Lane;
+  dedupe_key: string;
+  trigger: string;
+  payload: string;
+  state: JobState;
+  attempts: number;
+  run_at: string;
+  claimed_until: string | null;
+  claim: number | null;
+  started_at: string | null;
+  finished_at: string | null;
+  created_at: string;
+  last_error_code: string | null;
+  last_error: string | null;
+  outcome: string | null;
+  merged_into: number | null;
+}
+
+interface ClaimsTable {
+  id: number;
+  last: number;
+}
+
+export type DeliveryRow = Selectable<DeliveriesTable>;
+export type NewDeliveryRow = Insertable<DeliveriesTable>;
+export type JobRow = Selectable<JobsTable>;

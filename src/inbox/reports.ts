@@ -1,0 +1,124 @@
+import { sql } from 'kysely';
+import type { DeliveryRow, JobRow, JobState, Verdict } from '../database/inbox-tables.js';
+import type { Sqlite } from '../database/open.js';
+import { parameter, statement } from '../database/statement.js';
+import { queries, raw, toInstant } from './queries.js';
+
+/** Done jobs are not counted: there may be millions. */
+export interface JobCounts {
+  readonly ready: number;
+  readonly claimed: number;
+  readonly parked: number;
+  readonly buried: number;
+  /** When the oldest ready job may start or might have started; null when none waits. */
+  readonly oldestRunAt: string | null;
+}
+
+export interface JobFilter {
+  readonly state?: JobState;
+  readonly installationId?: string;
+  readonly limit?: number;
+}
+
+export interface DeliveryFilter {
+  readonly verdict?: Verdict;
+  readonly installationId?: string;
+  readonly limit?: number;
+}
+
+/** A delivery beside what became of it. */
+export type DeliveryReport = DeliveryRow & { job_state: JobState | null; job_outcome: string | null };
+
+/** What people and gauges ask of the inbox. Nothing here writes. */
+export interface Reports {
+  countJobs(): JobCounts;
+  /**
+   * When the next job becomes due or the next lease runs out (epoch ms); null when there is none.
+   * What is due already has had its chance in `claimJobs`: it waits for a claim to end, not for a time.
+   */
+  nextRunAt(now: number): number | null;
+  /** Newest first. */
+  listJobs(filter: JobFilter): JobRow[];
+  findJob(id: number): JobRow | null;
+  /** Newest first. */
+  listDeliveries(filter: DeliveryFilter): DeliveryReport[];
+  readSignedText(digest: string): string | null;
+  /** Whether an accepted delivery for the installation came at or after this instant. */
+  hasDeliverySince(installationId: string, since: number): boolean;
+}
+
+const DEFAULT_LIMIT = 100;
+
+export function createReports(db: Sqlite): Reports {
+  const counts = statement<{ none: null }, JobCounts>(
+    db,
+    raw(sql<JobCounts>`SELECT
+      (SELECT count(*) FROM jobs WHERE state = 'ready') AS ready,
+      (SELECT count(*) FROM jobs WHERE state = 'claimed') AS claimed,
+      (SELECT count(*) FROM jobs WHERE state = 'parked') AS parked,
+      (SELECT count(*) FROM jobs WHERE state = 'buried') AS buried,
+      (SELECT min(run_at) FROM jobs WHERE state = 'ready') AS oldestRunAt`),
+  );
+  const next = statement<{ now: string }, { at: string | null }>(
+    db,
+    raw(sql<{ at: string | null }>`SELECT min(at) AS at FROM (
+      SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > ${parameter('now')}
+      UNION ALL
+      SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${parameter('now')})`),
+  );
+  const job = statement<{ id: number }, JobRow>(
+    db,
+    queries.selectFrom('jobs').selectAll().where('id', '=', parameter<number>('id')),
+  );
+  const text = statement<{ digest: string }, { signed_data: string }>(
+    db,
+    queries
+      .selectFrom('signed_texts')
+      .select('signed_data')
+      .where('digest', '=', parameter<string>('digest')),
+  );
+  const since = statement<{ installationId: string; since: string }, { found: number }>(
+    db,
+    raw(sql<{ found: number }>`SELECT EXISTS (SELECT 1 FROM deliveries
+      WHERE installation_id = ${parameter('installationId')} AND received_at >= ${parameter('since')}
+        AND verdict = 'accepted') AS found`),
+  );
+
+  return {
+    countJobs: () =>
+      counts.get({ none: null }) ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
+    nextRunAt: now => {
+      const at = next.get({ now: toInstant(now) })?.at ?? null;
+      return at === null ? null : Date.parse(at);
+    },
+    listJobs: filter => listJobs(db, filter),
+    findJob: id => job.get({ id }) ?? null,
+    listDeliveries: filter => listDeliveries(db, filter),
+    readSignedText: digest => text.get({ digest })?.signed_data ?? null,
+    hasDeliverySince: (installationId, from) =>
+      since.get({ installationId, since: toInstant(from) })?.found === 1,
+  };
+}
+
+function listJobs(db: Sqlite, { state, installationId, limit = DEFAULT_LIMIT }: JobFilter): JobRow[] {
+  let query = queries.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit);
+  if (state !== undefined) query = query.where('state', '=', state);
+  if (installationId !== undefined) query = query.where('installation_id', '=', installationId);
+  return statement<Record<string, never>, JobRow>(db, query).all({});
+}
+
+function listDeliveries(
+  db: Sqlite,
+  { verdict, installationId, limit = DEFAULT_LIMIT }: DeliveryFilter,
+): DeliveryReport[] {
+  let query = queries
+    .selectFrom('deliveries')
+    .leftJoin('jobs', 'jobs.id', 'deliveries.job_id')
+    .selectAll('deliveries')
+    .select(['jobs.state as job_state', 'jobs.outcome as job_outcome'])
+    .orderBy('deliveries.id', 'desc')
+    .limit(limit);
+  if (verdict !== undefined) query = query.where('deliveries.verdict', '=', verdict);
+  if (installationId !== undefined) query = query.where('deliveries.installation_id', '=', installationId);
+  return statement<Record<string, never>, DeliveryReport>(db, query).all({});
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { migrate } from '../../src/database/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import type { NewDelivery } from '../../src/inbox/deliveries.js';
+
+/** Noon of a day on which nothing happens. */
+export const NOON = Date.UTC(2026, 4, 4, 12);
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A real, migrated inbox.db that goes away with its test. */
+export function temporaryInbox(folder: string = temporaryFolder()): Sqlite {
+  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 250 });
+  onTestFinished(() => {
+    db.close();
+  });
+  migrate(db, 'inbox', new Date(NOON).toISOString());
+  return db;
+}
+
+export function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
+  return {
+    receivedAt: NOON,
+    event: 'warehouseTransaction',
+    installationId: 'installation-1',
+    organizationId: 'organization-1',
+    signedData: 'e30=',
+    digest: '0'.repeat(64),
+    outerMismatch: null,
+    verdict: 'accepted',
+    reason: null,
+    secretIndex: 0,
+    ...overrides,
+  };
+}
