@@ -1,0 +1,127 @@
+import { backoffMs } from '../inbox/backoff.js';
+import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
+
+/** Why a run was stopped from our own side. */
+export const STOP_CODES = [
+  /** The process is going down: the job resumes at once in the next one. */
+  'shutdown',
+  /** The lease ran out and somebody else may hold the job. */
+  'claim_lost',
+  /** Another job reads the same organization. */
+  'organization_busy',
+] as const;
+export type StopCode = (typeof STOP_CODES)[number];
+
+/** The reason an AbortSignal of a run carries. */
+export class StopError extends Error {
+  override readonly name = 'StopError';
+  readonly code: StopCode;
+
+  constructor(code: StopCode) {
+    super(code.replace('_', ' '));
+    this.code = code;
+  }
+}
+
+const STORAGE_CODES = ['fenced', 'disk_full', 'database_busy', 'file_refused', 'clash'] as const;
+type StorageCode = (typeof STORAGE_CODES)[number];
+
+export type FailureCode = RegistryErrorCode | StopCode | StorageCode | 'unexpected';
+
+/** `reach` says whether the other resources of the same run are still worth asking for. */
+export interface Rule {
+  readonly then: 'retry' | 'park' | 'bury' | 'give_up' | 'give_back';
+  readonly reach: 'resource' | 'run';
+  /** At least this long before the next try, whatever the back-off says. */
+  readonly waitMs?: number;
+}
+
+const BUSY_WAIT_MS = 1000;
+const DISK_WAIT_MS = 30_000;
+
+/** Every way in which work can fail, and what becomes of its job. */
+export const RULES: Readonly<Record<FailureCode, Rule>> = {
+  rate_limited: { then: 'retry', reach: 'resource' },
+  unavailable: { then: 'retry', reach: 'resource' },
+  timeout: { then: 'retry', reach: 'resource' },
+  bad_answer: { then: 'retry', reach: 'resource' },
+  too_large: { then: 'retry', reach: 'resource' },
+  not_found: { then: 'retry', reach: 'resource' },
+  conflict: { then: 'retry', reach: 'resource' },
+  invalid: { then: 'retry', reach: 'resource' },
+  forbidden: { then: 'retry', reach: 'resource' },
+  clash: { then: 'retry', reach: 'resource' },
+  unexpected: { then: 'retry', reach: 'resource' },
+  /** A second try was made with a new token already; a third would be a loop. */
+  unauthorized: { then: 'park', reach: 'run' },
+  /** Not one of these calls can be right the next time. */
+  bad_request: { then: 'bury', reach: 'resource' },
+  outcome_unknown: { then: 'bury', reach: 'resource' },
+  disk_full: { then: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
+  file_refused: { then: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
+  database_busy: { then: 'retry', reach: 'run', waitMs: BUSY_WAIT_MS },
+  organization_busy: { then: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
+  shutdown: { then: 'give_back', reach: 'run' },
+  cancelled: { then: 'give_back', reach: 'run' },
+  claim_lost: { then: 'give_up', reach: 'run' },
+  /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
+  fenced: { then: 'give_up', reach: 'run' },
+};
+
+const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  SQLITE_FULL: 'disk_full',
+  EACCES: 'file_refused',
+  EPERM: 'file_refused',
+  EROFS: 'file_refused',
+  EMFILE: 'file_refused',
+  EIO: 'file_refused',
+  SQLITE_IOERR: 'file_refused',
+  SQLITE_READONLY: 'file_refused',
+  SQLITE_BUSY: 'database_busy',
+  SQLITE_LOCKED: 'database_busy',
+};
+
+export function codeOf(error: unknown): FailureCode {
+  if (error instanceof RegistryError) return error.code;
+  if (error instanceof StopError) return error.code;
+  if (!(error instanceof Error)) return 'unexpected';
+  if (error.name === 'FencedError') return 'fenced';
+  if (error.name === 'ClashError') return 'clash';
+  const code = 'code' in error ? String(error.code) : '';
+  return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
+}
+
+export interface Failure {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+}
+
+export function describe(error: unknown): Failure {
+  return {
+    code: codeOf(error),
+    message: error instanceof Error ? error.message : String(error),
+    retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
+  };
+}
+
+export type Outcome =
+  | { readonly then: 'retry' | 'give_back'; readonly at: number }
+  | { readonly then: 'park' | 'bury' | 'give_up' };
+
+export interface Moment {
+  readonly now: number;
+  /** The failed one included. */
+  readonly attempts: number;
+  readonly random: () => number;
+}
+
+/** What becomes of a job that failed in this way. */
+export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
+  const { then, waitMs = 0 } = RULES[failure.code];
+  if (then === 'give_back') return { then, at: now + waitMs };
+  if (then !== 'retry') return { then };
+  return { then, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
+}

@@ -1,0 +1,118 @@
+import { type PermissionName, type Permissions, permits } from '../registry/model.js';
+
+export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
+
+export function isJobKind(kind: string): kind is JobKind {
+  return JOB_KINDS.some(known => known === kind);
+}
+
+/** In the order in which they are read: what can be sold first, the long lists last. */
+export const RESOURCES = [
+  'warehouse',
+  'reservations',
+  'inventory',
+  'inventory_requests',
+  'organization',
+  'addresses',
+  'members',
+  'retirements',
+  'projects',
+] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/** What an installation must grant, at VIEW or above. Projects are public: the app's own token reads them. */
+export const NEEDED: Readonly<Record<Resource, PermissionName | null>> = {
+  warehouse: 'organization_warehouse',
+  reservations: 'organization_warehouse',
+  inventory: 'organization_inventory',
+  inventory_requests: 'organization_inventory',
+  organization: 'organization_info',
+  addresses: 'organization_info',
+  members: 'organization_members',
+  retirements: 'organization_info',
+  projects: null,
+};
+
+/** What a job asks for. `{}` asks for everything, as every delivery does: the event decides nothing else. */
+export interface Wish {
+  /** Null asks for all of them. */
+  readonly resources: readonly Resource[] | null;
+  /** Read even what was read a moment ago, and look at every certificate again. */
+  readonly full: boolean;
+}
+
+/** Written as an object, so that the wishes of two jobs that are merged add up. */
+export function writeWish(wish: Wish): Record<string, unknown> {
+  return {
+    ...(wish.resources === null
+      ? {}
+      : { resources: Object.fromEntries(wish.resources.map(name => [name, true])) }),
+    ...(wish.full ? { full: true } : {}),
+  };
+}
+
+export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
+  const named = payload['resources'];
+  const asked = typeof named === 'object' && named !== null ? Object.keys(named) : null;
+  return {
+    resources: asked === null ? null : RESOURCES.filter(name => asked.includes(name)),
+    full: payload['full'] === true,
+  };
+}
+
+export interface Situation {
+  readonly wish: Wish;
+  /** A scheduled run spares what takes long; a delivery or a person is never made to wait. */
+  readonly scheduled: boolean;
+  readonly permissions: Permissions;
+  readonly permissionsChanged: boolean;
+  readonly mirrorMembers: boolean;
+  readonly now: number;
+  readonly last: (resource: Resource) => LastRead | null;
+}
+
+/** What is known of the last time that a resource was asked for. */
+export interface LastRead {
+  readonly state: string;
+  readonly endedAt: number;
+  readonly durationMs: number;
+}
+
+export interface Plan {
+  readonly read: readonly Resource[];
+  /** Nothing is asked for these: the permission is missing. */
+  readonly forbidden: readonly Resource[];
+}
+
+const DAY_MS = 86_400_000;
+/** A resource that takes a minute to read is read on the schedule every ten minutes at most. */
+const REST_FACTOR = 10;
+
+export function plan(situation: Situation): Plan {
+  const wanted = RESOURCES.filter(
+    resource =>
+      (situation.wish.resources?.includes(resource) ?? true) &&
+      (resource !== 'members' || situation.mirrorMembers),
+  );
+  const forbidden = wanted.filter(resource => !isPermitted(situation.permissions, resource));
+  return {
+    read: wanted.filter(resource => !forbidden.includes(resource) && isDue(situation, resource)),
+    forbidden,
+  };
+}
+
+export function isPermitted(permissions: Permissions, resource: Resource): boolean {
+  const needed = NEEDED[resource];
+  return needed === null || permits(permissions, needed, 'VIEW');
+}
+
+function isDue({ wish, scheduled, permissionsChanged, now, last }: Situation, resource: Resource): boolean {
+  const before = last(resource);
+  if (before === null || wish.full || permissionsChanged) return true;
+  const restMs = now - before.endedAt;
+  if (before.state === 'forbidden') return restMs >= DAY_MS;
+  return !scheduled || restMs >= before.durationMs * REST_FACTOR;
+}

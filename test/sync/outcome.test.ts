@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
+import {
+  codeOf,
+  decide,
+  describe as describeError,
+  type FailureCode,
+  RULES,
+  StopError,
+} from '../../src/sync/outcome.js';
+
+const moment = { now: 1_000_000, attempts: 1, random: () => 0.5 };
+const failure = (code: FailureCode, retryAfterMs: number | null = null) => ({
+  code,
+  message: code,
+  retryAfterMs,
+});
+
+describe('the table of outcomes', () => {
+  test('has a line for every code of the registry client', () => {
+    for (const code of REGISTRY_ERROR_CODES) expect(RULES[code], code).toBeDefined();
+  });
+
+  test('waits longer each time, up to 15 minutes, and the jitter spreads it', () => {
+    const waits = [1, 2, 3, 10, 50].map(attempts => {
+      const outcome = decide(failure('unavailable'), { ...moment, attempts });
+      return 'at' in outcome ? outcome.at - moment.now : -1;
+    });
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits.at(-1)).toBeLessThanOrEqual(15 * 60_000);
+    const early = decide(failure('unavailable'), { ...moment, random: () => 0 });
+    const late = decide(failure('unavailable'), { ...moment, random: () => 1 });
+    expect(early).not.toEqual(late);
+  });
+
+  test('T41 waits at least as long as the registry asks for', () => {
+    expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ then: 'retry', at: 1_120_000 });
+  });
+
+  test('T38 a credential that stays refused is parked, never tried in a loop', () => {
+    expect(decide(failure('unauthorized'), moment)).toEqual({ then: 'park' });
+  });
+
+  test('T44 a run that was overtaken writes and retries nothing more', () => {
+    expect(decide(failure('fenced'), moment)).toEqual({ then: 'give_up' });
+    expect(decide(failure('claim_lost'), moment)).toEqual({ then: 'give_up' });
+  });
+
+  test('a shutdown gives the job back, to resume at once', () => {
+    expect(decide(failure('shutdown'), moment)).toEqual({ then: 'give_back', at: moment.now });
+  });
+
+  test('what can never be right is buried', () => {
+    expect(decide(failure('bad_request'), moment)).toEqual({ then: 'bury' });
+  });
+});
+
+describe('the code of an error', () => {
+  test.each([
+    [new RegistryError('timeout', 'x'), 'timeout'],
+    [new StopError('shutdown'), 'shutdown'],
+    [Object.assign(new Error('x'), { code: 'ENOSPC' }), 'disk_full'],
+    [Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'disk_full'],
+    [Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), 'database_busy'],
+    [Object.assign(new Error('x'), { code: 'SQLITE_IOERR_WRITE' }), 'file_refused'],
+    [Object.assign(new Error('x'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 'unexpected'],
+    [new TypeError('x'), 'unexpected'],
+    ['x', 'unexpected'],
+  ])('%s is %s', (error, code) => {
+    expect(codeOf(error)).toBe(code);
+  });
+
+  test('keeps the words and the wait of the registry', () => {
+    const error = new RegistryError('rate_limited', 'slow down', { retryAfterMs: 5000 });
+    expect(describeError(error)).toEqual({ code: 'rate_limited', message: 'slow down', retryAfterMs: 5000 });
+  });
+});

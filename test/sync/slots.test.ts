@@ -1,0 +1,60 @@
+import PQueue from 'p-queue';
+import { expect, test } from 'vitest';
+import { takeSlot } from '../../src/sync/slots.js';
+
+test('a long run lets one that waits go first, and then goes on', async () => {
+  const queue = new PQueue({ concurrency: 1 });
+  const seen: string[] = [];
+  const long = await takeSlot(queue, () => queue.size > 0);
+  const small = takeSlot(queue, () => false).then(slot => {
+    seen.push('small');
+    slot.leave();
+  });
+  for (let page = 1; page <= 120; page++) {
+    await long.turn();
+    seen.push(`page ${page}`);
+  }
+  long.leave();
+  await small;
+  expect(seen.indexOf('small')).toBe(49);
+  expect(seen).toHaveLength(121);
+});
+
+test('a short run keeps its place, and so does a long one while nobody waits', async () => {
+  const queue = new PQueue({ concurrency: 1 });
+  let waiting = false;
+  const slot = await takeSlot(queue, () => waiting);
+  for (let page = 1; page <= 200; page++) await slot.turn();
+  expect(queue.pending).toBe(1);
+  waiting = true;
+  const order: string[] = [];
+  const next = takeSlot(queue, () => false).then(taken => {
+    order.push('other');
+    taken.leave();
+  });
+  await slot.turn();
+  order.push('first again');
+  slot.leave();
+  await next;
+  expect(order).toEqual(['other', 'first again']);
+});
+
+test('never more runs at once than there are places', async () => {
+  const queue = new PQueue({ concurrency: 3 });
+  let running = 0;
+  let most = 0;
+  await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const slot = await takeSlot(queue, () => queue.size > 0);
+      for (let page = 0; page < 130; page++) {
+        running += 1;
+        most = Math.max(most, running);
+        await Promise.resolve();
+        running -= 1;
+        await slot.turn();
+      }
+      slot.leave();
+    }),
+  );
+  expect(most).toBe(3);
+});
