@@ -30,7 +30,7 @@ export type FailureCode = RegistryErrorCode | StopCode | StorageCode | 'unexpect
 
 /** `reach` says whether the other resources of the same run are still worth asking for. */
 export interface Rule {
-  readonly then: 'retry' | 'park' | 'bury' | 'give_up' | 'give_back';
+  readonly act: 'retry' | 'park' | 'bury' | 'give_up' | 'give_back';
   readonly reach: 'resource' | 'run';
   /** At least this long before the next try, whatever the back-off says. */
   readonly waitMs?: number;
@@ -41,31 +41,31 @@ const DISK_WAIT_MS = 30_000;
 
 /** Every way in which work can fail, and what becomes of its job. */
 export const RULES: Readonly<Record<FailureCode, Rule>> = {
-  rate_limited: { then: 'retry', reach: 'resource' },
-  unavailable: { then: 'retry', reach: 'resource' },
-  timeout: { then: 'retry', reach: 'resource' },
-  bad_answer: { then: 'retry', reach: 'resource' },
-  too_large: { then: 'retry', reach: 'resource' },
-  not_found: { then: 'retry', reach: 'resource' },
-  conflict: { then: 'retry', reach: 'resource' },
-  invalid: { then: 'retry', reach: 'resource' },
-  forbidden: { then: 'retry', reach: 'resource' },
-  clash: { then: 'retry', reach: 'resource' },
-  unexpected: { then: 'retry', reach: 'resource' },
+  rate_limited: { act: 'retry', reach: 'resource' },
+  unavailable: { act: 'retry', reach: 'resource' },
+  timeout: { act: 'retry', reach: 'resource' },
+  bad_answer: { act: 'retry', reach: 'resource' },
+  too_large: { act: 'retry', reach: 'resource' },
+  not_found: { act: 'retry', reach: 'resource' },
+  conflict: { act: 'retry', reach: 'resource' },
+  invalid: { act: 'retry', reach: 'resource' },
+  forbidden: { act: 'retry', reach: 'resource' },
+  clash: { act: 'retry', reach: 'resource' },
+  unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third would be a loop. */
-  unauthorized: { then: 'park', reach: 'run' },
+  unauthorized: { act: 'park', reach: 'run' },
   /** Not one of these calls can be right the next time. */
-  bad_request: { then: 'bury', reach: 'resource' },
-  outcome_unknown: { then: 'bury', reach: 'resource' },
-  disk_full: { then: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
-  file_refused: { then: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
-  database_busy: { then: 'retry', reach: 'run', waitMs: BUSY_WAIT_MS },
-  organization_busy: { then: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
-  shutdown: { then: 'give_back', reach: 'run' },
-  cancelled: { then: 'give_back', reach: 'run' },
-  claim_lost: { then: 'give_up', reach: 'run' },
+  bad_request: { act: 'bury', reach: 'resource' },
+  outcome_unknown: { act: 'bury', reach: 'resource' },
+  disk_full: { act: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
+  file_refused: { act: 'retry', reach: 'run', waitMs: DISK_WAIT_MS },
+  database_busy: { act: 'retry', reach: 'run', waitMs: BUSY_WAIT_MS },
+  organization_busy: { act: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
+  shutdown: { act: 'give_back', reach: 'run' },
+  cancelled: { act: 'give_back', reach: 'run' },
+  claim_lost: { act: 'give_up', reach: 'run' },
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
-  fenced: { then: 'give_up', reach: 'run' },
+  fenced: { act: 'give_up', reach: 'run' },
 };
 
 const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
@@ -108,8 +108,8 @@ export function describe(error: unknown): Failure {
 }
 
 export type Outcome =
-  | { readonly then: 'retry' | 'give_back'; readonly at: number }
-  | { readonly then: 'park' | 'bury' | 'give_up' };
+  | { readonly act: 'retry' | 'give_back'; readonly at: number }
+  | { readonly act: 'park' | 'bury' | 'give_up' };
 
 export interface Moment {
   readonly now: number;
@@ -120,8 +120,8 @@ export interface Moment {
 
 /** What becomes of a job that failed in this way. */
 export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
-  const { then, waitMs = 0 } = RULES[failure.code];
-  if (then === 'give_back') return { then, at: now + waitMs };
-  if (then !== 'retry') return { then };
-  return { then, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
+  const { act, waitMs = 0 } = RULES[failure.code];
+  if (act === 'give_back') return { act, at: now + waitMs };
+  if (act !== 'retry') return { act };
+  return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
 }

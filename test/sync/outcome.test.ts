@@ -34,24 +34,24 @@ describe('the table of outcomes', () => {
   });
 
   test('T41 waits at least as long as the registry asks for', () => {
-    expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ then: 'retry', at: 1_120_000 });
+    expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ act: 'retry', at: 1_120_000 });
   });
 
   test('T38 a credential that stays refused is parked, never tried in a loop', () => {
-    expect(decide(failure('unauthorized'), moment)).toEqual({ then: 'park' });
+    expect(decide(failure('unauthorized'), moment)).toEqual({ act: 'park' });
   });
 
   test('T44 a run that was overtaken writes and retries nothing more', () => {
-    expect(decide(failure('fenced'), moment)).toEqual({ then: 'give_up' });
-    expect(decide(failure('claim_lost'), moment)).toEqual({ then: 'give_up' });
+    expect(decide(failure('fenced'), moment)).toEqual({ act: 'give_up' });
+    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'give_up' });
   });
 
   test('a shutdown gives the job back, to resume at once', () => {
-    expect(decide(failure('shutdown'), moment)).toEqual({ then: 'give_back', at: moment.now });
+    expect(decide(failure('shutdown'), moment)).toEqual({ act: 'give_back', at: moment.now });
   });
 
   test('what can never be right is buried', () => {
-    expect(decide(failure('bad_request'), moment)).toEqual({ then: 'bury' });
+    expect(decide(failure('bad_request'), moment)).toEqual({ act: 'bury' });
   });
 });
 

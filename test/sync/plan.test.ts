@@ -18,6 +18,13 @@ const situation: Situation = {
   last: () => null,
 };
 
+function asksForMembers(hoursAfterRefusal: number, permissionsChanged: boolean): boolean {
+  const endedAt = situation.now - hoursAfterRefusal * HOUR_MS;
+  const refused = { state: 'forbidden', endedAt, durationMs: 0 };
+  const last = (resource: string) => (resource === 'members' ? refused : null);
+  return plan({ ...situation, permissionsChanged, last }).read.includes('members');
+}
+
 describe('what a look at an installation reads', () => {
   test('everything it permits, the warehouse first', () => {
     expect(plan(situation)).toEqual({ read: RESOURCES, forbidden: [] });
@@ -31,18 +38,9 @@ describe('what a look at an installation reads', () => {
   });
 
   test('T39 what was refused in spite of its permission is tried again after a day, or when permissions change', () => {
-    const refused = (hours: number, changed = false) =>
-      plan({
-        ...situation,
-        permissionsChanged: changed,
-        last: resource =>
-          resource === 'members'
-            ? { state: 'forbidden', endedAt: situation.now - hours * HOUR_MS, durationMs: 0 }
-            : null,
-      }).read.includes('members');
-    expect(refused(23)).toBe(false);
-    expect(refused(24)).toBe(true);
-    expect(refused(1, true)).toBe(true);
+    expect(asksForMembers(23, false)).toBe(false);
+    expect(asksForMembers(24, false)).toBe(true);
+    expect(asksForMembers(1, true)).toBe(true);
   });
 
   test('members stay out where the mirror shall not hold them', () => {

@@ -2,14 +2,17 @@ import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { takeSlot } from '../../src/sync/slots.js';
 
+async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
+  const slot = await takeSlot(queue, () => false);
+  arrived();
+  slot.leave();
+}
+
 test('a long run lets one that waits go first, and then goes on', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
   const long = await takeSlot(queue, () => queue.size > 0);
-  const small = takeSlot(queue, () => false).then(slot => {
-    seen.push('small');
-    slot.leave();
-  });
+  const small = passThrough(queue, () => seen.push('small'));
   for (let page = 1; page <= 120; page++) {
     await long.turn();
     seen.push(`page ${page}`);
@@ -28,10 +31,7 @@ test('a short run keeps its place, and so does a long one while nobody waits', a
   expect(queue.pending).toBe(1);
   waiting = true;
   const order: string[] = [];
-  const next = takeSlot(queue, () => false).then(taken => {
-    order.push('other');
-    taken.leave();
-  });
+  const next = passThrough(queue, () => order.push('other'));
   await slot.turn();
   order.push('first again');
   slot.leave();
