@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { type AppJwt, isAppJwt, type TokenSource } from '../registry/credential.js';
+import { RegistryError } from '../registry/errors.js';
 
 const ISSUED_BACK_SECONDS = 60;
 /** The registry allows 10 minutes; 7 leave room for a clock that runs two minutes fast. */
@@ -15,29 +17,37 @@ export interface AppJwtOptions {
 }
 
 interface Signed {
-  readonly jwt: string;
+  readonly jwt: AppJwt;
   readonly atSeconds: number;
 }
 
-/** Gives the app's JWT, the same one until it is due or time has stepped. */
-export function createAppJwt(options: AppJwtOptions): () => Promise<string> {
+/** Gives the app's JWT, the same one until it is due, is refused, or time has stepped. */
+export function createAppJwt(options: AppJwtOptions): TokenSource<AppJwt> {
   let last: Signed | undefined;
-  return async () => {
-    const nowSeconds = Math.floor(options.now() / 1000);
-    if (last !== undefined && mayReuse(last.atSeconds, nowSeconds)) return last.jwt;
-    const jwt = await signAppJwt(options.appId, options.privateKey, nowSeconds);
-    last = { jwt, atSeconds: nowSeconds };
-    return jwt;
+  return {
+    async get() {
+      const nowSeconds = Math.floor(options.now() / 1000);
+      if (last !== undefined && mayReuse(last.atSeconds, nowSeconds))
+        return { token: last.jwt, fresh: false };
+      const jwt = await signAppJwt(options.appId, options.privateKey, nowSeconds);
+      last = { jwt, atSeconds: nowSeconds };
+      return { token: jwt, fresh: true };
+    },
+    refuse(token) {
+      if (last?.jwt === token) last = undefined;
+    },
   };
 }
 
-export function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<string> {
-  return new SignJWT({ alg: 'RS256' })
+export async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
+  const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
     .setIssuer(appId)
     .setIssuedAt(nowSeconds - ISSUED_BACK_SECONDS)
     .setExpirationTime(nowSeconds + LIFETIME_SECONDS)
     .sign(privateKey);
+  if (!isAppJwt(jwt)) throw new RegistryError('bad_request', 'The app id is too long for a JWT');
+  return jwt;
 }
 
 function mayReuse(signedAtSeconds: number, nowSeconds: number): boolean {

@@ -22,7 +22,7 @@ async function claimsOf(jwt: string, at: number): Promise<Record<string, unknown
 
 describe('the app JWT', () => {
   it('is signed with RS256 and verifies with the public key', async () => {
-    const jwt = await createAppJwt({ appId, privateKey, now: () => start })();
+    const { token: jwt } = await createAppJwt({ appId, privateKey, now: () => start }).get();
     expect(decodeProtectedHeader(jwt)).toEqual({ alg: 'RS256', typ: 'JWT' });
     expect(await claimsOf(jwt, start)).toEqual({
       alg: 'RS256',
@@ -37,28 +37,44 @@ describe('the app JWT', () => {
   it('is the same for calls that come together and is reused while it is young', async () => {
     let now = start;
     const appJwt = createAppJwt({ appId, privateKey, now: () => now });
-    const [first, second] = await Promise.all([appJwt(), appJwt()]);
+    const get = async () => (await appJwt.get()).token;
+    const [first, second] = await Promise.all([get(), get()]);
     now += 3 * MINUTE;
-    expect([second, await appJwt()]).toEqual([first, first]);
+    expect([second, await get()]).toEqual([first, first]);
     now += MINUTE;
-    expect(await appJwt()).not.toBe(first);
+    expect(await get()).not.toBe(first);
   });
 
   it('is signed anew when time steps back below its iat', async () => {
     let now = start;
     const appJwt = createAppJwt({ appId, privateKey, now: () => now });
-    const first = await appJwt();
+    const get = async () => (await appJwt.get()).token;
+    const first = await get();
     now -= 61_000;
-    expect(await appJwt()).not.toBe(first);
+    expect(await get()).not.toBe(first);
+  });
+
+  it('is signed anew when it was refused, but not for a refusal that came late', async () => {
+    let now = start;
+    const appJwt = createAppJwt({ appId, privateKey, now: () => now });
+    const first = await appJwt.get();
+    expect([first.fresh, (await appJwt.get()).fresh]).toEqual([true, false]);
+    now += 1000;
+    appJwt.refuse(first.token);
+    const second = await appJwt.get();
+    appJwt.refuse(first.token);
+    expect([second.fresh, second.token === first.token]).toEqual([true, false]);
+    expect(await appJwt.get()).toEqual({ token: second.token, fresh: false });
   });
 
   for (const skew of [-2 * MINUTE, 0, 2 * MINUTE]) {
     it(`T42 passes the registry at every moment of its use with a clock ${skew / MINUTE} minutes off`, async () => {
       let real = start;
       const appJwt = createAppJwt({ appId, privateKey, now: () => real + skew });
+      const get = async () => (await appJwt.get()).token;
       for (let second = 0; second < 15 * 60; second += 10) {
         real = start + second * 1000;
-        const { exp } = await claimsOf(await appJwt(), real);
+        const { exp } = await claimsOf(await get(), real);
         expect(Number(exp) * 1000).toBeGreaterThan(real + MINUTE / 2);
         expect(Number(exp) * 1000).toBeLessThanOrEqual(real + 10 * MINUTE);
       }

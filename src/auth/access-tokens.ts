@@ -1,0 +1,85 @@
+import type {
+  AppAccessToken,
+  AppToken,
+  InstallationAccessToken,
+  InstallationToken,
+  TokenSource,
+} from '../registry/credential.js';
+import { RegistryError } from '../registry/errors.js';
+import type { Permissions } from '../registry/model.js';
+import { createTokenSlot, type TokenSlot } from './token-slot.js';
+
+/** What of the app client is called here. */
+export interface TokenMint {
+  createAppToken(): Promise<AppAccessToken>;
+  createInstallationToken(installationId: string): Promise<InstallationAccessToken>;
+}
+
+export interface AccessTokensOptions {
+  readonly mint: TokenMint;
+  /** Epoch milliseconds, corrected to the registry's time. */
+  readonly now: () => number;
+}
+
+/** Access tokens live in memory only and are minted when one is asked for. */
+export interface AccessTokens {
+  app(): TokenSource<AppToken>;
+  /** Where the organization is given, a token for another one is refused. */
+  installation(installationId: string, organizationId?: string): TokenSource<InstallationToken>;
+  /** To be told of each read of the installation: a token with other permissions is not used again. */
+  matchPermissions(installationId: string, permissions: Permissions): void;
+  /** After an uninstall or a suspension. A token still on its way is not kept either. */
+  forget(installationId: string): void;
+  /** Installations held; those with nothing of use are swept when another one comes. */
+  count(): number;
+}
+
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const { mint, now } = options;
+  const appSlot = createTokenSlot({ mint: () => mint.createAppToken(), now });
+  const slots = new Map<string, TokenSlot<InstallationToken>>();
+
+  function sweep(): void {
+    for (const [id, slot] of slots) if (slot.isIdle()) slots.delete(id);
+  }
+
+  function openSlot(installationId: string): TokenSlot<InstallationToken> {
+    const known = slots.get(installationId);
+    if (known !== undefined) return known;
+    sweep();
+    const slot = createTokenSlot({ mint: () => mintFor(mint, installationId), now });
+    slots.set(installationId, slot);
+    return slot;
+  }
+
+  return {
+    app: () => appSlot,
+    installation: (installationId, organizationId) => ({
+      async get() {
+        const slot = openSlot(installationId);
+        const issued = await slot.get();
+        if (belongsTo(issued.organizationId, organizationId)) return issued;
+        slot.refuse(issued.token);
+        throw new RegistryError('bad_answer', 'The access token is for another organization');
+      },
+      refuse: token => slots.get(installationId)?.refuse(token),
+    }),
+    matchPermissions: (installationId, permissions) =>
+      slots.get(installationId)?.matchPermissions(permissions),
+    forget: installationId => {
+      slots.delete(installationId);
+    },
+    count: () => slots.size,
+  };
+}
+
+async function mintFor(mint: TokenMint, installationId: string): Promise<InstallationAccessToken> {
+  const minted = await mint.createInstallationToken(installationId);
+  if (belongsTo(minted.installationId, installationId)) return minted;
+  throw new RegistryError('bad_answer', 'The access token is for another installation');
+}
+
+/** The registry need not say whom a token is for, and the caller need not know. */
+function belongsTo(told: string | null, asked: string | undefined): boolean {
+  return told === null || asked === undefined || told === asked;
+}

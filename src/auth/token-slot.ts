@@ -1,0 +1,96 @@
+import type { AccessToken, Permissions } from '../registry/model.js';
+
+const RETIRED_EARLY_MS = 5 * 60_000;
+/** For a token that does not say when it ends, or says a time gone by. Half of it is used. */
+const UNKNOWN_LIFETIME_MS = 10 * 60_000;
+/** A clock that steps back further than this makes the age of a token unknown. */
+const STEP_BACK_MS = 2 * 60_000;
+
+export interface Minted<T extends string> extends AccessToken {
+  readonly token: T;
+}
+
+export interface TokenSlotOptions<T extends string> {
+  readonly mint: () => Promise<Minted<T>>;
+  readonly now: () => number;
+}
+
+export interface Issued<T extends string> {
+  readonly token: T;
+  readonly fresh: boolean;
+  readonly organizationId: string | null;
+}
+
+/** Holds the one token of one installation, or of the app. */
+export interface TokenSlot<T extends string> {
+  get(): Promise<Issued<T>>;
+  refuse(token: T): void;
+  matchPermissions(permissions: Permissions): void;
+  /** Nothing in it can be used any more, and nothing is on its way. */
+  isIdle(): boolean;
+}
+
+interface Kept<T extends string> {
+  readonly minted: Minted<T>;
+  readonly mintedAtMs: number;
+  readonly retiredAtMs: number;
+  /** What the installation was known to grant when this token was asked for. */
+  readonly knowing: string | undefined;
+}
+
+export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>): TokenSlot<T> {
+  let kept: Kept<T> | undefined;
+  let flight: Promise<Minted<T>> | undefined;
+  let granted: string | undefined;
+
+  /** A token asked for after the permissions were known is not dropped for them again: it would have no end. */
+  const fits = (held: Kept<T>) =>
+    granted === undefined || granted === held.knowing || granted === fingerprint(held.minted.permissions);
+
+  const usable = () => (kept !== undefined && fits(kept) && isAlive(kept, options.now()) ? kept : undefined);
+
+  async function mint(): Promise<Minted<T>> {
+    const knowing = granted;
+    const minted = await options.mint();
+    kept = keep(minted, options.now(), knowing);
+    return minted;
+  }
+
+  return {
+    async get() {
+      const held = usable();
+      if (held !== undefined) return issue(held.minted, false);
+      flight ??= mint().finally(() => {
+        flight = undefined;
+      });
+      return issue(await flight, true);
+    },
+    refuse(token) {
+      if (kept?.minted.token === token) kept = undefined;
+    },
+    matchPermissions(permissions) {
+      granted = fingerprint(permissions);
+    },
+    isIdle: () => flight === undefined && usable() === undefined,
+  };
+}
+
+function issue<T extends string>(minted: Minted<T>, fresh: boolean): Issued<T> {
+  return { token: minted.token, fresh, organizationId: minted.organizationId };
+}
+
+function keep<T extends string>(minted: Minted<T>, nowMs: number, knowing: string | undefined): Kept<T> {
+  const told = Date.parse(minted.expiresAt) - nowMs;
+  const lifetimeMs = told > 0 ? told : UNKNOWN_LIFETIME_MS;
+  const earlyMs = Math.min(RETIRED_EARLY_MS, lifetimeMs / 2);
+  return { minted, mintedAtMs: nowMs, retiredAtMs: nowMs + lifetimeMs - earlyMs, knowing };
+}
+
+function isAlive(held: Kept<string>, nowMs: number): boolean {
+  return nowMs < held.retiredAtMs && nowMs >= held.mintedAtMs - STEP_BACK_MS;
+}
+
+function fingerprint(permissions: Permissions): string {
+  const grants = Object.entries(permissions).map(([name, level]) => [name, level.toUpperCase()]);
+  return JSON.stringify(grants.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest';
+import { type AccessTokens, createAccessTokens } from '../../src/auth/access-tokens.js';
+import {
+  type AppAccessToken,
+  type InstallationAccessToken,
+  isAppToken,
+  isInstallationToken,
+} from '../../src/registry/credential.js';
+import { RegistryError } from '../../src/registry/errors.js';
+import type { Permissions } from '../../src/registry/model.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const start = Date.parse('2026-06-01T12:00:00.000Z');
+const read: Permissions = { organization_info: 'VIEW' };
+const write: Permissions = { organization_info: 'VIEW', organization_warehouse: 'WRITE' };
+
+interface FakeRegistry {
+  now: number;
+  lifetimeMs: number;
+  permissions: Permissions;
+  readonly asked: string[];
+  answer: Partial<InstallationAccessToken>;
+  fault: Error | undefined;
+  hold(): void;
+  release(): void;
+}
+
+/** A registry that mints numbered tokens; `hold` keeps the answers back until `release`. */
+function createRegistry() {
+  let minted = 0;
+  let waiting: (() => void)[] | undefined;
+  const registry: FakeRegistry = {
+    now: start,
+    lifetimeMs: 2 * HOUR,
+    permissions: read,
+    asked: [],
+    answer: {},
+    fault: undefined,
+    hold: () => {
+      waiting = [];
+    },
+    release: () => {
+      for (const go of waiting ?? []) go();
+      waiting = undefined;
+    },
+  };
+
+  async function mint(whose: string) {
+    registry.asked.push(whose);
+    minted += 1;
+    const token = `token-${minted}`;
+    const { permissions } = registry;
+    const held = waiting;
+    if (held !== undefined) await new Promise<void>(go => held.push(go));
+    if (registry.fault !== undefined) throw registry.fault;
+    const expiresAt = new Date(registry.now + registry.lifetimeMs).toISOString();
+    return { token, expiresAt, permissions, installationId: null, organizationId: null };
+  }
+
+  const tokens = createAccessTokens({
+    now: () => registry.now,
+    mint: {
+      async createAppToken(): Promise<AppAccessToken> {
+        const { token, ...rest } = await mint('app');
+        if (!isAppToken(token)) throw new Error('not a token');
+        return { ...rest, token };
+      },
+      async createInstallationToken(installationId): Promise<InstallationAccessToken> {
+        const { token, ...rest } = await mint(installationId);
+        if (!isInstallationToken(token)) throw new Error('not a token');
+        return { ...rest, token, ...registry.answer };
+      },
+    },
+  });
+  return { registry, tokens };
+}
+
+async function tokenOf(tokens: AccessTokens, installationId: string): Promise<string> {
+  return (await tokens.installation(installationId).get()).token;
+}
+
+describe('an installation token', () => {
+  it('T43 is minted once for 50 cold callers of one installation, and once for each other one', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.hold();
+    const calls = Array.from({ length: 50 }, () => tokens.installation('a').get());
+    const other = tokens.installation('b').get();
+    registry.release();
+    const got = await Promise.all(calls);
+    expect(new Set(got.map(({ token }) => token)).size).toBe(1);
+    expect(got.every(({ fresh }) => fresh)).toBe(true);
+    expect((await other).token).not.toBe(got[0]?.token);
+    expect(registry.asked).toEqual(['a', 'b']);
+  });
+
+  it('is reused, and then not called fresh', async () => {
+    const { registry, tokens } = createRegistry();
+    const first = await tokens.installation('a').get();
+    const second = await tokens.installation('a').get();
+    expect([first.fresh, second.fresh, second.token]).toEqual([true, false, first.token]);
+    expect(registry.asked).toEqual(['a']);
+  });
+
+  it('is retired five minutes before it expires', async () => {
+    const { registry, tokens } = createRegistry();
+    await tokenOf(tokens, 'a');
+    registry.now += 2 * HOUR - 5 * MINUTE - 1;
+    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    registry.now += 1;
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  it('is used for half of its life when that is short', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.lifetimeMs = MINUTE;
+    await tokenOf(tokens, 'a');
+    registry.now += MINUTE / 2 - 1;
+    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    registry.now += 1;
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  for (const expiresAt of ['', 'soon', '0000-00-00T00:00:00Z', '1999-01-01T00:00:00.000Z']) {
+    it(`is used for five minutes when it says that it expires at '${expiresAt}'`, async () => {
+      const { registry, tokens } = createRegistry();
+      registry.answer = { expiresAt };
+      await tokenOf(tokens, 'a');
+      registry.now += 5 * MINUTE - 1;
+      expect(await tokenOf(tokens, 'a')).toBe('token-1');
+      registry.now += 1;
+      expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    });
+  }
+
+  it('T42 is not used when the clock stepped back past its birth', async () => {
+    const { registry, tokens } = createRegistry();
+    await tokenOf(tokens, 'a');
+    registry.now -= 2 * MINUTE;
+    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    registry.now -= HOUR;
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  it('T38 is minted once more when it is refused, however many callers were refused with it', async () => {
+    const { registry, tokens } = createRegistry();
+    const source = tokens.installation('a');
+    const { token } = await source.get();
+    source.refuse(token);
+    registry.hold();
+    const renewed = source.get();
+    source.refuse(token);
+    const joined = source.get();
+    registry.release();
+    await Promise.all([renewed, joined]);
+    source.refuse(token);
+    expect((await source.get()).token).toBe('token-2');
+    expect(registry.asked).toEqual(['a', 'a']);
+  });
+
+  it('is asked for again after a failed mint, which all its callers see', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.fault = new RegistryError('unavailable', 'down');
+    registry.hold();
+    const calls = [tokenOf(tokens, 'a'), tokenOf(tokens, 'a')];
+    registry.release();
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    registry.fault = undefined;
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  it('is not taken when it says that it is for another installation', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.answer = { installationId: 'b' };
+    await expect(tokenOf(tokens, 'a')).rejects.toMatchObject({ code: 'bad_answer' });
+    registry.answer = { installationId: 'a' };
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  it('is not taken when it says that it is for another organization', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.answer = { organizationId: 'theirs' };
+    const source = tokens.installation('a', 'ours');
+    await expect(source.get()).rejects.toMatchObject({ code: 'bad_answer' });
+    registry.answer = { organizationId: 'ours' };
+    expect(await source.get()).toMatchObject({ token: 'token-2', fresh: true });
+    await expect(tokens.installation('a', 'others').get()).rejects.toMatchObject({ code: 'bad_answer' });
+  });
+});
+
+describe('when the installation says what it permits', () => {
+  it('a token with the same permissions is kept, whatever their order and case', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.permissions = write;
+    await tokenOf(tokens, 'a');
+    tokens.matchPermissions('a', { organization_warehouse: 'write', organization_info: 'View' });
+    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+  });
+
+  it('a token with fewer permissions, or with more, is not used again', async () => {
+    const { registry, tokens } = createRegistry();
+    await tokenOf(tokens, 'a');
+    registry.permissions = write;
+    tokens.matchPermissions('a', write);
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    registry.permissions = read;
+    tokens.matchPermissions('a', read);
+    expect(await tokenOf(tokens, 'a')).toBe('token-3');
+  });
+
+  it('a token that was on its way with the old permissions serves its callers and is not kept', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.hold();
+    const early = tokenOf(tokens, 'a');
+    registry.permissions = write;
+    tokens.matchPermissions('a', write);
+    registry.release();
+    expect(await early).toBe('token-1');
+    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+  });
+
+  it('a registry whose tokens never match is not asked for a new one each time', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.permissions = {};
+    for (let round = 0; round < 10; round += 1) {
+      tokens.matchPermissions('a', write);
+      await tokenOf(tokens, 'a');
+    }
+    expect(registry.asked).toEqual(['a', 'a']);
+  });
+});
+
+describe('what is held', () => {
+  it('is let go when an installation is forgotten, even while its token is on its way', async () => {
+    const { registry, tokens } = createRegistry();
+    await tokenOf(tokens, 'a');
+    registry.hold();
+    const late = tokenOf(tokens, 'b');
+    tokens.forget('a');
+    tokens.forget('b');
+    tokens.forget('never seen');
+    registry.release();
+    await late;
+    expect(tokens.count()).toBe(0);
+    expect(await tokenOf(tokens, 'b')).toBe('token-3');
+  });
+
+  it('does not grow with installations that are gone', async () => {
+    const { registry, tokens } = createRegistry();
+    for (let id = 0; id < 500; id += 1) {
+      await tokenOf(tokens, `installation-${id}`);
+      registry.now += MINUTE;
+    }
+    expect(tokens.count()).toBe(115);
+  });
+
+  it('is not what a stranger can grow: failed mints are swept', async () => {
+    const { registry, tokens } = createRegistry();
+    registry.fault = new RegistryError('not_found', 'no such installation');
+    for (let id = 0; id < 20; id += 1) {
+      tokens.matchPermissions(`installation-${id}`, read);
+      await tokenOf(tokens, `installation-${id}`).catch(() => undefined);
+    }
+    expect(tokens.count()).toBe(1);
+  });
+
+  it('is one app token beside them, renewed in the same way', async () => {
+    const { registry, tokens } = createRegistry();
+    const [one, two] = await Promise.all([tokens.app().get(), tokens.app().get()]);
+    expect(one.token).toBe(two.token);
+    tokens.app().refuse(one.token);
+    expect(await tokens.app().get()).toMatchObject({ token: 'token-2', fresh: true });
+    expect(registry.asked).toEqual(['app', 'app']);
+  });
+
+  it('is shared by nobody: two values have two sets of tokens', async () => {
+    const first = createRegistry();
+    const second = createRegistry();
+    await tokenOf(first.tokens, 'a');
+    await tokenOf(second.tokens, 'a');
+    expect([first.registry.asked, second.registry.asked]).toEqual([['a'], ['a']]);
+  });
+});
