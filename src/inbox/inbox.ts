@@ -5,11 +5,14 @@ import { createEnqueue, type NewJob } from './enqueue.js';
 import { createPrune, type Pruned } from './prune.js';
 import { createReports, type Reports } from './reports.js';
 import { createSettlements, type Settlements } from './settle.js';
+import { createWaiting, type Waiting } from './waiting.js';
 
-export interface Inbox extends Claims, Settlements, Reports {
+export interface Inbox extends Claims, Settlements, Reports, Waiting {
   readonly acceptDeliveries: AcceptDeliveries;
   /** Make sure that a job with this key starts after now; answers its id. */
   enqueue(job: NewJob, now: number): number;
+  /** The same, unless a job with this key was ever asked for: two workers never double what the schedule wants. */
+  enqueueOnce(job: NewJob, now: number): number | null;
   /** Remove one batch of what is older than the retention; null when nothing was left to remove. */
   prune(now: number, retentionDays: number): Pruned | null;
 }
@@ -17,12 +20,16 @@ export interface Inbox extends Claims, Settlements, Reports {
 /** All that can be done with an open and migrated inbox.db, its statements prepared once. */
 export function createInbox(db: Sqlite): Inbox {
   const enqueue = createEnqueue(db);
+  const waiting = createWaiting(db);
   return {
+    ...waiting,
     ...createClaims(db),
     ...createSettlements(db),
     ...createReports(db),
     acceptDeliveries: createAcceptDeliveries(db),
     enqueue: (job, now) => write(db, () => enqueue(job, now)),
+    enqueueOnce: (job, now) =>
+      write(db, () => (waiting.hasJobWithKey(job.dedupeKey) ? null : enqueue(job, now))),
     prune: createPrune(db),
   };
 }

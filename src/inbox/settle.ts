@@ -18,6 +18,8 @@ export interface Settlements {
   /** Wait until a delivery, the schedule or a person asks for the same again. */
   parkJob(held: Held, reason: JobError, now: number): boolean;
   buryJob(held: Held, reason: JobError, now: number): boolean;
+  /** Undo the claim: nothing failed, and the attempt does not count. */
+  giveBackJob(held: Held, at: number, now: number): boolean;
   /** Answers the id of the job that will run (a waiting one may take over), or null when `id` is not buried. */
   retryBuried(id: number, now: number): number | null;
 }
@@ -80,6 +82,14 @@ export function createSettlements(db: Sqlite): Settlements {
     parkJob: (held, reason, now) =>
       settle(held, now, () => ({ state: 'parked', runAt: null, finishedAt: null, error: reason })),
     buryJob: (held, reason, now) => settle(held, now, () => bury(reason, now)),
+    giveBackJob: (held, at, now) =>
+      write(db, () => {
+        const current = statements.held.get({ id: held.id, claim: held.claim });
+        if (current === undefined) return false;
+        if (current.waiting !== null) mergeInto(current.waiting, held.id, '', 0, now);
+        else statements.giveBack.run({ id: held.id, runAt: toInstant(at) });
+        return true;
+      }),
     retryBuried: (id, now) =>
       write(db, () => {
         const current = statements.current.get({ id });
@@ -151,11 +161,19 @@ function prepare(db: Sqlite) {
         .set({ last_error_code: parameter<string>('code'), last_error: parameter<string>('message') })
         .where('id', '=', id),
     ),
+    giveBack: statement<{ id: number; runAt: string }>(
+      db,
+      raw(sql<never>`
+        UPDATE jobs SET state = 'ready', claimed_until = NULL, run_at = ${parameter('runAt')},
+          attempts = max(attempts - 1, 0)
+        WHERE id = ${id}`),
+    ),
     inherit: statement<{ id: number; from: number; runAt: string; attempts: number }>(
       db,
       raw(sql<never>`
         UPDATE jobs SET state = 'ready', run_at = max(jobs.run_at, ${parameter('runAt')}),
           attempts = max(jobs.attempts, ${parameter('attempts')}),
+          payload = json_patch(jobs.payload, merged.payload),
           last_error_code = merged.last_error_code, last_error = merged.last_error
         FROM jobs AS merged WHERE jobs.id = ${id} AND merged.id = ${parameter('from')}`),
     ),

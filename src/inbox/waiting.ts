@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Lane } from '../database/inbox-tables.js';
+import type { Sqlite } from '../database/open.js';
+import { parameter, statement } from '../database/statement.js';
+import { raw, toInstant } from './queries.js';
+
+/** What a worker asks between two claims. Nothing here writes. */
+export interface Waiting {
+  /** Whether a claim in this lane would find something: a due job that no live claim stands in the way of. */
+  hasClaimable(lane: Lane, now: number): boolean;
+  /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
+  nextChangeAt(now: number): number | null;
+  /** Whether a job with this key was ever asked for and is still remembered. */
+  hasJobWithKey(dedupeKey: string): boolean;
+}
+
+export function createWaiting(db: Sqlite): Waiting {
+  const now = parameter('now');
+  const claimable = statement<{ lane: Lane; now: string }, { found: number }>(
+    db,
+    raw(sql<{ found: number }>`SELECT EXISTS (
+      SELECT 1 FROM (
+        SELECT * FROM jobs WHERE state = 'ready' AND run_at <= ${now}
+        UNION ALL SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= ${now}) AS due
+      WHERE lane = ${parameter('lane')} AND NOT EXISTS (
+        SELECT 1 FROM jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > ${now}
+          AND live.lane = due.lane
+          AND (live.installation_id = due.installation_id OR live.organization_id = due.organization_id))
+    ) AS found`),
+  );
+  const next = statement<{ now: string }, { at: string | null }>(
+    db,
+    raw(sql<{ at: string | null }>`SELECT min(at) AS at FROM (
+      SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > ${now}
+      UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${now})`),
+  );
+  const key = statement<{ dedupeKey: string }, { found: number }>(
+    db,
+    raw(sql<{ found: number }>`SELECT EXISTS (
+      SELECT 1 FROM jobs WHERE dedupe_key = ${parameter('dedupeKey')}) AS found`),
+  );
+
+  return {
+    hasClaimable: (lane, at) => claimable.get({ lane, now: toInstant(at) })?.found === 1,
+    nextChangeAt: at => {
+      const instant = next.get({ now: toInstant(at) })?.at ?? null;
+      return instant === null ? null : Date.parse(instant);
+    },
+    hasJobWithKey: dedupeKey => key.get({ dedupeKey })?.found === 1,
+  };
+}
