@@ -1,0 +1,128 @@
+import type { AddressRow, AppRow, MemberRow, OrganizationRow, UserRow } from '../schema.js';
+import { toInstant, type WorldSize } from './plan.js';
+import { createRandom } from './random.js';
+import {
+  APPS,
+  COMPANY_FORMS,
+  COMPANY_STEMS,
+  COUNTRIES,
+  FIRST_NAMES,
+  LAST_NAMES,
+  ORGANIZATIONS,
+} from './words.js';
+
+const FOUNDED = Date.UTC(2022, 1, 1);
+const DAY_MS = 86_400_000;
+const MEMBERS = 4;
+
+export type OrganizationCore = Omit<
+  OrganizationRow,
+  'reservation_count' | 'request_count' | 'retirement_count'
+>;
+
+export function planApps({ seed }: WorldSize): AppRow[] {
+  return APPS.map((name, index) => ({
+    id: createRandom(seed, 'app', index).uuid(),
+    name,
+    name_id: name.toLowerCase().replaceAll(' ', '-'),
+    permissions: JSON.stringify({
+      organization_info: 'VIEW',
+      organization_members: 'VIEW',
+      organization_warehouse: index === 0 ? 'WRITE' : 'VIEW',
+      organization_inventory: index === 0 ? 'REQUEST' : 'VIEW',
+    }),
+    webhook_url: null,
+    webhook_secret: null,
+    created_at: toInstant(FOUNDED + index * DAY_MS),
+  }));
+}
+
+export function planOrganizations(size: WorldSize): OrganizationCore[] {
+  return Array.from({ length: size.organizations }, (_, index) => planOrganization(size.seed, index));
+}
+
+function planOrganization(seed: number, index: number): OrganizationCore {
+  const random = createRandom(seed, 'organization', index);
+  const [fullName, type] = ORGANIZATIONS[index] ?? [
+    `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
+    'other',
+  ];
+  const country = COUNTRIES[(index * 3) % COUNTRIES.length] ?? COUNTRIES[0];
+  const createdAt = toInstant(FOUNDED + (index % 300) * DAY_MS);
+  return {
+    id: random.uuid(),
+    full_name: fullName,
+    type,
+    country_code: country.alpha2,
+    city: country.city,
+    zip: String(10_000 + random.below(89_999)),
+    physical_address: `${country.places[0]} Street ${1 + random.below(120)}`,
+    registration_number: `${country.alpha2}-${100_000 + random.below(899_999)}`,
+    website: `https://${domainOf(fullName)}`,
+    logo: null,
+    is_public: 1,
+    warehouse_id: random.uuid(),
+    created_by_app_id: null,
+    claimed_at: null,
+    created_at: createdAt,
+    updated_at: createdAt,
+  };
+}
+
+export function planUsers(size: WorldSize, organizations: readonly OrganizationCore[]): UserRow[] {
+  return organizations.flatMap((organization, index) =>
+    Array.from({ length: MEMBERS }, (_, position) => {
+      const number = index * MEMBERS + position;
+      const random = createRandom(size.seed, 'user', number);
+      const first = FIRST_NAMES[number % FIRST_NAMES.length] ?? FIRST_NAMES[0];
+      const last = random.pick(LAST_NAMES);
+      return {
+        id: random.uuid(),
+        email: `${first}.${last}@${domainOf(organization.full_name)}`.toLowerCase(),
+        full_name: `${first} ${last}`,
+        profile_picture: null,
+        created_at: organization.created_at,
+      };
+    }),
+  );
+}
+
+export function planMembers(
+  organizations: readonly OrganizationCore[],
+  users: readonly UserRow[],
+): MemberRow[] {
+  return organizations.flatMap((organization, index) =>
+    users.slice(index * MEMBERS, (index + 1) * MEMBERS).map((user, position) => ({
+      organization_id: organization.id,
+      user_id: user.id,
+      is_admin: position === 0 ? 1 : 0,
+    })),
+  );
+}
+
+export function planAddresses({ seed }: WorldSize, organizations: readonly OrganizationCore[]): AddressRow[] {
+  return organizations.flatMap((organization, index) => {
+    const random = createRandom(seed, 'address', index);
+    return ['Main account', 'Trading subaccount'].map((name, position) => ({
+      address: `0x${random.hex(40)}`,
+      organization_id: organization.id,
+      name,
+      is_default: position === 0 ? 1 : 0,
+    }));
+  });
+}
+
+/** Names under `.example` can belong to nobody. */
+function domainOf(fullName: string): string {
+  return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
+}
+
+export function companyName(
+  seed: number,
+  stream: string,
+  index: number,
+  trades: readonly [string, ...string[]],
+): string {
+  const random = createRandom(seed, `${stream} company`, index);
+  return `${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`;
+}

@@ -1,0 +1,64 @@
+import { createRandom } from './random.js';
+
+export interface WorldSpec {
+  readonly seed: number;
+  /** Epoch milliseconds. The outstanding reservations were made shortly before; everything else has fixed dates. */
+  readonly startAt: number;
+  readonly organizations?: number;
+  readonly projects?: number;
+  readonly credits?: number;
+  readonly retirements?: number;
+}
+
+export interface WorldSize {
+  readonly seed: number;
+  readonly startAt: number;
+  readonly organizations: number;
+  readonly projects: number;
+  readonly credits: number;
+  readonly retirements: number;
+}
+
+/** Each project issues at most this many credits: one per vintage and type. */
+export const CREDITS_PER_PROJECT = 12;
+
+const HISTORY_START = Date.UTC(2023, 6, 1);
+const HISTORY_END = Date.UTC(2025, 5, 30);
+
+export function readSize(spec: WorldSpec): WorldSize {
+  const credits = spec.credits ?? 60;
+  const size = {
+    seed: spec.seed,
+    startAt: spec.startAt,
+    organizations: spec.organizations ?? 4,
+    projects: Math.max(spec.projects ?? 10, Math.ceil(credits / CREDITS_PER_PROJECT)),
+    credits,
+    retirements: spec.retirements ?? 150,
+  };
+  const faults = Object.entries(size)
+    .filter(([name, value]) => !Number.isSafeInteger(value) || (name !== 'seed' && value < 0))
+    .map(([name, value]) => `${name}: expected a whole number from 0, got ${value}`);
+  if (size.organizations < 1) faults.push('organizations: expected at least 1');
+  if (size.credits < 1) faults.push('credits: expected at least 1');
+  if (faults.length > 0) throw new RangeError(faults.join('; '));
+  return size;
+}
+
+/** The instant at which part `index` of `count` of the world's history happened; later parts are never earlier. */
+export function historyAt(seed: number, stream: string, index: number, count: number): number {
+  const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
+  return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
+}
+
+export function toInstant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Most whole tonnes, some with a fraction, a few down to the last millionth. */
+export function someMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
+  const random = createRandom(seed, `${stream} amount`, index);
+  const whole = (1 + random.below(maxTonnes)) * 1_000_000;
+  const kind = random.below(12);
+  if (kind < 3) return whole + random.pick([500_000, 250_000, 750_000, 125_000]);
+  return kind === 3 ? whole + random.below(1_000_000) : whole;
+}

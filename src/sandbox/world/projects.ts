@@ -1,0 +1,74 @@
+import type { ProjectRow } from '../schema.js';
+import type { OrganizationCore } from './organizations.js';
+import { toInstant, type WorldSize } from './plan.js';
+import { createRandom, type Random } from './random.js';
+import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './words.js';
+
+const FIRST_NUMBER = 101;
+const REGISTERED = Date.UTC(2022, 5, 1);
+const HOUR_MS = 3_600_000;
+/** One project in so many is not public. */
+const HIDDEN_EVERY = 8;
+
+export interface PlannedProject {
+  readonly row: ProjectRow;
+  readonly country: Country;
+  readonly kind: ProjectKind;
+  /** Its contract: the token address of all its credits. */
+  readonly contract: string;
+}
+
+export function planProjects(size: WorldSize, organizations: readonly OrganizationCore[]): PlannedProject[] {
+  const developers = organizations.filter(({ type }) => type.startsWith('project'));
+  return Array.from({ length: size.projects }, (_, index) => {
+    const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
+    return planProject(size.seed, index, developer?.id ?? null);
+  });
+}
+
+function planProject(seed: number, index: number, proponentId: string | null): PlannedProject {
+  const random = createRandom(seed, 'project', index);
+  const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
+  const kind = PROJECT_KINDS[index % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
+  const place = random.pick(country.places);
+  const phase = Math.floor(index / (COUNTRIES.length * PROJECT_KINDS.length));
+  const createdAt = toInstant(REGISTERED + index * HOUR_MS);
+  const startYear = 2010 + random.below(5);
+  const row: ProjectRow = {
+    id: random.uuid(),
+    num: String(FIRST_NUMBER + index),
+    full_name: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,
+    short_description: kind.summary,
+    description: `${kind.summary} The project works around ${place} in ${country.name} since ${startYear}.`,
+    status: 'validated',
+    is_public: index % HIDDEN_EVERY === HIDDEN_EVERY - 1 ? 0 : 1,
+    proponent_id: proponentId,
+    country_code: country.alpha2,
+    state: null,
+    city: country.city,
+    start_date: `${startYear}-04-01`,
+    crediting_period_start_date: `${startYear + 1}-01-01`,
+    details: JSON.stringify(describeProject(kind, random)),
+    created_at: createdAt,
+    updated_at: createdAt,
+  };
+  return { row, country, kind, contract: `0x${random.hex(40)}` };
+}
+
+function describeProject(kind: ProjectKind, random: Random): object {
+  return {
+    registry: 'SBX',
+    thumbnail: null,
+    sector: { id: String(kind.sector), title: kind.sectorTitle },
+    methodology: { id: kind.methodology, title: `${kind.title}, consolidated` },
+    type: kind.removal
+      ? { id: 'removal', title: 'Removal', description: 'Takes carbon dioxide out of the air.' }
+      : { id: 'avoidance', title: 'Avoidance', description: 'Keeps carbon dioxide from being set free.' },
+    otherBenefits: [{ title: 'Decent work', description: 'Local people are hired and trained first.' }],
+    location: { lat: degrees(random, 60), lng: degrees(random, 170) },
+  };
+}
+
+function degrees(random: Random, limit: number): number {
+  return Math.round((random.next() * 2 - 1) * limit * 10_000) / 10_000;
+}

@@ -1,0 +1,121 @@
+import type { AppRow, RetirementRow } from '../schema.js';
+import type { CreditPlan } from './credits.js';
+import { companyName, type OrganizationCore } from './organizations.js';
+import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';
+import { createRandom, type Random } from './random.js';
+import { COMMENTS, COMPANY_TRADES, REASONS } from './words.js';
+
+/** Half of all retirements are the first organization's. */
+const ORGANIZATION_PATTERN = [0, 1, 0, 2, 0, 1, 0, 3, 0, 2] as const;
+const UNCLAIMED_EVERY = 29;
+const BY_APP_EVERY = 6;
+const MAX_TONNES = 400;
+
+export interface RetirementPlan {
+  readonly count: number;
+  /** The row without its place in the organization's list. */
+  at(number: number): Omit<RetirementRow, 'ordinal'>;
+  rows(): Iterable<RetirementRow>;
+  countOf(organizationId: string): number;
+  /** What was retired of one credit, in millionths. */
+  microOf(creditIndex: number): number;
+  /** The numbers of the last retirements that an app made, newest first. */
+  lastByApps(limit: number): number[];
+}
+
+export function planRetirements(
+  size: WorldSize,
+  credits: CreditPlan,
+  organizations: readonly OrganizationCore[],
+  apps: readonly AppRow[],
+): RetirementPlan {
+  const { seed, retirements: count } = size;
+  const { retirable } = credits;
+  const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
+
+  function organizationOf(number: number): string {
+    const pattern = organizations.length > 4 ? number : (ORGANIZATION_PATTERN[number % 10] ?? 0);
+    return organizations[pattern % organizations.length]?.id ?? '';
+  }
+
+  function amountOf(number: number): number {
+    return someMicro(seed, 'retirement', number, MAX_TONNES);
+  }
+
+  function at(number: number): Omit<RetirementRow, 'ordinal'> {
+    const random = createRandom(seed, 'retirement', number);
+    const credit = credits.at(retirable[number % retirable.length] ?? 0);
+    return {
+      id: random.uuid(),
+      organization_id: organizationOf(number),
+      credit_id: credit.id,
+      amount_micro: amountOf(number),
+      project_name: credit.projectName,
+      created_at: toInstant(historyAt(seed, 'retirement', number, count)),
+      ...(isUnclaimed(number) ? UNCLAIMED : claim(seed, number, random, apps)),
+    };
+  }
+
+  function* rows(): Iterable<RetirementRow> {
+    const ordinals = new Map<string, number>();
+    for (let number = 0; number < count; number++) {
+      const row = at(number);
+      const ordinal = (ordinals.get(row.organization_id) ?? 0) + 1;
+      ordinals.set(row.organization_id, ordinal);
+      yield { ...row, ordinal };
+    }
+  }
+
+  function countByOrganization(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (let number = 0; number < count; number++) {
+      const id = organizationOf(number);
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  const counts = countByOrganization();
+  return {
+    count,
+    at,
+    rows,
+    countOf: organizationId => counts.get(organizationId) ?? 0,
+    microOf(creditIndex) {
+      const position = positions.get(creditIndex) ?? count;
+      let sum = 0;
+      for (let number = position; number < count; number += retirable.length) sum += amountOf(number);
+      return sum;
+    },
+    lastByApps(limit) {
+      const numbers: number[] = [];
+      for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
+        if (isByApp(number)) numbers.push(number);
+      }
+      return numbers;
+    },
+  };
+}
+
+const UNCLAIMED = { app_id: null, is_claimed: 0, beneficiary: null, reason: null, comment: null };
+
+type Claim = Pick<RetirementRow, 'app_id' | 'is_claimed' | 'beneficiary' | 'reason' | 'comment'>;
+
+function claim(seed: number, number: number, random: Random, apps: readonly AppRow[]): Claim {
+  const app = isByApp(number) ? apps[0] : undefined;
+  return {
+    app_id: app?.id ?? null,
+    is_claimed: 1,
+    beneficiary: companyName(seed, 'beneficiary', number, COMPANY_TRADES),
+    reason: random.pick(REASONS),
+    comment: random.below(3) === 0 ? null : random.pick(COMMENTS),
+  };
+}
+
+function isUnclaimed(number: number): boolean {
+  return number % UNCLAIMED_EVERY === UNCLAIMED_EVERY - 1;
+}
+
+function isByApp(number: number): boolean {
+  return number % BY_APP_EVERY === 3 && !isUnclaimed(number);
+}
