@@ -1,0 +1,16 @@
+const MICRO_PER_TONNE = 1_000_000;
+const MAX_TONNES = 1_000_000_000;
+
+/** Whole millionths of a tonne, or undefined where the number is no amount that can be held exactly. */
+export function toMicro(tonnes: unknown): number | undefined {
+  if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;
+  if (tonnes <= 0 || tonnes > MAX_TONNES) return undefined;
+  const micro = Math.round(tonnes * MICRO_PER_TONNE);
+  return micro > 0 && micro / MICRO_PER_TONNE === tonnes ? micro : undefined;
+}
+
+export function toTonnes(micro: number): number {
+  return micro / MICRO_PER_TONNE;
+}
+
+export const AMOUNT_RULE = 'a number above 0 with at most 6 decimals, at most 1000000000';

@@ -1,0 +1,83 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+
+/** The furthest ahead that an app may let its JWT expire. */
+const MAX_AHEAD_SECONDS = 600;
+const MIN_MODULUS_BITS = 2048;
+
+export interface PublicKey {
+  readonly pem: string;
+  /** SHA-256 of the key's SPKI form, to compare with what the dashboard shows. */
+  readonly fingerprint: string;
+}
+
+/** Undefined where the text is no RSA public key of at least 2048 bits. */
+export function readPublicKey(pem: string): PublicKey | undefined {
+  const key = parseKey(pem);
+  if (key?.asymmetricKeyType !== 'rsa') return undefined;
+  if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_MODULUS_BITS) return undefined;
+  const der = key.export({ type: 'spki', format: 'der' });
+  return {
+    pem: key.export({ type: 'spki', format: 'pem' }).toString(),
+    fingerprint: createHash('sha256').update(der).digest('base64'),
+  };
+}
+
+function parseKey(pem: string): KeyObject | undefined {
+  if (!pem.includes('PUBLIC KEY')) return undefined;
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface JwtCheck {
+  readonly jwt: string;
+  readonly nowMs: number;
+  /** The public keys of the app that the JWT names, or undefined where there is no such app. */
+  readonly keysOf: (appId: string) => readonly string[] | undefined;
+}
+
+export type JwtVerdict = { readonly appId: string } | { readonly refused: string };
+
+/** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes. */
+export function verifyAppJwt({ jwt, nowMs, keysOf }: JwtCheck): JwtVerdict {
+  const parts = jwt.split('.');
+  const [head, body, signature] = parts;
+  if (parts.length !== 3 || !head || !body || !signature) return { refused: 'A JWT is needed' };
+  const header = decode(head);
+  const claims = decode(body);
+  if (header === undefined || claims === undefined) return { refused: 'The JWT cannot be read' };
+  if (header.get('alg') !== 'RS256' || header.has('crit'))
+    return { refused: 'The JWT must be signed with RS256' };
+
+  const appId = claims.get('iss');
+  if (typeof appId !== 'string') return { refused: 'The JWT names no app in iss' };
+  const keys = keysOf(appId);
+  if (keys === undefined) return { refused: 'The JWT names an unknown app in iss' };
+  const signed = Buffer.from(`${head}.${body}`);
+  const bytes = Buffer.from(signature, 'base64url');
+  if (!keys.some(key => verify('RSA-SHA256', signed, key, bytes))) {
+    return { refused: 'No key of the app verifies the JWT' };
+  }
+  return checkTimes(claims, nowMs / 1000) ?? { appId };
+}
+
+function checkTimes(claims: ReadonlyMap<string, unknown>, now: number): { refused: string } | undefined {
+  const exp = claims.get('exp');
+  if (typeof exp !== 'number') return { refused: 'The JWT has no exp' };
+  if (exp <= now) return { refused: 'The JWT has expired' };
+  if (exp > now + MAX_AHEAD_SECONDS) return { refused: 'The JWT expires more than 10 minutes ahead' };
+  const iat = claims.get('iat');
+  if (iat !== undefined && typeof iat !== 'number') return { refused: 'The iat of the JWT is no number' };
+  return undefined;
+}
+
+function decode(part: string): ReadonlyMap<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Response } from 'express';
+
+export interface Hold {
+  readonly kind: 'slow' | 'cut' | 'delay';
+  readonly options: {
+    readonly bytes?: number;
+    readonly cleanEnd?: boolean;
+    readonly intervalMs?: number;
+    readonly delayMs?: number;
+  };
+}
+
+/** Collects the registry's answer and then lets it go in a bad way. */
+export function holdAnswer(hold: Hold, res: Response): void {
+  const chunks: Buffer[] = [];
+  const end = res.end.bind(res);
+  const write = res.write.bind(res);
+
+  function collect(chunk: unknown): void {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  }
+
+  res.write = (chunk: unknown) => {
+    collect(chunk);
+    return true;
+  };
+  res.end = (chunk?: unknown) => {
+    collect(chunk);
+    res.write = write;
+    res.end = end;
+    letGo(hold, Buffer.concat(chunks), res);
+    return res;
+  };
+}
+
+function letGo({ kind, options }: Hold, whole: Buffer, res: Response): void {
+  if (kind === 'delay') setTimeout(() => res.end(whole), options.delayMs ?? 1000);
+  else if (kind === 'slow') drip(whole, res, options.intervalMs ?? 1000);
+  else cut(whole, res, options);
+}
+
+/** One byte at a time. */
+function drip(whole: Buffer, res: Response, intervalMs: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    res.write(whole.subarray(sent, sent + 1));
+    sent += 1;
+    if (sent >= whole.length) res.end();
+  }, intervalMs);
+  res.on('close', () => clearInterval(timer));
+}
+
+function cut(whole: Buffer, res: Response, { bytes, cleanEnd = false }: Hold['options']): void {
+  const part = whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
+  if (cleanEnd) {
+    res.removeHeader('ETag');
+    res.setHeader('Content-Length', part.length);
+    res.end(part);
+    return;
+  }
+  if (part.length === 0) {
+    res.destroy();
+    return;
+  }
+  if (!res.hasHeader('Content-Length')) res.setHeader('Content-Length', whole.length);
+  res.write(part, () => res.destroy());
+}

@@ -1,0 +1,68 @@
+/** The words of the dashboard and of the endpoint table; JSON says VIEW, REQUEST or WRITE instead. */
+export const PERMISSIONS = {
+  'organization_info:read': { name: 'organization_info', level: 'VIEW' },
+  'organization_members:read': { name: 'organization_members', level: 'VIEW' },
+  'organization_warehouse:read': { name: 'organization_warehouse', level: 'VIEW' },
+  'organization_warehouse:write': { name: 'organization_warehouse', level: 'WRITE' },
+  'organization_inventory:read': { name: 'organization_inventory', level: 'VIEW' },
+  'organization_inventory:read_request': { name: 'organization_inventory', level: 'REQUEST' },
+} as const;
+export type Permission = keyof typeof PERMISSIONS;
+
+export type Level = 'VIEW' | 'REQUEST' | 'WRITE';
+export type Grants = Readonly<Record<string, Level>>;
+
+const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
+
+/** What each permission can be granted at. */
+const LEVELS: Readonly<Record<string, readonly Level[]>> = {
+  organization_info: ['VIEW'],
+  organization_members: ['VIEW'],
+  organization_warehouse: ['VIEW', 'WRITE'],
+  organization_inventory: ['VIEW', 'REQUEST'],
+};
+
+export function allows(grants: Grants, permission: Permission): boolean {
+  const { name, level } = PERMISSIONS[permission];
+  const granted = grants[name];
+  return granted !== undefined && RANK[granted] >= RANK[level];
+}
+
+/** What both grant: a token that was minted before its installation lost a permission has lost it too. */
+export function narrower(one: Grants, other: Grants): Grants {
+  const both: Record<string, Level> = {};
+  for (const [name, level] of Object.entries(one)) {
+    const limit = other[name];
+    if (limit !== undefined) both[name] = RANK[level] <= RANK[limit] ? level : limit;
+  }
+  return both;
+}
+
+export function parseGrants(text: string): Grants {
+  const grants: Grants = JSON.parse(text);
+  return grants;
+}
+
+/**
+ * Reads what an app asks for, as `{ organization_info: 'VIEW' }` or as a list of endpoint words such as
+ * `organization_warehouse:write`. organization_info is part of every installation.
+ */
+export function readGrants(value: unknown, faults: string[]): Grants {
+  const grants: Record<string, Level> = { organization_info: 'VIEW' };
+  const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
+  for (const [name, level] of asked) {
+    const known = (LEVELS[name] ?? []).find(one => one === level);
+    if (known === undefined) faults.push(`permissions: ${name} cannot be granted at ${String(level)}`);
+    else grants[name] = higher(grants[name], known);
+  }
+  return grants;
+}
+
+function higher(one: Level | undefined, other: Level): Level {
+  return one !== undefined && RANK[one] > RANK[other] ? one : other;
+}
+
+function fromWord(word: unknown): [string, unknown] {
+  const known = Object.entries(PERMISSIONS).find(([permission]) => permission === word);
+  return known === undefined ? [String(word), undefined] : [known[1].name, known[1].level];
+}

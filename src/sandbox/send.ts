@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import type { Response } from 'express';
+
+const PIECE_BYTES = 64 * 1024;
+
+export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
+  res.set('Content-Disposition', `attachment; filename="retirement-${retirementId}.pdf"`);
+  res.type('application/octet-stream').send(pdf);
+}
+
+/** Writes pieces of text as fast as the caller reads them, and stops when the caller leaves. */
+export async function sendPieces(res: Response, pieces: Iterable<string>): Promise<void> {
+  res.type('json');
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < PIECE_BYTES) continue;
+    const isFull = !res.write(text);
+    text = '';
+    if (isFull) await Promise.race([once(res, 'drain'), once(res, 'close')]);
+    if (res.destroyed) return;
+  }
+  res.end(text);
+}

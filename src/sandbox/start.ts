@@ -1,0 +1,143 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express, { type Express } from 'express';
+import { createAppRoutes } from './app-routes.js';
+import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './control.js';
+import { answerUnknownPath, createErrorHandler } from './errors.js';
+import { createHoldingRoutes, createOrganizationRoutes } from './organization-routes.js';
+import { createProjectRoutes } from './project-routes.js';
+import { createRegistry, type Registry } from './registry.js';
+import { createReservationRoutes } from './reservation-routes.js';
+import { readSetting, writeSetting } from './settings.js';
+import { openStore, type Store } from './store.js';
+import { createHeaderCheck, type HeaderRules } from './version-header.js';
+import { createWorld } from './world/create-world.js';
+import { fillWorld } from './world/fill.js';
+import type { WorldSpec } from './world/plan.js';
+
+const MAX_BODY = '100kb';
+
+export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
+
+export interface SandboxOptions {
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly host?: string;
+  /** Where `sandbox.db` stands. Without it everything is in a folder of its own that goes with `close`. */
+  readonly folder?: string;
+  /** Fills an empty folder with the demo world that belongs to this number; without it the registry begins empty. */
+  readonly seed?: number;
+  /** Another size than the demo's, for benchmarks. */
+  readonly world?: WorldAmounts;
+  /** Refuses a missing version header. */
+  readonly strict?: boolean;
+  /** As in `x-<prefix>-api-version`. */
+  readonly headerPrefix?: string;
+  readonly wall?: () => number;
+  /** Told of a fault of the sandbox itself, which answers 500. There should be none. */
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export interface Sandbox {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  /** The registry's parts, for tests in the same process. The control API gives the same over HTTP. */
+  readonly registry: Registry;
+  close(): Promise<void>;
+}
+
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
+  const wall = options.wall ?? Date.now;
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const store = openStore({ file: join(folder, 'sandbox.db'), wall });
+  prepareWorld(store, wall(), options);
+  const registry = createRegistry({ store, prefix, wall });
+  const app = createSandboxApp(registry, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
+  const server = await listen(app, port, host);
+  const sweep = setInterval(() => store.ledger.endExpiredHolds(store.now()), 250);
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
+    port: portOf(server),
+    folder,
+    registry,
+    async close() {
+      clearInterval(sweep);
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+      await registry.deliveries.close();
+      store.close();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Once: a folder that holds a world goes on with it, and refuses to be called another. */
+function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOptions): void {
+  if (seed === undefined) return;
+  const asked = JSON.stringify({ seed, ...world });
+  const present = readSetting(store.db, 'world');
+  if (present === undefined) {
+    fillWorld(store.db, createWorld({ seed, startAt, ...world }));
+    writeSetting(store.db, 'world', asked);
+  } else if (present !== asked) {
+    throw new Error(`${store.file} holds the world ${JSON.stringify(present)}, not ${asked}`);
+  }
+}
+
+function createSandboxApp(
+  registry: Registry,
+  rules: HeaderRules,
+  onUnexpected: (error: unknown) => void,
+): Express {
+  const { store, calls, faults } = registry;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+
+  app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
+  app.use('/_sandbox', createControlRoutes(registry), createTroubleRoutes(registry));
+  app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpected));
+
+  app.use((_req, res, next) => {
+    res.set('Date', new Date(store.clock.now()).toUTCString());
+    store.ledger.endExpiredHolds(store.now());
+    next();
+  });
+  app.use(calls.record, faults.apply, createHeaderCheck(rules));
+  app.use(express.json({ limit: MAX_BODY }));
+  app.use(createAppRoutes(registry), createProjectRoutes(registry));
+  app.use(
+    createOrganizationRoutes(registry),
+    createHoldingRoutes(registry),
+    createReservationRoutes(registry),
+  );
+  app.use(answerUnknownPath, createErrorHandler(onUnexpected));
+  return app;
+}
+
+function reportUnexpected(error: unknown): void {
+  process.stderr.write(
+    `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+}
+
+async function listen(app: Express, port: number, host: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = app.listen(port, host, error => {
+      if (error) reject(error);
+      else resolve(server);
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,70 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { type Clock, createClock, toInstant } from './clock.js';
+import { createLedger, type Ledger } from './ledger.js';
+import { SCHEMA, SCHEMA_VERSION } from './schema.js';
+
+/** The sandbox's database with its clock, its ledger and its source of ids. */
+export interface Store {
+  readonly db: Database;
+  readonly file: string;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly now: () => string;
+  readonly newId: () => string;
+  readonly newHash: () => string;
+  /** One transaction with one `now`. Holds whose time has come have ended before it begins. */
+  readonly write: <Result>(work: (now: string) => Result) => Result;
+  readonly close: () => void;
+}
+
+export interface StoreOptions {
+  readonly file: string;
+  readonly wall: () => number;
+}
+
+export function openStore({ file, wall }: StoreOptions): Store {
+  const db = openDatabase(file);
+  const clock = createClock(db, wall);
+  const ledger = createLedger(db);
+  const now = () => toInstant(clock.now());
+
+  return {
+    db,
+    file,
+    clock,
+    ledger,
+    now,
+    newId: () => randomUUID(),
+    newHash: () => `0x${randomBytes(32).toString('hex')}`,
+    write: work =>
+      db
+        .transaction(() => {
+          const at = now();
+          ledger.endExpiredHolds(at);
+          return work(at);
+        })
+        .immediate(),
+    close: () => db.close(),
+  };
+}
+
+function openDatabase(file: string): Database {
+  const db = new Sqlite(file, { timeout: 5000 });
+  chmodSync(file, 0o600);
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.pragma('foreign_keys = ON');
+  const version = db.pragma('user_version', { simple: true });
+  if (version === SCHEMA_VERSION) return db;
+  if (version !== 0) {
+    db.close();
+    throw new Error(`${file} has schema version ${String(version)}, this sandbox reads ${SCHEMA_VERSION}`);
+  }
+  db.transaction(() => {
+    db.exec(SCHEMA);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+  return db;
+}

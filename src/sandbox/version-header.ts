@@ -1,0 +1,30 @@
+import type { RequestHandler } from 'express';
+import { badRequest, RegistryError } from './errors.js';
+
+export const API_VERSION = '2023-06-16';
+
+export interface HeaderRules {
+  /** As in `x-<prefix>-api-version`. */
+  readonly prefix: string;
+  /** Refuses what the registry is known to forgive: no version header, or an Accept that fits no answer. */
+  readonly strict: boolean;
+}
+
+export function versionHeader(prefix: string): string {
+  return `x-${prefix}-api-version`;
+}
+
+export function createHeaderCheck({ prefix, strict }: HeaderRules): RequestHandler {
+  const name = versionHeader(prefix);
+  return (req, _res, next) => {
+    const version = req.get(name);
+    if (version === undefined && strict) throw badRequest(`The header ${name} is missing`);
+    if (version !== undefined && version !== API_VERSION) {
+      throw badRequest(`The header ${name} must be ${API_VERSION}`);
+    }
+    const type = req.path.endsWith('/pdf') ? 'application/octet-stream' : 'application/json';
+    if (strict && req.accepts(type) === false)
+      throw new RegistryError(406, `The accept header must be ${type}`);
+    next();
+  };
+}

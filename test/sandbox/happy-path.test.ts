@@ -1,0 +1,118 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  ask,
+  createOrganization,
+  installApp,
+  issueCredit,
+  registerApp,
+  signAppJwt,
+  temporarySandbox,
+} from '../support/sandbox.js';
+
+interface Post {
+  readonly signature: string | undefined;
+  readonly body: string;
+}
+
+/** An app's own webhook address: every post it got, in order. */
+async function receiveWebhooks(): Promise<{ url: string; posts: Post[] }> {
+  const posts: Post[] = [];
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', chunk => chunks.push(chunk));
+    req.on('end', () => {
+      posts.push({
+        signature: String(req.headers['x-registry-signature-256']),
+        body: Buffer.concat(chunks).toString(),
+      });
+      res.writeHead(202).end();
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/webhooks`, posts };
+}
+
+test('an app reads a warehouse, reserves, finishes with a retirement and downloads the certificate', async () => {
+  const sandbox = await temporarySandbox();
+  const { url, posts } = await receiveWebhooks();
+  const app = registerApp(sandbox, { webhookUrl: url, webhookSecret: 'a secret of some length' });
+  const { organization, installationId } = installApp(sandbox, { app });
+  const creditId = issueCredit(sandbox, organization.id, { amount: 12.5 });
+
+  const jwt = signAppJwt(sandbox, app);
+  const minted = await ask(sandbox, `POST /app/installations/${installationId}/accessTokens`, { token: jwt });
+  expect(minted.status).toBe(200);
+  const { token } = minted.body;
+  const root = `/organizations/${organization.id}`;
+
+  const warehouse = await ask(sandbox, `GET ${root}/warehouse/inventory`, { token });
+  expect(warehouse.body).toMatchObject({
+    credits: [{ id: creditId, amount: 12.5 }],
+    organizationId: organization.id,
+  });
+
+  const queue = `${root}/warehouse/inventory/reservations`;
+  const reserved = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
+  expect(reserved.body).toMatchObject({ state: 'outstanding', amount: 2.5, reserver: { id: app.id } });
+
+  const retirementData = {
+    reason: 'Voluntary purposes',
+    beneficiaryName: 'Grüne Energie GmbH',
+    comment: 'für 2026',
+  };
+  const finished = await ask(sandbox, `POST ${queue}/${reserved.body.id}/retire`, {
+    token,
+    body: { retirementData },
+  });
+  expect(finished.body).toMatchObject({ state: 'finished', isComplete: true });
+
+  const retirements = await ask(sandbox, `GET ${root}/retirements?limit=10&page=0`, { token });
+  expect(retirements.body).toMatchObject({
+    pagination: { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: null },
+    retirements: [{ amount: 2.5, beneficiary: 'Grüne Energie GmbH', isClaimed: true }],
+  });
+  const pdf = await ask(sandbox, `GET ${root}/retirements/${retirements.body.retirements[0].id}/pdf`, {
+    token,
+    headers: { accept: 'application/octet-stream' },
+  });
+  expect(pdf.status).toBe(200);
+  expect(pdf.body).toMatch(/^%PDF/);
+
+  await sandbox.registry.deliveries.settled();
+  expect(posts.map(post => JSON.parse(post.body).event)).toEqual(['installed', 'warehouseTransaction']);
+  for (const { signature, body } of posts) {
+    const { signedData, ...outer } = JSON.parse(body);
+    const digest = createHmac('sha256', 'a secret of some length').update(signedData).digest('hex');
+    expect(signature).toBe(`sha256=${digest}`);
+    expect(JSON.parse(Buffer.from(signedData, 'base64').toString('utf8'))).toEqual(outer);
+  }
+});
+
+test('the control API does what the direct calls do', async () => {
+  const sandbox = await temporarySandbox({ seed: 1 });
+  const organization = createOrganization(sandbox);
+  const app = registerApp(sandbox);
+  const body = { appId: app.id, organizationId: organization.id };
+  const installed = await ask(sandbox, 'POST /_sandbox/installations', { body });
+  expect(installed.body).toMatchObject({ appId: app.id, organization: { id: organization.id } });
+  const suspended = await ask(sandbox, `POST /_sandbox/installations/${installed.body.id}/suspend`);
+  expect(suspended.status).toBe(200);
+  const refused = await ask(sandbox, `POST /app/installations/${installed.body.id}/accessTokens`, {
+    token: signAppJwt(sandbox, app),
+  });
+  expect(refused.body).toEqual({
+    statusCode: 403,
+    message: 'The installation is suspended',
+    error: 'Forbidden',
+  });
+  const calls = await ask(sandbox, `GET /_sandbox/calls?appId=${app.id}`);
+  expect(calls.body.calls).toMatchObject([{ method: 'POST', status: 403, appId: app.id }]);
+});
