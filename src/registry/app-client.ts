@@ -1,9 +1,14 @@
+import type { Call, Http } from './calls.js';
 import type { AppAccessToken, AppJwt, InstallationAccessToken, TokenSource } from './credential.js';
-import { RegistryError } from './errors.js';
-import type { Http } from './http.js';
+import { badAnswer, memberSource, readSource } from './fields.js';
 import type { CreatedOrganization, Installation } from './model.js';
+import { type Made, writeOnce } from './once.js';
+import { listPages } from './pages.js';
+import { parseInstallation, parseOrganization, parseUser } from './parse.js';
+import { parseAppToken, parseInstallationToken } from './parse-token.js';
 import type { ListOptions, Page, ReadOptions } from './reading.js';
-import type { CreateUserAndOrganizationRequest } from './requests.js';
+import { type CreateUserAndOrganizationRequest, userAndOrganizationBody } from './requests.js';
+import { bodyText, observed, readOne } from './single.js';
 
 export interface AppClientOptions {
   readonly http: Http;
@@ -14,6 +19,7 @@ export interface AppClientOptions {
 export interface AppClient {
   createAppToken(options?: ReadOptions): Promise<AppAccessToken>;
   createInstallationToken(installationId: string, options?: ReadOptions): Promise<InstallationAccessToken>;
+  /** Never repeated. A lost answer is looked for among the installations, by the organization's name. */
   createUserAndOrganization(
     request: CreateUserAndOrganizationRequest,
     options?: ReadOptions,
@@ -23,6 +29,80 @@ export interface AppClient {
   readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation>;
 }
 
-export function createAppClient(options: AppClientOptions): AppClient {
-  throw new RegistryError('unavailable', `not built yet: ${options.http.baseUrl}`);
+const INSTALLATION = { name: 'installation', parse: parseInstallation };
+
+const byId = ({ id }: { readonly id: string }) => id;
+
+export function createAppClient({ http, token }: AppClientOptions): AppClient {
+  const get = (route: string, params: Readonly<Record<string, string>> = {}): Call => ({
+    method: 'GET',
+    route,
+    params,
+    token,
+  });
+
+  function listInstallations(options?: ListOptions) {
+    const call = get('/app/installations');
+    return listPages({ http, call, key: 'installations', parse: parseInstallation, idOf: byId }, options);
+  }
+
+  /** Minting may be repeated: a token too many is forgotten and runs out. */
+  async function mint(route: string, params: Readonly<Record<string, string>>, options: ReadOptions = {}) {
+    const call: Call = { method: 'POST', route, params, token, repeatable: true };
+    return bodyText(await http.call({ ...call, ...observed(options) }));
+  }
+
+  async function findCreated(fullName: string, made: Made, options: ReadOptions) {
+    const candidates: CreatedOrganization[] = [];
+    for await (const { items } of listInstallations(options)) {
+      for (const installation of items) {
+        const { organization } = installation;
+        if (organization?.fullName !== fullName || !made.since(installation.createdAt)) continue;
+        candidates.push({ user: null, organization, installation });
+      }
+    }
+    return { candidates, certain: candidates };
+  }
+
+  return {
+    createAppToken: async options => parseAppToken(await mint('/app/accessTokens', {}, options)),
+    createInstallationToken: async (installationId, options) =>
+      parseInstallationToken(
+        await mint('/app/installations/:installationId/accessTokens', { installationId }, options),
+      ),
+    createUserAndOrganization: async (request, options = {}) => {
+      const body = userAndOrganizationBody(request);
+      return writeOnce(http, {
+        call: { method: 'POST', route: '/app/create/user/organization', body, token, ...observed(options) },
+        read: answer => parseCreated(bodyText(answer)),
+        lookUp: made => findCreated(request.organization.fullName, made, options),
+        newId: ({ installation }) => installation.id,
+      });
+    },
+    listInstallations,
+    readInstallation: (installationId, options) =>
+      readOne(http, get('/app/installations/:installationId', { installationId }), INSTALLATION, options),
+    readInstallationOf: (organizationId, options) =>
+      readOne(
+        http,
+        get('/app/organizations/:organizationId/installation', { organizationId }),
+        INSTALLATION,
+        options,
+      ),
+  };
+}
+
+/** Only the installation is certain to be there. */
+function parseCreated(text: string): CreatedOrganization {
+  const source = readSource(text, 'created');
+  const installed = memberSource(source, 'installation');
+  if (installed === null) throw badAnswer('created.installation', 'an object', 'none');
+  const installation = parseInstallation(installed);
+  const organization = memberSource(source, 'organization');
+  const user = memberSource(source, 'user');
+  return {
+    user: user && parseUser(user),
+    organization: organization ? parseOrganization(organization) : installation.organization,
+    installation,
+  };
 }

@@ -31,6 +31,10 @@ export interface TokenSource<T extends string = string> {
 /** Credentials travel in a header: printable ASCII without spaces, and not without end. */
 const CREDENTIAL = /^[\x21-\x7e]{1,8192}$/;
 
+export function isCredential(text: string): boolean {
+  return CREDENTIAL.test(text);
+}
+
 export function isAppJwt(text: string): text is AppJwt {
   return CREDENTIAL.test(text);
 }

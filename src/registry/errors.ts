@@ -22,6 +22,7 @@ export interface RegistryErrorDetails {
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
   readonly registryMessage?: string | null;
+  readonly mayHaveHappened?: boolean;
   readonly candidates?: readonly unknown[];
   readonly cause?: unknown;
 }
@@ -36,6 +37,8 @@ export class RegistryError extends Error {
   readonly retryAfterMs: number | null;
   /** The registry's own words, without anything that looks like a credential. */
   readonly registryMessage: string | null;
+  /** Sent, and never clearly refused: a write may have taken effect although this error came. */
+  readonly mayHaveHappened: boolean;
   /** What may have come of a write, for `outcome_unknown`. */
   readonly candidates: readonly unknown[];
 
@@ -45,6 +48,7 @@ export class RegistryError extends Error {
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.registryMessage = details.registryMessage ?? null;
+    this.mayHaveHappened = details.mayHaveHappened ?? false;
     this.candidates = details.candidates ?? [];
   }
 }

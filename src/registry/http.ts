@@ -1,104 +1,228 @@
-import type { TokenSource } from './credential.js';
-import { RegistryError, type RegistryErrorCode } from './errors.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fillRoute, resolvePath, withQuery } from './address.js';
+import { withAttempts } from './attempts.js';
+import { gatherBody, walkBody } from './body.js';
+import { createBudget } from './budget.js';
+import type { Answer, Call, Http, HttpOptions, RawCall, StreamedAnswer } from './calls.js';
+import { isCredential } from './credential.js';
+import { RegistryError } from './errors.js';
+import { cancelled, failureOf, timedOut } from './failure.js';
+import { createLedger } from './ledger.js';
+import { refusalOf } from './refusal.js';
+import { readRetryAfter } from './retry-after.js';
+import { readSettings } from './settings.js';
 
-/** What became of one attempt of one call; for counters and logs. It holds no credential and no id. */
-export interface CallRecord {
-  readonly method: string;
-  /** The path's template, such as `/organizations/:organizationId/retirements`. */
-  readonly route: string;
-  readonly status: number | null;
-  readonly code: RegistryErrorCode | null;
-  readonly ms: number;
-  readonly bytes: number;
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+interface Prepared {
+  readonly call: Omit<Call, 'params' | 'query'>;
+  readonly url: URL;
+  readonly maxBytes: number;
+  /** For the body; the headers always have `deadlineMs`. */
+  readonly bodyDeadlineMs: number | null;
 }
 
-export interface HttpOptions {
-  /** https, or http on a loopback address. A path in it is kept. */
-  readonly baseUrl: string;
-  /** `x-<prefix>-api-version`; default `registry`. */
-  readonly headerPrefix?: string;
-  /** Default `2023-06-16`. */
-  readonly apiVersion?: string;
-  /** Default `/projects/find`. */
-  readonly findPath?: string;
-  /** The budget that all users of this value share. `Infinity` lifts a limit. */
-  readonly requestsPerSecond?: number;
-  readonly burst?: number;
-  readonly concurrency?: number;
-  /** For one whole answer, its body included. */
-  readonly deadlineMs?: number;
-  /** The same for answers that are streamed: warehouse, inventory and certificates. */
-  readonly streamDeadlineMs?: number;
-  /** Cap of one page or object. */
-  readonly maxBytes?: number;
-  /** Cap of one streamed list. */
-  readonly maxStreamBytes?: number;
-  /** Cap of one certificate. */
-  readonly maxCertificateBytes?: number;
-  /** How often a call that may be repeated is tried, the first time included. */
-  readonly attempts?: number;
-  /** A longer wait is not slept through: the error says `retryAfterMs` and the caller decides. */
-  readonly maxRetryWaitMs?: number;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly onCall?: (call: CallRecord) => void;
-  /** Each time an answer carries a Date header. */
-  readonly onDate?: (serverMs: number, localMs: number) => void;
+/** One attempt whose answer has begun. */
+interface Exchange {
+  readonly response: Response;
+  readonly abort: AbortController;
+  readonly settle: (error: RegistryError | null) => void;
+  readonly count: (bytes: number) => void;
 }
 
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Starts with a slash; each `:name` is filled from `params` after its id was checked. */
-  readonly route: string;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  /** JSON text, so that digits go out as they came in. */
-  readonly body?: string;
-  readonly token: TokenSource;
-  /** Whether a second try cannot do harm. Default: GET only. */
-  readonly repeatable?: boolean;
-  readonly accept?: string;
-  readonly signal?: AbortSignal;
-  readonly onCall?: (call: CallRecord) => void;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly body: Buffer;
-}
-
-export interface StreamedAnswer {
-  readonly status: number;
-  readonly contentLength: number | null;
-  /** May be walked once. Leaving the walk early, or `cancel`, closes the connection. */
-  readonly body: AsyncIterable<Buffer>;
-  cancel(): Promise<void>;
-}
-
-/** A call by path for tools; the path may carry a query and is checked before it is used. */
-export interface RawCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly body?: string;
-  readonly token: TokenSource;
-  readonly accept?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface Http {
-  readonly baseUrl: string;
-  readonly findPath: string;
-  call(call: Call): Promise<Answer>;
-  stream(call: Call): Promise<StreamedAnswer>;
-  raw(call: RawCall): Promise<StreamedAnswer>;
-  /** The registry's clock minus ours, from the newest Date header; null before the first answer. */
-  clockSkewMs(): number | null;
-  /** Our clock, corrected by it. */
-  serverNow(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
-
+/** The one place that calls `fetch`. All clients of one registry share one of these, and so its budget. */
 export function createHttp(options: HttpOptions): Http {
-  throw new RegistryError('unavailable', `not built yet: ${options.baseUrl}`);
+  const settings = readSettings(options);
+  const { now, random } = options;
+  const sleep = options.sleep ?? sleepReally;
+  const budget = createBudget({ ...settings, now });
+  const rules = { ...settings, random, sleep };
+  let skewMs: number | null = null;
+
+  function prepare(call: Call, maxBytes: number, bodyDeadlineMs: number | null): Prepared {
+    const path = withQuery(fillRoute(call.route, call.params), call.query);
+    return { call, url: resolvePath(settings.base, path), maxBytes, bodyDeadlineMs };
+  }
+
+  async function begin({ call, url, bodyDeadlineMs }: Prepared, token: string): Promise<Exchange> {
+    if (!isCredential(token))
+      throw new RegistryError('bad_request', 'the credential: expected printable text');
+    const release = await budget.take(call.signal).catch(error => {
+      throw cancelled(call, error);
+    });
+    const startedMs = now();
+    const abort = new AbortController();
+    const onCancel = () => abort.abort(cancelled(call, call.signal?.reason));
+    const onDeadline = () => abort.abort(timedOut(call));
+    let timer = setTimeout(onDeadline, settings.deadlineMs);
+    let status: number | null = null;
+    let bytes = 0;
+    let open = true;
+
+    const settle = (error: RegistryError | null) => {
+      if (!open) return;
+      open = false;
+      clearTimeout(timer);
+      call.signal?.removeEventListener('abort', onCancel);
+      release();
+      const { method, route } = call;
+      const record = { method, route, status, code: error?.code ?? null, ms: now() - startedMs, bytes };
+      options.onCall?.(record);
+      call.onCall?.(record);
+    };
+
+    call.signal?.addEventListener('abort', onCancel, { once: true });
+    abort.signal.addEventListener('abort', () => settle(failureOf(call, abort.signal.reason, abort.signal)));
+    try {
+      const response = await fetch(url, {
+        method: call.method,
+        headers: headersOf(call, token),
+        body: call.body ?? null,
+        redirect: 'manual',
+        signal: abort.signal,
+      });
+      status = response.status;
+      noteDate(response);
+      if (!response.ok) throw await readRefusal(call, response, abort, token);
+      if (bodyDeadlineMs !== null) {
+        clearTimeout(timer);
+        timer = setTimeout(onDeadline, bodyDeadlineMs);
+      }
+      return { response, abort, settle, count: more => (bytes += more) };
+    } catch (error) {
+      const failure = failureOf(call, error, abort.signal);
+      settle(failure);
+      throw failure;
+    }
+  }
+
+  function headersOf(call: Prepared['call'], token: string): Record<string, string> {
+    return {
+      authorization: `Bearer ${token}`,
+      [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion,
+      accept: call.accept ?? 'application/json',
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+  }
+
+  function noteDate(response: Response): void {
+    const serverMs = Date.parse(response.headers.get('date') ?? '');
+    if (Number.isNaN(serverMs)) return;
+    const localMs = now();
+    skewMs = serverMs - localMs;
+    options.onDate?.(serverMs, localMs);
+  }
+
+  async function readRefusal(
+    call: Prepared['call'],
+    response: Response,
+    abort: AbortController,
+    token: string,
+  ) {
+    const limits = { maxBytes: MAX_REFUSAL_BYTES, abort, idleMs: settings.deadlineMs };
+    const body = await gatherBody(response, limits).catch(() => Buffer.alloc(0));
+    return refusalOf({
+      status: response.status,
+      call: `${call.method} ${call.route}`,
+      bodyText: body.toString('utf8'),
+      retryAfterMs: readRetryAfter(response.headers.get('retry-after'), now() + (skewMs ?? 0)),
+      token,
+    });
+  }
+
+  async function gather(prepared: Prepared, token: string): Promise<Answer> {
+    const { response, abort, settle, count } = await begin(prepared, token);
+    try {
+      const limits = { maxBytes: prepared.maxBytes, abort, idleMs: settings.deadlineMs };
+      const body = await gatherBody(response, limits);
+      count(body.length);
+      settle(null);
+      return { status: response.status, body };
+    } catch (error) {
+      const failure = failureOf(prepared.call, error, abort.signal);
+      settle(failure);
+      throw failure;
+    }
+  }
+
+  async function openStream(prepared: Prepared, token: string): Promise<StreamedAnswer> {
+    const { response, abort, settle, count } = await begin(prepared, token);
+    const limits = { maxBytes: prepared.maxBytes, abort, idleMs: settings.deadlineMs };
+
+    async function* walk(): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of walkBody(response, limits)) {
+          count(chunk.length);
+          yield chunk;
+        }
+      } catch (error) {
+        const failure = failureOf(prepared.call, error, abort.signal);
+        settle(failure);
+        throw failure;
+      } finally {
+        settle(null);
+      }
+    }
+
+    return {
+      status: response.status,
+      contentLength: readLength(response),
+      body: walk(),
+      cancel: async () => abort.abort(cancelled(prepared.call, undefined)),
+    };
+  }
+
+  return {
+    baseUrl: settings.base.href,
+    findPath: settings.findPath,
+    call: call => {
+      const prepared = prepare(call, call.maxBytes ?? settings.maxBytes, null);
+      return withAttempts(repeatRules(call), rules, token => gather(prepared, token));
+    },
+    stream: call => {
+      const prepared = prepare(call, call.maxBytes ?? settings.maxStreamBytes, settings.streamDeadlineMs);
+      return withAttempts(repeatRules(call), rules, token => openStream(prepared, token));
+    },
+    raw: raw => {
+      const call = { ...raw, route: 'raw', repeatable: isHarmless(raw) };
+      const url = resolvePath(settings.base, raw.path);
+      const { maxStreamBytes: maxBytes, streamDeadlineMs: bodyDeadlineMs } = settings;
+      const prepared = { call, url, maxBytes, bodyDeadlineMs };
+      return withAttempts(repeatRules(call), rules, token => openStream(prepared, token)).catch(error => {
+        throw call.repeatable ? error : unknownOutcome(error);
+      });
+    },
+    clockSkewMs: () => skewMs,
+    localNow: now,
+    ledger: createLedger(),
+    sleep,
+  };
+}
+
+function repeatRules(call: Prepared['call']) {
+  return { token: call.token, signal: call.signal, repeatable: call.repeatable ?? call.method === 'GET' };
+}
+
+/** Friendbot is a GET that writes. */
+function isHarmless(raw: RawCall): boolean {
+  return raw.method === 'GET' && !/\/friendbot\/?(\?|$)/.test(raw.path);
+}
+
+function unknownOutcome(error: unknown): unknown {
+  if (!(error instanceof RegistryError) || !error.mayHaveHappened) return error;
+  return new RegistryError('outcome_unknown', `what came of it is not known: ${error.message}`, {
+    cause: error,
+  });
+}
+
+function readLength(response: Response): number | null {
+  const length = response.headers.get('content-length');
+  const encoded = response.headers.has('content-encoding');
+  return length === null || encoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
+}
+
+async function sleepReally(ms: number, signal?: AbortSignal): Promise<void> {
+  await pause(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
+    throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });
+  });
 }

@@ -1,6 +1,7 @@
+import { readBatches } from './batches.js';
+import type { Call, Http } from './calls.js';
 import type { InstallationToken, TokenSource } from './credential.js';
-import { RegistryError } from './errors.js';
-import type { Http } from './http.js';
+import { findRequests, findReservations } from './look-up.js';
 import type {
   Action,
   Address,
@@ -11,8 +12,28 @@ import type {
   Reservation,
   Retirement,
 } from './model.js';
-import type { Download, ListOptions, Page, ReadOptions } from './reading.js';
-import type { FinishRequest, InventoryActionRequest, ReserveRequest } from './requests.js';
+import { writeOnce } from './once.js';
+import { listPages } from './pages.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseReservation,
+  parseRetirement,
+} from './parse.js';
+import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
+import {
+  type FinishRequest,
+  finishBody,
+  type InventoryActionRequest,
+  inventoryActionBody,
+  type ReserveRequest,
+  reserveBody,
+} from './requests.js';
+import { endReservation, readWritten } from './reservation-end.js';
+import { download, observed, readAll, readOne } from './single.js';
 
 export interface OrganizationClientOptions {
   readonly http: Http;
@@ -34,14 +55,16 @@ export interface OrganizationClient {
 
   listReservations(options?: ListOptions): AsyncIterable<Page<Reservation>>;
   readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
+  /** Never repeated, and neither are the next three: a lost answer is looked up. */
   reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
-  cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
+  /** Null where the registry took it and shows the reservation no more. */
+  cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation | null>;
   finishReservation(
     reservationId: string,
     action: Action,
     request: FinishRequest,
     options?: ReadOptions,
-  ): Promise<Reservation>;
+  ): Promise<Reservation | null>;
 
   listInventoryRequests(options?: ListOptions): AsyncIterable<Page<InventoryRequest>>;
   readInventoryRequest(requestId: string, options?: ReadOptions): Promise<InventoryRequest>;
@@ -53,9 +76,116 @@ export interface OrganizationClient {
 
   listRetirements(options?: ListOptions): AsyncIterable<Page<Retirement>>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
-  downloadCertificate(retirementId: string, options?: ReadOptions): Promise<Download>;
+  downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
 
+const ORGANIZATION = '/organizations/:organizationId';
+const RESERVATIONS = `${ORGANIZATION}/warehouse/inventory/reservations`;
+const REQUESTS = `${ORGANIZATION}/inventory/requests`;
+const RETIREMENTS = `${ORGANIZATION}/retirements`;
+const ONE_RESERVATION = { name: 'reservation', parse: parseReservation };
+const ONE_REQUEST = { name: 'creditRequest', parse: parseInventoryRequest };
+const byId = ({ id }: { readonly id: string }) => id;
+
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
-  throw new RegistryError('unavailable', `not built yet: ${options.http.baseUrl}`);
+  const { http, organizationId, token, appId } = options;
+
+  const to = (
+    method: Call['method'],
+    route: string,
+    params: Readonly<Record<string, string>> = {},
+  ): Call => ({
+    method,
+    route,
+    params: { organizationId, ...params },
+    token,
+  });
+  const get = (route: string, params?: Readonly<Record<string, string>>) => to('GET', route, params);
+
+  function readCredits(route: string, read: ReadOptions = {}) {
+    const call = { ...get(route), ...observed(read) };
+    return readBatches({ http, call, key: 'credits', parse: parseCredit, organizationId });
+  }
+
+  function listReservations(list?: ListOptions) {
+    const call = get(RESERVATIONS);
+    return listPages({ http, call, key: 'reservations', parse: parseReservation, idOf: byId }, list);
+  }
+
+  function listInventoryRequests(list?: ListOptions) {
+    const call = get(REQUESTS);
+    return listPages({ http, call, key: 'creditRequests', parse: parseInventoryRequest, idOf: byId }, list);
+  }
+
+  function readReservation(reservationId: string, read?: ReadOptions) {
+    return readOne(http, get(`${RESERVATIONS}/:reservationId`, { reservationId }), ONE_RESERVATION, read);
+  }
+
+  return {
+    readOrganization: read =>
+      readOne(http, get(ORGANIZATION), { name: 'organization', parse: parseOrganization }, read),
+    readAddresses: read =>
+      readAll(http, get(`${ORGANIZATION}/addresses`), { key: 'addresses', parse: parseAddress }, read),
+    readMembers: read =>
+      readAll(http, get(`${ORGANIZATION}/members`), { key: 'members', parse: parseMember }, read),
+
+    readWarehouse: read => readCredits(`${ORGANIZATION}/warehouse/inventory`, read),
+    readInventory: read => readCredits(`${ORGANIZATION}/inventory`, read),
+
+    listReservations,
+    readReservation,
+    reserve: async (request, read = {}) =>
+      writeOnce(http, {
+        call: { ...to('POST', RESERVATIONS), body: reserveBody(request), ...observed(read) },
+        read: answer => readWritten(answer, ONE_RESERVATION),
+        lookUp: made => findReservations(listReservations(read), request, { appId, made }),
+        newId: byId,
+      }),
+    cancelReservation: (reservationId, read = {}) =>
+      endReservation(http, {
+        call: { ...to('DELETE', `${RESERVATIONS}/:reservationId`, { reservationId }), ...observed(read) },
+        readNow: () => readReservation(reservationId, read),
+        ended: ({ state }) => state?.toLowerCase() === 'cancelled',
+      }),
+    finishReservation: async (reservationId, action, request, read = {}) =>
+      endReservation(http, {
+        call: {
+          ...to('POST', `${RESERVATIONS}/:reservationId/:action`, { reservationId, action }),
+          body: finishBody(request),
+          ...observed(read),
+        },
+        readNow: () => readReservation(reservationId, read),
+        ended: ({ isComplete, state }) => isComplete === true || state?.toLowerCase() === 'finished',
+      }),
+
+    listInventoryRequests,
+    readInventoryRequest: (requestId, read) =>
+      readOne(http, get(`${REQUESTS}/:requestId`, { requestId }), ONE_REQUEST, read),
+    requestInventoryAction: async (action, request, read = {}) =>
+      writeOnce(http, {
+        call: {
+          ...to('POST', `${REQUESTS}/:action`, { action }),
+          body: inventoryActionBody(request),
+          ...observed(read),
+        },
+        read: answer => readWritten(answer, ONE_REQUEST),
+        lookUp: made => findRequests(listInventoryRequests(read), action, request, { appId, made }),
+        newId: byId,
+      }),
+
+    listRetirements: list =>
+      listPages(
+        { http, call: get(RETIREMENTS), key: 'retirements', parse: parseRetirement, idOf: byId },
+        list,
+      ),
+    readRetirement: (retirementId, read) =>
+      readOne(
+        http,
+        get(`${RETIREMENTS}/:retirementId`, { retirementId }),
+        { name: 'retirement', parse: parseRetirement },
+        read,
+      ),
+    downloadCertificate: (retirementId, read) =>
+      download(http, get(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), read),
+  };
 }

@@ -1,9 +1,9 @@
-import type { CallRecord } from './http.js';
+import type { CallRecord } from './calls.js';
 
 export interface ReadOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called for each attempt of each request of this one read. */
-  readonly onCall?: (call: CallRecord) => void;
+  readonly onCall?: ((call: CallRecord) => void) | undefined;
 }
 
 export interface ListOptions extends ReadOptions {
@@ -27,6 +27,11 @@ export interface Page<T> {
   readonly last: boolean;
   /** Why it is the last one: the list ended, a page brought nothing new, or there were more pages than rows allow. */
   readonly end: 'complete' | 'repeated' | 'endless' | null;
+}
+
+export interface DownloadOptions extends ReadOptions {
+  /** A longer certificate is not read to its end. Default 50 MB. */
+  readonly maxBytes?: number;
 }
 
 /** A certificate as it arrives. The file name that the registry suggests is never looked at. */

@@ -1,10 +1,14 @@
+import { amountText } from './amount.js';
+import { RegistryError } from './errors.js';
+import { isId } from './model.js';
+
 /** Decimal text goes out digit for digit; a number goes out as JavaScript writes it. */
 export type AmountInput = string | number;
 
 export interface RetirementData {
-  readonly reason?: string;
-  readonly beneficiaryName?: string;
-  readonly comment?: string;
+  readonly reason?: string | undefined;
+  readonly beneficiaryName?: string | undefined;
+  readonly comment?: string | undefined;
 }
 
 export interface ReserveRequest {
@@ -13,21 +17,86 @@ export interface ReserveRequest {
 }
 
 export interface FinishRequest {
-  readonly receiverId?: string;
-  readonly receiverAddress?: string;
-  readonly transferComment?: string;
-  readonly retirementData?: RetirementData;
+  readonly receiverId?: string | undefined;
+  readonly receiverAddress?: string | undefined;
+  readonly transferComment?: string | undefined;
+  readonly retirementData?: RetirementData | undefined;
 }
 
 export interface InventoryActionRequest {
   readonly creditId: string;
   readonly amount: AmountInput;
-  readonly toOrganizationId?: string;
-  readonly toAddress?: string;
-  readonly retirementData?: RetirementData;
+  readonly toOrganizationId?: string | undefined;
+  readonly toAddress?: string | undefined;
+  readonly retirementData?: RetirementData | undefined;
 }
 
 export interface CreateUserAndOrganizationRequest {
-  readonly user: { readonly email: string; readonly fullName?: string; readonly profilePicture?: string };
-  readonly organization: { readonly fullName: string; readonly type: string; readonly countryCode?: string };
+  readonly user: {
+    readonly email: string;
+    readonly fullName?: string | undefined;
+    readonly profilePicture?: string | undefined;
+  };
+  readonly organization: {
+    readonly fullName: string;
+    readonly type: string;
+    readonly countryCode?: string | undefined;
+  };
+}
+
+export function reserveBody({ creditId, amount }: ReserveRequest): string {
+  return jsonObject({ amount: raw(amountText(amount)), creditId: id('creditId', creditId) });
+}
+
+export function finishBody(request: FinishRequest): string {
+  const { receiverId, receiverAddress, transferComment, retirementData } = request;
+  return jsonObject({
+    receiverId: receiverId === undefined ? undefined : id('receiverId', receiverId),
+    receiverAddress,
+    transferComment,
+    retirementData,
+  });
+}
+
+export function inventoryActionBody(request: InventoryActionRequest): string {
+  const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
+  return jsonObject({
+    creditId: id('creditId', creditId),
+    amount: raw(amountText(amount)),
+    toOrganizationId: toOrganizationId === undefined ? undefined : id('toOrganizationId', toOrganizationId),
+    toAddress,
+    retirementData,
+  });
+}
+
+export function userAndOrganizationBody({ user, organization }: CreateUserAndOrganizationRequest): string {
+  const { email, fullName, profilePicture } = user;
+  const { fullName: name, type, countryCode } = organization;
+  return JSON.stringify({
+    user: { email, fullName, profilePicture },
+    organization: { fullName: name, type, countryCode },
+  });
+}
+
+interface Raw {
+  readonly json: string;
+}
+
+function raw(json: string): Raw {
+  return { json };
+}
+
+/** `JSON.stringify` would round an amount, so the members are joined here. */
+function jsonObject(members: Readonly<Record<string, string | Raw | RetirementData | undefined>>): string {
+  const sent = Object.entries(members).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const isRaw = typeof value === 'object' && 'json' in value;
+    return [`${JSON.stringify(name)}:${isRaw ? value.json : JSON.stringify(value)}`];
+  });
+  return `{${sent.join(',')}}`;
+}
+
+function id(name: string, value: string): string {
+  if (isId(value)) return value;
+  throw new RegistryError('bad_request', `${name}: expected an id`);
 }

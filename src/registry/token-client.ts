@@ -1,8 +1,13 @@
+import type { Call, Http } from './calls.js';
 import type { AnyAccessToken, TokenSource } from './credential.js';
 import { RegistryError } from './errors.js';
-import type { Http } from './http.js';
 import type { Credit, Project, Retirement } from './model.js';
-import type { Download, ListOptions, Page, ReadOptions } from './reading.js';
+import { isId } from './model.js';
+import { writeOnce } from './once.js';
+import { listPages } from './pages.js';
+import { parseCredit, parseProject, parseRetirement } from './parse.js';
+import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
+import { cutAll, download, observed, readOne } from './single.js';
 
 export interface TokenClientOptions {
   readonly http: Http;
@@ -11,8 +16,8 @@ export interface TokenClientOptions {
 
 /** Either alone is enough. */
 export interface ProjectQuery {
-  readonly serialization?: string;
-  readonly creditId?: string;
+  readonly serialization?: string | undefined;
+  readonly creditId?: string | undefined;
 }
 
 /** What any access token may do, the app's or an installation's. */
@@ -21,13 +26,80 @@ export interface TokenClient {
   findProject(query: ProjectQuery, options?: ReadOptions): Promise<Project>;
   readProject(projectId: string, options?: ReadOptions): Promise<Project>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
-  downloadCertificate(retirementId: string, options?: ReadOptions): Promise<Download>;
-  /** A sandbox deposits 100 credits. It is a GET that writes, so it is never repeated. */
+  downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
+  /**
+   * A sandbox deposits 100 credits. It is a GET that writes, so it is never repeated;
+   * a deposit has no mark to find it by, so a lost answer is always `outcome_unknown`.
+   */
   friendbot(organizationId: string, options?: ReadOptions): Promise<readonly Credit[]>;
   /** Ends the very token that this client sends. */
   revokeToken(options?: ReadOptions): Promise<void>;
 }
 
-export function createTokenClient(options: TokenClientOptions): TokenClient {
-  throw new RegistryError('unavailable', `not built yet: ${options.http.baseUrl}`);
+const PROJECT = { name: 'project', parse: parseProject };
+const RETIREMENT = { name: 'retirement', parse: parseRetirement };
+
+export function createTokenClient({ http, token }: TokenClientOptions): TokenClient {
+  const get = (route: string, params: Readonly<Record<string, string>> = {}): Call => ({
+    method: 'GET',
+    route,
+    params,
+    token,
+  });
+
+  return {
+    listProjects: options =>
+      listPages(
+        { http, call: get('/projects'), key: 'projects', parse: parseProject, idOf: ({ id }) => id },
+        options,
+      ),
+    findProject: async (query, options) =>
+      readOne(http, { ...get(http.findPath), query: findQuery(query) }, PROJECT, options),
+    readProject: (projectId, options) =>
+      readOne(http, get('/projects/:projectId', { projectId }), PROJECT, options),
+    readRetirement: async (id, options) =>
+      readOne(http, { ...get('/retirements'), query: { id: checkedId('id', id) } }, RETIREMENT, options),
+    downloadCertificate: (retirementId, options) =>
+      download(http, get('/retirements/:retirementId/pdf', { retirementId }), options),
+    friendbot: (organizationId, options = {}) =>
+      writeOnce(http, {
+        call: {
+          ...get('/organizations/:organizationId/friendbot', { organizationId }),
+          ...observed(options),
+        },
+        read: answer => cutAll(answer, 'credits', parseCredit),
+        lookUp: async () => ({ candidates: [], certain: [] }),
+      }),
+    revokeToken: options => revoke(http, token, options),
+  };
+}
+
+/** A token that is dead already cannot be renewed for this, and need not be. */
+async function revoke(http: Http, token: TokenSource<AnyAccessToken>, options: ReadOptions = {}) {
+  const { token: ended } = await token.get();
+  const only = { get: async () => ({ token: ended, fresh: true }), refuse: () => undefined };
+  const call: Call = { method: 'DELETE', route: '/app/installations/token', token: only, repeatable: true };
+  try {
+    await http.call({ ...call, ...observed(options) });
+  } finally {
+    token.refuse(ended);
+  }
+}
+
+function findQuery({ serialization, creditId }: ProjectQuery): Record<string, string> {
+  if (serialization === undefined && creditId === undefined) {
+    throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
+  }
+  if (serialization !== undefined && !/^[\w.-]{1,200}$/.test(serialization)) {
+    throw new RegistryError('bad_request', 'serialization: expected letters, digits and dashes');
+  }
+  return {
+    ...(serialization === undefined ? {} : { serialization }),
+    ...(creditId === undefined ? {} : { creditId: checkedId('creditId', creditId) }),
+  };
+}
+
+function checkedId(name: string, id: string): string {
+  if (isId(id)) return id;
+  throw new RegistryError('bad_request', `${name}: expected an id`);
 }

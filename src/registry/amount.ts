@@ -1,0 +1,85 @@
+import { RegistryError } from './errors.js';
+import { memberText } from './json-text.js';
+import type { Amount } from './model.js';
+import type { AmountInput } from './requests.js';
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const MAX_MICRO = 2n ** 63n - 1n;
+/** Millionths: an amount of tonnes is counted in grams. */
+const MICRO_DIGITS = 6;
+
+/** Takes the digits from the object's own text: `JSON.parse` has already rounded the value. */
+export function readAmount(objectText: string, value: unknown): Amount {
+  if (value === undefined) return fault('absent');
+  if (typeof value !== 'number')
+    return fault(`expected a number, came ${value === null ? 'null' : typeof value}`);
+  return amountOf(amountDigits(objectText));
+}
+
+export function amountOf(exact: string): Amount {
+  const value = Number(exact);
+  if (!NUMBER.test(exact) || Number.isNaN(value)) return fault('expected a number');
+  if (!Number.isFinite(value)) return fault('larger than any number');
+  if (value < 0 || (value === 0 && exact.startsWith('-') && /[1-9]/.test(mantissa(exact))))
+    return fault('negative');
+  return { exact, value: value === 0 ? 0 : value, micro: microOf(exact), fault: null };
+}
+
+function fault(text: string): Amount {
+  return { exact: null, value: null, micro: null, fault: text };
+}
+
+function mantissa(exact: string): string {
+  return exact.split(/[eE]/)[0] ?? '';
+}
+
+/** Almost always the name stands once in the text, and then the digits stand right behind it. */
+function amountDigits(text: string): string {
+  const at = text.indexOf('"amount"');
+  const once = at >= 0 && text.indexOf('"amount"', at + 8) < 0 && !text.includes('\\u');
+  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)/.exec(text.slice(at + 8, at + 80)) : null;
+  const digits = near?.[1];
+  if (digits !== undefined && digits.length < 60) return digits;
+  return memberText(text, 'amount') ?? '';
+}
+
+/** Null where the amount is finer than a millionth, or more than 64 bits hold. */
+function microOf(exact: string): bigint | null {
+  const parts = NUMBER.exec(exact);
+  const [, , whole = '', fraction = '', exponentText = '0'] = parts ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  if (digits === '') return 0n;
+  const shift = Number(exponentText) - fraction.length + MICRO_DIGITS;
+  if (digits.length + shift > 19) return null;
+  if (shift >= 0) return withinRange(BigInt(digits) * 10n ** BigInt(shift));
+  const kept = digits.slice(0, shift);
+  const dropped = digits.slice(shift);
+  if (-shift > digits.length || /[1-9]/.test(dropped)) return null;
+  return withinRange(BigInt(kept === '' ? '0' : kept));
+}
+
+function withinRange(micro: bigint): bigint | null {
+  return micro <= MAX_MICRO ? micro : null;
+}
+
+/** An amount as it goes out: a JSON number with the caller's own digits. */
+export function amountText(amount: AmountInput): string {
+  const text = typeof amount === 'number' ? String(amount) : amount;
+  if (!/^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) || text.length > 60 || !(Number(text) > 0)) {
+    throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
+  }
+  return text;
+}
+
+/** Whether two texts are the same number, to the last digit: `1`, `1.0` and `10e-1` are. */
+export function sameAmount(one: string, other: string): boolean {
+  return normal(one) === normal(other);
+}
+
+function normal(exact: string): string {
+  const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const kept = digits.replace(/0+$/, '');
+  if (kept === '') return '0';
+  return `${kept}e${Number(exponentText) - fraction.length + digits.length - kept.length}`;
+}

@@ -1,0 +1,50 @@
+import type { TokenSource } from './credential.js';
+import { RegistryError, type RegistryErrorCode } from './errors.js';
+import { backoffMs } from './retry-after.js';
+
+export interface RetryRules {
+  readonly attempts: number;
+  readonly maxRetryWaitMs: number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface Repeatable {
+  readonly token: TokenSource;
+  readonly repeatable: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const PASSING: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
+
+/**
+ * One renewal of the credential for any call: a refusal changed nothing.
+ * Further tries only where a second one cannot do harm, and only for troubles that pass.
+ */
+export async function withAttempts<T>(
+  call: Repeatable,
+  rules: RetryRules,
+  attempt: (token: string) => Promise<T>,
+): Promise<T> {
+  let renewed = false;
+  let tries = 1;
+  for (;;) {
+    const { token, fresh } = await call.token.get();
+    try {
+      return await attempt(token);
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      if (error.status === 401) call.token.refuse(token);
+      if (error.status === 403 && !fresh && !renewed) call.token.refuse(token);
+      if (!renewed && (error.status === 401 || (error.status === 403 && !fresh))) {
+        renewed = true;
+        continue;
+      }
+      const waitMs = error.retryAfterMs ?? backoffMs(tries, rules.random);
+      const worthwhile = call.repeatable && PASSING.has(error.code) && tries < rules.attempts;
+      if (!worthwhile || waitMs > rules.maxRetryWaitMs) throw error;
+      tries += 1;
+      await rules.sleep(waitMs, call.signal);
+    }
+  }
+}

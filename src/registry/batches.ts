@@ -1,0 +1,50 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
+import type { Call, Http } from './calls.js';
+import { createElementCutter } from './elements.js';
+import { badAnswer, readSource, type Source } from './fields.js';
+
+const BATCH_ROWS = 500;
+const SLICE_BYTES = 64 * 1024;
+/** After so many bytes everybody else has a turn: a buffered body would not let go of the event loop. */
+const TURN_BYTES = 256 * 1024;
+
+export interface BatchCall<T> {
+  readonly http: Http;
+  readonly call: Call;
+  readonly key: string;
+  readonly parse: (source: Source) => T;
+  /** Where the answer says whose list it is, it must be this one's. */
+  readonly organizationId: string;
+}
+
+/** One long answer as batches of its rows: memory stays flat however long it is. */
+export async function* readBatches<T>(list: BatchCall<T>): AsyncGenerator<readonly T[]> {
+  const { http, call, key, parse, organizationId } = list;
+  const { body } = await http.stream(call);
+  const cutter = createElementCutter(key);
+  let rows = 0;
+  let turn = 0;
+  let batch: T[] = [];
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      for (const text of cutter.push(chunk.subarray(at, at + SLICE_BYTES))) {
+        batch.push(parse(readSource(text, `${key}[${rows}]`)));
+        rows += 1;
+      }
+      if (batch.length >= BATCH_ROWS) {
+        yield batch;
+        batch = [];
+      }
+      turn += SLICE_BYTES;
+      if (turn >= TURN_BYTES) {
+        turn = 0;
+        await otherWork();
+      }
+    }
+  }
+  const owner = cutter.end()['organizationId'];
+  if (typeof owner === 'string' && owner.toLowerCase() !== organizationId.toLowerCase()) {
+    throw badAnswer('organizationId', 'the organization that was asked for', 'another one');
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,80 @@
+export interface BudgetOptions {
+  readonly requestsPerSecond: number;
+  readonly burst: number;
+  readonly concurrency: number;
+  readonly now: () => number;
+}
+
+/** Calls per second and calls in flight, shared by everyone who holds the budget; first come, first served. */
+export interface Budget {
+  /** Resolves to the function that gives the place back; call it once. */
+  take(signal?: AbortSignal): Promise<() => void>;
+}
+
+interface Waiter {
+  readonly start: () => void;
+}
+
+export function createBudget({ requestsPerSecond, burst, concurrency, now }: BudgetOptions): Budget {
+  const waiting: Waiter[] = [];
+  let allowance = burst;
+  let countedAtMs = now();
+  let inFlight = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function count(): void {
+    const nowMs = now();
+    const earned = (Math.max(nowMs - countedAtMs, 0) * requestsPerSecond) / 1000;
+    allowance = requestsPerSecond === Infinity ? burst : Math.min(burst, allowance + earned);
+    countedAtMs = nowMs;
+  }
+
+  function pump(): void {
+    clearTimeout(timer);
+    count();
+    while (inFlight < concurrency && allowance >= 1) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      allowance -= 1;
+      inFlight += 1;
+      next.start();
+      count();
+    }
+    if (waiting.length === 0 || inFlight >= concurrency) return;
+    timer = setTimeout(pump, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
+  }
+
+  function give(): () => void {
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      inFlight -= 1;
+      pump();
+    };
+  }
+
+  return {
+    take: signal =>
+      new Promise((resolve, reject) => {
+        const leave = () => {
+          const place = waiting.indexOf(waiter);
+          if (place >= 0) waiting.splice(place, 1);
+          reject(signal?.reason);
+        };
+        const waiter = {
+          start: () => {
+            signal?.removeEventListener('abort', leave);
+            resolve(give());
+          },
+        };
+        if (signal?.aborted === true) {
+          leave();
+          return;
+        }
+        signal?.addEventListener('abort', leave, { once: true });
+        waiting.push(waiter);
+        pump();
+      }),
+  };
+}

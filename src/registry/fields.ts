@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { excerpt } from './address.js';
+import { RegistryError } from './errors.js';
+import { memberText } from './json-text.js';
+import { isId } from './model.js';
+
+/** One JSON object of the registry: its own text, and its members as `JSON.parse` gave them. */
+export interface Source {
+  readonly what: string;
+  readonly text: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+export function badAnswer(field: string, expected: string, came: string, cause?: unknown): RegistryError {
+  return new RegistryError('bad_answer', `${field}: expected ${expected}, came ${came}`, { cause });
+}
+
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw badAnswer(what, 'JSON', text === '' ? 'nothing' : `${text.length} characters that are not`);
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function readSource(text: string, what: string): Source {
+  const value = parseJson(text, what);
+  if (!isObject(value)) throw badAnswer(what, 'an object', kindOf(value));
+  return { what, text, members: value };
+}
+
+/** Newer answers wrap a single object in its own name. */
+export function readWrapped(text: string, name: string): Source {
+  const source = readSource(text, name);
+  if (source.members['id'] !== undefined || !isObject(source.members[name])) return source;
+  return memberSource(source, name) ?? source;
+}
+
+/** A member that is an object, with its own text; null where there is none. */
+export function memberSource(source: Source, name: string): Source | null {
+  const value = source.members[name];
+  const text = isObject(value) ? memberText(source.text, name) : null;
+  return isObject(value) && text !== null ? { what: `${source.what}.${name}`, text, members: value } : null;
+}
+
+export function member(source: Source, name: string): Readonly<Record<string, unknown>> | null {
+  const value = source.members[name];
+  return isObject(value) ? value : null;
+}
+
+export function requiredId(source: Source, ...names: readonly string[]): string {
+  const found = firstPresent(source.members, names);
+  if (!isId(found)) throw badAnswer(`${source.what}.${names[0] ?? 'id'}`, 'an id', excerpt(found));
+  return found;
+}
+
+/** Absent, null and empty are no id. Anything else must be one. */
+export function optionalId(source: Source, ...names: readonly string[]): string | null {
+  const found = firstPresent(source.members, names);
+  if (found === undefined || found === '') return null;
+  if (!isId(found)) throw badAnswer(`${source.what}.${names[0] ?? 'id'}`, 'an id', excerpt(found));
+  return found;
+}
+
+export function optionalText(source: Source, ...names: readonly string[]): string | null {
+  return textOf(firstPresent(source.members, names));
+}
+
+/** A number where text was expected is kept as its text. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : null;
+}
+
+export function flag(source: Source, name: string): boolean | null {
+  const value = source.members[name];
+  return typeof value === 'boolean' ? value : null;
+}
+
+/** UTC to the millisecond. Text without a zone is taken as UTC, so that the machine's own zone never counts. */
+export function instant(source: Source, name: string): string | null {
+  const value = source.members[name];
+  return typeof value === 'string' ? instantOf(value) : null;
+}
+
+export function instantOf(value: string): string | null {
+  if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(value)) return null;
+  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`;
+  const atMs = Date.parse(zoned);
+  return Number.isNaN(atMs) ? null : new Date(atMs).toISOString();
+}
+
+/** Levels that are not text are left out. */
+export function levels(source: Source, name: string): Readonly<Record<string, string>> {
+  const value = member(source, name) ?? {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([permission, level]) =>
+      typeof level === 'string' ? [[permission, level]] : [],
+    ),
+  );
+}
+
+export function hashOf(objectText: string): string {
+  return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
+
+function firstPresent(members: Readonly<Record<string, unknown>>, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = members[name];
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Call, Http } from './calls.js';
+import { createElementCutter } from './elements.js';
+import { RegistryError } from './errors.js';
+import { readSource, type Source } from './fields.js';
+import { isLastPage, type Pagination, readPagination } from './pagination.js';
+import type { ListOptions, Page } from './reading.js';
+import { createSeen } from './seen.js';
+
+/** Where a registry does not say how long a list is, it still has to end. */
+const MAX_PAGES = 100_000;
+
+export interface ListCall<T> {
+  readonly http: Http;
+  readonly call: Call;
+  /** The name of the array in the answer. */
+  readonly key: string;
+  readonly parse: (source: Source) => T;
+  readonly idOf: (item: T) => string;
+}
+
+interface RawPage<T> {
+  readonly items: readonly T[];
+  readonly pagination: Pagination;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+/**
+ * The pages of a list, in order, a few of them asked for ahead.
+ * It ends where the list ends, at a page that brings nothing new, and two pages after there can be no more.
+ */
+export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
+  const limit = wholeNumber('limit', options.limit ?? 100);
+  const readAhead = wholeNumber('readAhead', options.readAhead ?? 4);
+  const seen = createSeen();
+  const stop = linkedAbort(options.signal);
+  const asked: Promise<RawPage<T>>[] = [];
+  let next = 0;
+  let expect = 1;
+  let most = MAX_PAGES;
+  let pageSize = 1;
+
+  function askAhead(): void {
+    while (asked.length < readAhead && next < Math.min(expect, most)) {
+      const page = readPage(list, next, { ...options, limit, signal: stop.signal });
+      page.catch(() => undefined);
+      asked.push(page);
+      next += 1;
+    }
+  }
+
+  try {
+    for (let number = 0; ; number += 1) {
+      expect = Math.max(expect, number + 1);
+      askAhead();
+      const page = await asked.shift();
+      if (page === undefined) return;
+      const rows = page.items.length;
+      const last = isLastPage(page.pagination, number, rows, limit);
+      if (number === 0) {
+        pageSize = Math.max(rows, 1);
+        const { total, pageCount } = page.pagination;
+        const pages = total === null ? null : Math.ceil(total / pageSize);
+        most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
+        if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
+      }
+      const fresh = page.items.reduce((count, item) => count + (seen.add(list.idOf(item)) ? 1 : 0), 0);
+      const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
+      if (end === null) askAhead();
+      const { items, bytes, digest } = page;
+      yield { items, number, total: page.pagination.total, pageSize, bytes, digest, last: end !== null, end };
+      if (end !== null) return;
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+function endOf({
+  last,
+  repeated,
+  over,
+}: {
+  last: boolean;
+  repeated: boolean;
+  over: boolean;
+}): Page<unknown>['end'] {
+  if (repeated) return 'repeated';
+  if (last) return 'complete';
+  return over ? 'endless' : null;
+}
+
+async function readPage<T>(
+  { http, call, key, parse }: ListCall<T>,
+  page: number,
+  { limit, signal, onCall }: ListOptions,
+): Promise<RawPage<T>> {
+  const query = { ...call.query, limit: String(limit), page: String(page) };
+  const { body } = await http.call({ ...call, query, signal, onCall });
+  const cutter = createElementCutter(key);
+  const items = cutter.push(body).map((text, index) => parse(readSource(text, `${key}[${index}]`)));
+  const pagination = readPagination(cutter.end());
+  const { start, end } = cutter.span();
+  return { items, pagination, bytes: body.length, digest: hash('sha256', body.subarray(start, end)) };
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new RegistryError('bad_request', `${name}: expected a whole number above 0, came ${value}`);
+}
+
+/** Aborts with the caller's signal, and leaves nothing on it behind. */
+function linkedAbort(signal: AbortSignal | undefined) {
+  const own = new AbortController();
+  const forward = () => own.abort(signal?.reason);
+  if (signal?.aborted === true) forward();
+  signal?.addEventListener('abort', forward, { once: true });
+  return {
+    signal: own.signal,
+    abort: () => {
+      signal?.removeEventListener('abort', forward);
+      own.abort();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import {
+  type AppAccessToken,
+  type InstallationAccessToken,
+  isAppToken,
+  isInstallationToken,
+} from './credential.js';
+import { badAnswer, instant, levels, optionalId, readSource, type Source } from './fields.js';
+
+export function parseAppToken(body: string): AppAccessToken {
+  const source = readSource(body, 'token');
+  const token = tokenText(source);
+  if (!isAppToken(token)) throw badToken();
+  return { token, ...grant(source) };
+}
+
+export function parseInstallationToken(body: string): InstallationAccessToken {
+  const source = readSource(body, 'token');
+  const token = tokenText(source);
+  if (!isInstallationToken(token)) throw badToken();
+  return { token, ...grant(source) };
+}
+
+function tokenText(source: Source): string {
+  const token = source.members['token'];
+  return typeof token === 'string' ? token : '';
+}
+
+/** What came is not said: it might be a token after all. */
+function badToken() {
+  return badAnswer('token.token', 'printable text', 'something else');
+}
+
+function grant(source: Source) {
+  const expiresAt = instant(source, 'expiresAt');
+  if (expiresAt === null) throw badAnswer('token.expiresAt', 'an instant', 'something else');
+  return {
+    expiresAt,
+    permissions: levels(source, 'permissions'),
+    installationId: optionalId(source, 'installationId'),
+    organizationId: optionalId(source, 'organizationId'),
+  };
+}

@@ -1,0 +1,60 @@
+import { RegistryError, type RegistryErrorCode } from './errors.js';
+import { isObject } from './fields.js';
+
+export interface Refusal {
+  readonly status: number;
+  readonly call: string;
+  readonly bodyText: string;
+  readonly retryAfterMs: number | null;
+  readonly token: string;
+}
+
+/** Turns an answer that is no success into the error it means. */
+export function refusalOf({ status, call, bodyText, retryAfterMs, token }: Refusal): RegistryError {
+  const message = registryMessage(status, bodyText);
+  const code = codeOf(status, message !== null);
+  const registrySaid = message === null ? null : withoutCredentials(message, token);
+  const said = registrySaid === null ? '' : `: ${registrySaid}`;
+  return new RegistryError(code, `${call} answered ${status}${said}`, {
+    status,
+    retryAfterMs,
+    registryMessage: registrySaid,
+    mayHaveHappened: status < 400 || status === 408 || status >= 500,
+  });
+}
+
+function codeOf(status: number, own: boolean): RegistryErrorCode {
+  if (status < 400) return 'bad_answer';
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return own ? 'not_found' : 'bad_answer';
+  if (status === 409) return 'conflict';
+  if (status === 429) return 'rate_limited';
+  if (status === 408 || status >= 500) return 'unavailable';
+  return 'invalid';
+}
+
+/** The registry's own error shape, `{ statusCode, message }`; null for anybody else's. */
+function registryMessage(status: number, bodyText: string): string | null {
+  const body = parsed(bodyText);
+  if (!isObject(body) || body['statusCode'] !== status) return null;
+  const message = body['message'];
+  if (typeof message === 'string') return message;
+  if (Array.isArray(message) && message.every(line => typeof line === 'string')) return message.join('; ');
+  return null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const LOOKS_LIKE_A_CREDENTIAL = /\b(?:cr[a-z]_[A-Za-z0-9]+|eyJ[\w-]*\.[\w-]*\.?[\w-]*)|Bearer\s+\S+/gi;
+
+export function withoutCredentials(message: string, token: string): string {
+  const cleaned = message.replaceAll(token, '[token]').replace(LOOKS_LIKE_A_CREDENTIAL, '[token]');
+  return cleaned.length > 500 ? `${cleaned.slice(0, 500)}…` : cleaned;
+}

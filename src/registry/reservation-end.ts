@@ -1,0 +1,52 @@
+import type { Answer, Call, Http } from './calls.js';
+import { RegistryError } from './errors.js';
+import { readWrapped, type Source } from './fields.js';
+import type { Reservation } from './model.js';
+import { writeOnce } from './once.js';
+import { parseReservation } from './parse.js';
+import { bodyText } from './single.js';
+
+export function readWritten<T>(
+  answer: Answer,
+  { name, parse }: { readonly name: string; readonly parse: (source: Source) => T },
+): T {
+  return parse(readWrapped(bodyText(answer), name));
+}
+
+export interface Ending {
+  readonly call: Call;
+  readonly readNow: () => Promise<Reservation>;
+  /** Whether a reservation looks as if this very call had ended it. */
+  readonly ended: (reservation: Reservation) => boolean;
+}
+
+/** Finishes or cancels. The answer's shape is not known, so a reservation is only hoped for there. */
+export function endReservation(http: Http, { call, readNow, ended }: Ending): Promise<Reservation | null> {
+  return writeOnce<Reservation | null>(http, {
+    call,
+    read: answer => readEnded(answer) ?? unlessGone(readNow()),
+    lookUp: async () => {
+      const reservation = await unlessGone(readNow());
+      if (reservation === null) return { candidates: [], certain: [] };
+      return { candidates: [reservation], certain: ended(reservation) ? [reservation] : [] };
+    },
+  });
+}
+
+function readEnded(answer: Answer): Reservation | null {
+  try {
+    return readWritten(answer, { name: 'reservation', parse: parseReservation });
+  } catch (error) {
+    if (error instanceof RegistryError) return null;
+    throw error;
+  }
+}
+
+async function unlessGone(reading: Promise<Reservation>): Promise<Reservation | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'not_found') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import { readBaseUrl } from './address.js';
+import { RegistryError } from './errors.js';
+import type { HttpOptions } from './calls.js';
+
+export type HttpSettings = ReturnType<typeof readSettings>;
+
+/** Every default of the client, and every fault at once. */
+export function readSettings(options: HttpOptions) {
+  const settings = {
+    headerPrefix: options.headerPrefix ?? 'registry',
+    apiVersion: options.apiVersion ?? '2023-06-16',
+    findPath: options.findPath ?? '/projects/find',
+    requestsPerSecond: options.requestsPerSecond ?? 20,
+    burst: options.burst ?? 40,
+    concurrency: options.concurrency ?? 8,
+    deadlineMs: options.deadlineMs ?? 30_000,
+    streamDeadlineMs: options.streamDeadlineMs ?? 300_000,
+    maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
+    maxStreamBytes: options.maxStreamBytes ?? 1024 * 1024 * 1024,
+    attempts: options.attempts ?? 4,
+    maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,
+  };
+  const faults = Object.entries(settings).flatMap(([name, value]) =>
+    typeof value === 'number' && !(value > 0) ? [`${name}: expected more than 0, came ${value}`] : [],
+  );
+  if (!/^[a-z][a-z0-9-]{0,40}$/i.test(settings.headerPrefix))
+    faults.push('headerPrefix: expected a plain word');
+  if (!/^[\w.-]{1,40}$/.test(settings.apiVersion)) faults.push('apiVersion: expected a version');
+  if (!/^(\/[\w-]+)+$/.test(settings.findPath)) faults.push('findPath: expected an absolute path');
+  if (settings.burst < 1) faults.push('burst: expected at least 1');
+  if (faults.length > 0) throw new RegistryError('bad_request', faults.join('; '));
+  return { ...settings, base: readBaseUrl(options.baseUrl) };
+}

@@ -1,0 +1,54 @@
+import type { Answer, Call, Http } from './calls.js';
+import { createElementCutter } from './elements.js';
+import { readSource, readWrapped, type Source } from './fields.js';
+import type { Download, DownloadOptions, ReadOptions } from './reading.js';
+
+const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
+
+/** Reads one object, bare or wrapped in its own name. */
+export async function readOne<T>(
+  http: Http,
+  call: Call,
+  { name, parse }: { readonly name: string; readonly parse: (source: Source) => T },
+  options: ReadOptions = {},
+): Promise<T> {
+  const answer = await http.call({ ...call, ...observed(options) });
+  return parse(readWrapped(bodyText(answer), name));
+}
+
+/** Reads a short list that stands in one answer, under its name or as a bare array. */
+export async function readAll<T>(
+  http: Http,
+  call: Call,
+  { key, parse }: { readonly key: string; readonly parse: (source: Source) => T },
+  options: ReadOptions = {},
+): Promise<readonly T[]> {
+  return cutAll(await http.call({ ...call, ...observed(options) }), key, parse);
+}
+
+export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) => T): readonly T[] {
+  const cutter = createElementCutter(key);
+  const text = bodyText(answer);
+  const body = text.startsWith('[') ? Buffer.from(`{"${key}":${text}}`) : answer.body;
+  const items = cutter.push(body).map((item, index) => parse(readSource(item, `${key}[${index}]`)));
+  cutter.end();
+  return items;
+}
+
+export async function download(http: Http, call: Call, options: DownloadOptions = {}): Promise<Download> {
+  const maxBytes = options.maxBytes ?? MAX_CERTIFICATE_BYTES;
+  const accept = 'application/octet-stream';
+  const answer = await http.stream({ ...call, ...observed(options), accept, maxBytes });
+  return { contentLength: answer.contentLength, body: answer.body, cancel: () => answer.cancel() };
+}
+
+export function bodyText(answer: Answer): string {
+  return answer.body
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+}
+
+export function observed({ signal, onCall }: ReadOptions): Pick<Call, 'signal' | 'onCall'> {
+  return { signal, onCall };
+}
