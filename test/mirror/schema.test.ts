@@ -1,0 +1,42 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { temporaryMirror } from '../support/mirror.js';
+
+const FOLDER = new URL('../../migrations/mirror/', import.meta.url);
+const SQL = readdirSync(FOLDER)
+  .toSorted()
+  .map(name => readFileSync(new URL(name, FOLDER), 'utf8'))
+  .join('\n');
+
+test('every table and view has words above it, and every column of it beside it', () => {
+  const blocks = SQL.matchAll(/((?:^-- .*\n)*)^CREATE (?:TABLE|VIEW) (\w+) \(\n([\s\S]*?)\n\)/gm);
+  const seen = [...blocks].map(([, comment, name, body]) => {
+    expect(comment, `words above ${name}`).not.toBe('');
+    const columns = (body ?? '').split('\n').filter(line => /^ {2}[a-z]/.test(line));
+    for (const line of columns) expect(line, `a column of ${name}`).toMatch(/,? -- \S.*$/);
+    return name;
+  });
+  const there = temporaryMirror()
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all();
+  expect(new Set([...seen, 'schema_migrations'])).toEqual(new Set(there));
+});
+
+test('every view can be read while there is nothing to show', () => {
+  const db = temporaryMirror();
+  const views = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all();
+  for (const view of views) expect(db.prepare(`SELECT * FROM ${view}`).all(), view).toEqual([]);
+});
+
+test('every table is strict', () => {
+  const loose = temporaryMirror()
+    .prepare<[], string>(
+      "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all();
+  expect(loose).toEqual([]);
+});
