@@ -57,7 +57,6 @@ function planProject(seed: number, index: number, proponentId: string | null): P
 
 function describeProject(kind: ProjectKind, random: Random): object {
   return {
-    registry: 'SBX',
     thumbnail: null,
     sector: { id: String(kind.sector), title: kind.sectorTitle },
     methodology: { id: kind.methodology, title: `${kind.title}, consolidated` },
