@@ -83,8 +83,8 @@ function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOpt
   const asked = JSON.stringify({ seed, ...world });
   const present = readSetting(store.db, 'world');
   if (present === undefined) {
-    fillWorld(store.db, createWorld({ seed, startAt, ...world }));
-    writeSetting(store.db, 'world', asked);
+    const made = createWorld({ seed, startAt, ...world });
+    fillWorld(store.db, made, () => writeSetting(store.db, 'world', asked));
   } else if (present !== asked) {
     throw new Error(`${store.file} holds the world ${JSON.stringify(present)}, not ${asked}`);
   }

@@ -16,14 +16,15 @@ const TABLES = [
   'retirements',
 ] as const;
 
-/** Puts a world into an empty database, all of it or nothing. */
-export function fillWorld(db: Database, world: WorldTables): void {
+/** Puts a world into an empty database and then makes a note of it, all of it or nothing. */
+export function fillWorld(db: Database, world: WorldTables, note: () => void = () => undefined): void {
   const cachePages = db.pragma('cache_size', { simple: true });
   // Room for the indexes of a million random ids, in KiB.
   db.pragma('cache_size = -65536');
   try {
     db.transaction(() => {
       for (const table of TABLES) fillTable(db, table, world[table]);
+      note();
     }).immediate();
   } finally {
     db.pragma(`cache_size = ${String(cachePages)}`);

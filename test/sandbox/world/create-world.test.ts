@@ -149,11 +149,27 @@ test('A world that does not fit leaves the database as it was', () => {
   expect(count(db, 'users')).toBe([...createWorld(SPEC).users].length);
 });
 
-function fill(spec: WorldSpec): Database {
+test('Without its note a world is not there at all', () => {
+  const db = openEmpty();
+  expect(() => fillWorld(db, createWorld(SPEC), interrupt)).toThrow('killed');
+  expect(count(db, 'apps')).toBe(0);
+  expect(count(db, 'retirements')).toBe(0);
+});
+
+function interrupt(): never {
+  throw new Error('killed');
+}
+
+function openEmpty(): Database {
   const db = new Sqlite(':memory:');
   opened.push(db);
   db.pragma('foreign_keys = ON');
   db.exec(SCHEMA);
+  return db;
+}
+
+function fill(spec: WorldSpec): Database {
+  const db = openEmpty();
   fillWorld(db, createWorld(spec));
   return db;
 }
