@@ -1,7 +1,10 @@
 import type PQueue from 'p-queue';
 
-/** A long run is asked to share after this many pages or batches. */
-const TURN = 50;
+/** A run that has taken this many pages or batches is long, and shares its place after each as many more. */
+const SHARE = 50;
+
+const NEWCOMER = { priority: 1 };
+const RETURNING = { priority: 0 };
 
 export interface Slot {
   /** To be awaited between resources and after every page. A long run lets those that wait go first. */
@@ -9,32 +12,38 @@ export interface Slot {
   leave(): void;
 }
 
+export interface SlotOptions {
+  readonly queue: PQueue;
+  readonly onLong: () => void;
+  readonly othersWait: () => boolean;
+}
+
 /**
- * A run holds one place of the queue, and gives it back for a moment after every `TURN` steps while others wait:
+ * A run holds one place of the queue. A long one gives it back for a moment while others wait:
  * a few huge organizations cannot keep all places from the small ones.
  */
-export async function takeSlot(queue: PQueue, othersWait: () => boolean): Promise<Slot> {
+export async function takeSlot({ queue, onLong, othersWait }: SlotOptions): Promise<Slot> {
   let steps = 0;
-  let leave = await enter(queue);
+  let leave = await enter(queue, NEWCOMER);
   return {
     async turn() {
       steps += 1;
-      if (steps < TURN || !othersWait()) return;
-      steps = 0;
+      if (steps % SHARE !== 0) return;
+      if (steps === SHARE) onLong();
+      if (!othersWait()) return;
       leave();
-      leave = await enter(queue);
+      leave = await enter(queue, RETURNING);
     },
     leave: () => leave(),
   };
 }
 
-function enter(queue: PQueue): Promise<() => void> {
+function enter(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
   return new Promise(entered => {
-    void queue.add(
-      () =>
-        new Promise<void>(left => {
-          entered(left);
-        }),
-    );
+    const hold = () =>
+      new Promise<void>(left => {
+        entered(left);
+      });
+    void queue.add(hold, options);
   });
 }

@@ -2,8 +2,10 @@ import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { takeSlot } from '../../src/sync/slots.js';
 
+const onLong = () => {};
+
 async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
-  const slot = await takeSlot(queue, () => false);
+  const slot = await takeSlot({ queue, onLong, othersWait: () => false });
   arrived();
   slot.leave();
 }
@@ -11,7 +13,7 @@ async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
 test('a long run lets one that waits go first, and then goes on', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
-  const long = await takeSlot(queue, () => queue.size > 0);
+  const long = await takeSlot({ queue, onLong, othersWait: () => queue.size > 0 });
   const small = passThrough(queue, () => seen.push('small'));
   for (let page = 1; page <= 120; page++) {
     await long.turn();
@@ -26,8 +28,8 @@ test('a long run lets one that waits go first, and then goes on', async () => {
 test('a short run keeps its place, and so does a long one while nobody waits', async () => {
   const queue = new PQueue({ concurrency: 1 });
   let waiting = false;
-  const slot = await takeSlot(queue, () => waiting);
-  for (let page = 1; page <= 200; page++) await slot.turn();
+  const slot = await takeSlot({ queue, onLong, othersWait: () => waiting });
+  for (let page = 1; page <= 199; page++) await slot.turn();
   expect(queue.pending).toBe(1);
   waiting = true;
   const order: string[] = [];
@@ -45,7 +47,7 @@ test('never more runs at once than there are places', async () => {
   let most = 0;
   await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const slot = await takeSlot(queue, () => queue.size > 0);
+      const slot = await takeSlot({ queue, onLong, othersWait: () => queue.size > 0 });
       for (let page = 0; page < 130; page++) {
         running += 1;
         most = Math.max(most, running);

@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
+import { watchCommits } from '../../src/inbox/wake.js';
+import { RegistryError } from '../../src/registry/errors.js';
+import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
+import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+
+const QUIET = { info: () => {}, warn: () => {} };
+
+/** The inbox as another process has it: a connection of its own to the same file. */
+function connect(folder: string) {
+  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 5000 });
+  onTestFinished(() => {
+    db.close();
+  });
+  return db;
+}
+
+function startWorker(folder: string, perform: Perform, overrides: Partial<WorkerOptions> = {}): Worker {
+  const db = connect(folder);
+  const worker = createWorker({
+    inbox: createInbox(db),
+    perform,
+    concurrency: 4,
+    now: Date.now,
+    random: () => 0,
+    log: QUIET,
+    watch: changed => watchCommits(db, changed),
+    ...overrides,
+  });
+  onTestFinished(() => worker.stop());
+  worker.start();
+  return worker;
+}
+
+function newInbox(): { folder: string; inbox: Inbox } {
+  const folder = temporaryFolder();
+  return { folder, inbox: createInbox(temporaryInbox(folder)) };
+}
+
+const ask = (inbox: Inbox, id: string, now = Date.now()) =>
+  inbox.enqueue(installationJob(id, null, 'delivery'), now);
+
+test('a worker wakes for a delivery that another connection stored', async () => {
+  const { folder, inbox } = newInbox();
+  const done = new Promise<string | null>(resolve => {
+    startWorker(folder, async ({ job }) => {
+      resolve(job.installationId);
+      return 'read';
+    });
+  });
+  const now = Date.now();
+  inbox.acceptDeliveries([acceptedDelivery({ receivedAt: now, installationId: 'i7' })], now);
+  expect(await done).toBe('i7');
+});
+
+test('T63 with four workers no installation is ever worked on twice at once, and nothing is left over', async () => {
+  const { folder, inbox } = newInbox();
+  const atWork = new Set<string>();
+  const done: string[] = [];
+  const clashes: string[] = [];
+  const perform: Perform = async ({ job, turn }) => {
+    const id = job.installationId ?? '';
+    if (atWork.has(id)) clashes.push(id);
+    atWork.add(id);
+    for (let page = 0; page < 5; page++) {
+      await new Promise(resolve => setTimeout(resolve, 1));
+      await turn();
+    }
+    atWork.delete(id);
+    done.push(id);
+    return 'read';
+  };
+  for (let id = 0; id < 40; id++) ask(inbox, `i${id}`);
+  const workers = [1, 2, 3, 4].map(() => startWorker(folder, perform));
+  for (let id = 0; id < 40; id++) ask(inbox, `i${id}`);
+  await Promise.all(workers.map(worker => worker.idle()));
+  await expect.poll(() => inbox.countJobs().ready, { timeout: 10_000 }).toBe(0);
+  await Promise.all(workers.map(worker => worker.idle()));
+  expect(clashes).toEqual([]);
+  expect(new Set(done).size).toBe(40);
+});
+
+test('T63 the control: without claims two workers do clash', async () => {
+  const { folder, inbox } = newInbox();
+  const atWork = new Set<string>();
+  const clashes: string[] = [];
+  const perform: Perform = async ({ job }) => {
+    const id = job.installationId ?? '';
+    if (atWork.has(id)) clashes.push(id);
+    atWork.add(id);
+    await new Promise(resolve => setTimeout(resolve, 20));
+    atWork.delete(id);
+    return 'read';
+  };
+  ask(inbox, 'i1');
+  const careless: Inbox = {
+    ...inbox,
+    claimJobs: ({ now }) => inbox.claimJobs({ now: now + 1e9, leaseMs: -1e9, slots: 1 }),
+  };
+  const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
+  await expect.poll(() => clashes.length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await Promise.all(workers.map(worker => worker.stop()));
+});
+
+test('T64 a job whose process dies every time is buried after its attempts, where people see it', async () => {
+  const { folder, inbox } = newInbox();
+  let now = NOON;
+  const id = ask(inbox, 'i1', now);
+  let claims = 0;
+  for (let life = 0; life < 12; life++) {
+    const dies: Perform = () => {
+      claims += 1;
+      return new Promise(() => {});
+    };
+    const db = connect(folder);
+    const killed = createWorker({
+      inbox: createInbox(db),
+      perform: dies,
+      concurrency: 1,
+      now: () => now,
+      random: () => 0,
+      log: QUIET,
+      watch: () => () => {},
+    });
+    killed.start();
+    await new Promise(resolve => setImmediate(resolve));
+    void killed.stop();
+    now += 61_000;
+  }
+  expect(claims).toBe(10);
+  expect(inbox.findJob(id)).toMatchObject({
+    state: 'buried',
+    attempts: 10,
+    last_error_code: 'never_finished',
+  });
+});
+
+test('a shutdown ends the run at its next page and gives the job back for the next process', async () => {
+  const { folder, inbox } = newInbox();
+  const id = ask(inbox, 'i1');
+  let pages = 0;
+  const endless: Perform = async ({ turn }) => {
+    for (;;) {
+      pages += 1;
+      await new Promise(resolve => setTimeout(resolve, 1));
+      await turn();
+    }
+  };
+  const first = startWorker(folder, endless);
+  await expect.poll(() => pages).toBeGreaterThan(2);
+  await first.stop();
+  expect(inbox.findJob(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  const second = startWorker(folder, async () => 'read');
+  await second.idle();
+  expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+});
+
+test('a run whose lease was lost is stopped and settles nothing', async () => {
+  const { folder, inbox } = newInbox();
+  const id = ask(inbox, 'i1');
+  const reasons: unknown[] = [];
+  const slow: Perform = async ({ signal, turn }) => {
+    signal.addEventListener('abort', () => reasons.push(signal.reason));
+    for (;;) {
+      await new Promise(resolve => setTimeout(resolve, 1));
+      await turn();
+    }
+  };
+  const worker = startWorker(folder, slow, { leaseMs: 90 });
+  await expect.poll(() => inbox.findJob(id)?.state).toBe('claimed');
+  const [taken] = inbox.claimJobs({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
+  await expect.poll(() => worker.running()).toBe(0);
+  expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
+  expect(inbox.findJob(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
+});
+
+test('a lease is renewed for as long as the work goes on', async () => {
+  const { folder, inbox } = newInbox();
+  const id = ask(inbox, 'i1');
+  let release: (() => void) | undefined;
+  startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), { leaseMs: 150 });
+  await expect.poll(() => inbox.findJob(id)?.claimed_until ?? '').not.toBe('');
+  const first = inbox.findJob(id)?.claimed_until ?? '';
+  await expect.poll(() => (inbox.findJob(id)?.claimed_until ?? '') > first).toBe(true);
+  expect(inbox.findJob(id)).toMatchObject({ state: 'claimed', claim: 1 });
+  release?.();
+});
+
+test('what fails goes through the table of outcomes into the row', async () => {
+  const { folder, inbox } = newInbox();
+  const cases = { timeout: 'ready', unauthorized: 'parked', bad_request: 'buried' } as const;
+  const ids = Object.keys(cases).map(code => ask(inbox, code));
+  const worker = startWorker(folder, async ({ job }) => {
+    const code = job.installationId;
+    if (code === 'timeout' || code === 'unauthorized' || code === 'bad_request')
+      throw new RegistryError(code, 'no');
+    return 'read';
+  });
+  await worker.idle();
+  expect(ids.map(id => inbox.findJob(id)?.state)).toEqual(Object.values(cases));
+  expect(inbox.findJob(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
+});
+
+test('a huge organization in every place does not keep a small one waiting', async () => {
+  const { folder, inbox } = newInbox();
+  const order: string[] = [];
+  const perform: Perform = async ({ job, turn }) => {
+    const id = job.installationId ?? '';
+    const pages = id.startsWith('huge') ? 3000 : 3;
+    for (let page = 0; page < pages; page++) await turn();
+    order.push(id);
+    return 'read';
+  };
+  for (let id = 0; id < 6; id++) ask(inbox, `huge${id}`);
+  for (let id = 0; id < 6; id++) ask(inbox, `small${id}`);
+  const worker = startWorker(folder, perform, { concurrency: 2 });
+  await worker.idle();
+  expect(order).toHaveLength(12);
+  expect(order.slice(0, 6).every(id => id.startsWith('small'))).toBe(true);
+});
