@@ -1,3 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readPublicKey } from './app-jwt.js';
 import { conflict, found } from './errors.js';
 import { parseGrants, readGrants } from './permissions.js';
@@ -22,14 +25,15 @@ export interface AppShape {
 export interface Apps {
   list(): readonly AppShape[];
   get(id: string): AppShape;
-  register(body: unknown): AppShape;
+  /** With `generateKey` the answer names the file that now holds the private key. */
+  register(body: unknown): AppShape & { readonly privateKeyFile?: string };
   /** Permissions asked for, webhook URL, secret: what is absent stays. */
   change(id: string, body: unknown): AppShape;
   addKey(id: string, body: unknown): AppShape;
   removeKey(id: string, fingerprint: string): AppShape;
 }
 
-export function createApps({ db, newId, write }: Store): Apps {
+export function createApps({ db, file, newId, write }: Store): Apps {
   const find = db.prepare<[string], AppRow>('select * from apps where id = ?');
   const all = db.prepare<[], AppRow>('select * from apps order by created_at, id');
   const findByName = db.prepare<[string, string]>('select 1 from apps where name = ? or name_id = ?');
@@ -77,7 +81,7 @@ export function createApps({ db, newId, write }: Store): Apps {
     refuseFaults(faults);
   }
 
-  function register(body: unknown): AppShape {
+  function register(body: unknown): AppShape & { readonly privateKeyFile?: string } {
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const name = fields.text('name', NOT_EMPTY);
@@ -89,14 +93,17 @@ export function createApps({ db, newId, write }: Store): Apps {
       webhook_url: fields.optionalText('webhookUrl', IS_URL),
       webhook_secret: fields.optionalText('webhookSecret', NOT_EMPTY),
     };
-    const keys = fields.value('publicKeys') ?? [];
+    const keys: unknown = fields.value('publicKeys') ?? [];
     if (!Array.isArray(keys)) faults.push('publicKeys must be a list');
+    const pems: readonly unknown[] = Array.isArray(keys) ? keys : [];
+    const wantsKey = fields.flag('generateKey', false);
     refuseFaults(faults);
     return write(now => {
       if (findByName.get(name, row.name_id) !== undefined) throw conflict('An app with this name exists');
       insert.run({ ...row, created_at: now });
-      addKeys(row.id, Array.isArray(keys) ? keys : [], now);
-      return get(row.id);
+      const made = wantsKey ? generateKey(dirname(file), row.name_id) : undefined;
+      addKeys(row.id, made === undefined ? pems : [...pems, made.publicKey], now);
+      return { ...get(row.id), ...(made && { privateKeyFile: made.privateKeyFile }) };
     });
   }
 
@@ -149,4 +156,12 @@ function toNameId(name: string): string {
 
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function generateKey(folder: string, nameId: string): { publicKey: string; privateKeyFile: string } {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const privateKeyFile = join(folder, `${nameId}.private-key.pem`);
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  writeFileSync(privateKeyFile, pem, { mode: 0o600 });
+  return { publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(), privateKeyFile };
 }

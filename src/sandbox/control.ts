@@ -18,8 +18,18 @@ export const allowLoopbackOnly: RequestHandler = (req, _res, next) => {
 
 /** The human side: what people do with the registry, and what the sandbox does to its own time. */
 export function createControlRoutes(registry: Registry): Router {
-  const { apps, organizations, installations, credits, projects, requests, retirements, calls, store } =
-    registry;
+  const {
+    apps,
+    organizations,
+    installations,
+    credits,
+    projects,
+    requests,
+    retirements,
+    transactions,
+    calls,
+    store,
+  } = registry;
   const router = Router();
 
   router.get('/status', (_req, res) => {
@@ -70,6 +80,9 @@ export function createControlRoutes(registry: Registry): Router {
   router.post('/requests/:id/accept', (req, res) => res.json(requests.accept(req.params.id)));
   router.post('/requests/:id/decline', (req, res) => res.json(requests.decline(req.params.id)));
 
+  router.get('/transactions', (req, res) =>
+    res.json({ transactions: transactions.list(toLimit(req.query['limit'])) }),
+  );
   router.get('/calls', (req, res) => {
     const { appId, installationId, limit } = req.query;
     const filter = { appId: toText(appId), installationId: toText(installationId), limit: toLimit(limit) };

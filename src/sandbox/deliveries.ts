@@ -1,38 +1,9 @@
 import { toInstant } from './clock.js';
 import { conflict, found } from './errors.js';
+import { type Behaviour, createBehaviour } from './behaviour.js';
 import { createSender, type Sender } from './sender.js';
-import { readSetting, writeSetting } from './settings.js';
 import type { Store } from './store.js';
-import { readFields, refuseFaults } from './validate.js';
 import { type Message, signPayload } from './webhooks.js';
-
-/** What happens to deliveries on their way. All off: each is sent once, at once, in order. */
-export interface Behaviour {
-  /** Loses the next so many. */
-  readonly drop: number;
-  /** Sends so many more copies of each. */
-  readonly duplicate: number;
-  readonly delayMs: number;
-  /** Keeps each until it is released by hand. */
-  readonly hold: boolean;
-  /** Keeps so many, then sends them in reverse. 0 and 1 keep the order. */
-  readonly reorder: number;
-  readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
-  readonly backoffMs: number;
-  readonly timeoutMs: number;
-}
-
-const KIND: Behaviour = {
-  drop: 0,
-  duplicate: 0,
-  delayMs: 0,
-  hold: false,
-  reorder: 0,
-  attempts: 1,
-  backoffMs: 1000,
-  timeoutMs: 10_000,
-};
 
 export interface DeliveryShape {
   readonly id: number;
@@ -107,38 +78,16 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
   const setState = db.prepare<[string, string, number]>(
     'update deliveries set state = ?, due_at = ? where id = ?',
   );
-  const sender: Sender = createSender({ store, prefix, wall, behaviour });
-
-  function behaviour(): Behaviour {
-    return { ...KIND, ...Object(readSetting(db, 'webhooks')) };
-  }
-
-  function behave(body: unknown): Behaviour {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const old = behaviour();
-    const next = {
-      drop: fields.count('drop', old.drop),
-      duplicate: fields.count('duplicate', old.duplicate),
-      delayMs: fields.count('delayMs', old.delayMs),
-      hold: fields.flag('hold', old.hold),
-      reorder: fields.count('reorder', old.reorder),
-      attempts: fields.count('attempts', old.attempts),
-      backoffMs: fields.count('backoffMs', old.backoffMs),
-      timeoutMs: fields.count('timeoutMs', old.timeoutMs),
-    };
-    refuseFaults(faults);
-    writeSetting(db, 'webhooks', next);
-    return next;
-  }
+  const mood = createBehaviour(db);
+  const sender: Sender = createSender({ store, prefix, wall, behaviour: mood.read });
 
   function send({ app, installationId, event, payload }: Message): void {
     if (app.webhook_url === null) return;
-    const mood = behaviour();
+    const way = mood.read();
     const signed = signPayload(payload, app.webhook_secret);
-    const isDropped = mood.drop > 0;
-    if (isDropped) writeSetting(db, 'webhooks', { ...mood, drop: mood.drop - 1 });
-    const isHeld = mood.hold || mood.reorder > 1;
+    const isDropped = way.drop > 0;
+    if (isDropped) mood.write({ ...way, drop: way.drop - 1 });
+    const isHeld = way.hold || way.reorder > 1;
     const state = isDropped ? 'dropped' : isHeld ? 'held' : 'pending';
     const row = {
       appId: app.id,
@@ -147,14 +96,14 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
       url: app.webhook_url,
       ...signed,
       state,
-      attempts: Math.max(1, mood.attempts),
-      dueAt: toInstant(wall() + mood.delayMs),
+      attempts: Math.max(1, way.attempts),
+      dueAt: toInstant(wall() + way.delayMs),
       createdAt: now(),
     };
     const first = Number(insert.run({ ...row, copyOf: null }).lastInsertRowid);
-    for (let copy = 0; copy < mood.duplicate; copy += 1) insert.run({ ...row, copyOf: first });
+    for (let copy = 0; copy < way.duplicate; copy += 1) insert.run({ ...row, copyOf: first });
     const held = findHeld.all();
-    if (!mood.hold && mood.reorder > 1 && held.length >= mood.reorder) releaseNow(held.toReversed());
+    if (!way.hold && way.reorder > 1 && held.length >= way.reorder) releaseNow(held.toReversed());
     sender.wake();
   }
 
@@ -205,8 +154,8 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
 
   return {
     send,
-    behaviour,
-    behave,
+    behaviour: mood.read,
+    behave: mood.change,
     list: limit => page.all(limit).map(row => show(row.id)),
     get(id) {
       const { body, signature } = found(find.get(id), 'Delivery');

@@ -13,7 +13,7 @@ import { createReservations, type Reservations } from './reservations.js';
 import { createRetirements, type Retirements } from './retirements.js';
 import type { Store } from './store.js';
 import { createTokens, type Tokens } from './tokens.js';
-import { createTransactions } from './transactions.js';
+import { createTransactions, type Transactions } from './transactions.js';
 import { createAnnouncer } from './webhooks.js';
 
 /** The whole registry as a value: what its routes, its control API and its direct users call. */
@@ -33,6 +33,7 @@ export interface Registry {
   readonly reservations: Reservations;
   readonly retirements: Retirements;
   readonly tokens: Tokens;
+  readonly transactions: Transactions;
 }
 
 export interface RegistryOptions {
@@ -65,5 +66,6 @@ export function createRegistry({ store, prefix, wall }: RegistryOptions): Regist
     reservations: createReservations(store, transactions, announcer),
     retirements,
     tokens,
+    transactions,
   };
 }

@@ -2,22 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import express, { type Express } from 'express';
-import { createAppRoutes } from './app-routes.js';
-import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './control.js';
-import { answerUnknownPath, createErrorHandler } from './errors.js';
-import { createHoldingRoutes, createOrganizationRoutes } from './organization-routes.js';
-import { createProjectRoutes } from './project-routes.js';
+import type { Express } from 'express';
+import { createSandboxApp } from './app.js';
 import { createRegistry, type Registry } from './registry.js';
-import { createReservationRoutes } from './reservation-routes.js';
 import { readSetting, writeSetting } from './settings.js';
 import { openStore, type Store } from './store.js';
-import { createHeaderCheck, type HeaderRules } from './version-header.js';
 import { createWorld } from './world/create-world.js';
 import { fillWorld } from './world/fill.js';
 import type { WorldSpec } from './world/plan.js';
-
-const MAX_BODY = '100kb';
 
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
 
@@ -55,11 +47,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const store = openStore({ file: join(folder, 'sandbox.db'), wall });
-  prepareWorld(store, wall(), options);
-  const registry = createRegistry({ store, prefix, wall });
-  const app = createSandboxApp(registry, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
-  const server = await listen(app, port, host);
+  const removeFolder = () => options.folder ?? rmSync(folder, { recursive: true, force: true });
+  const { registry, server } = await open().catch((error: unknown) => {
+    store.close();
+    removeFolder();
+    throw error;
+  });
   const sweep = setInterval(() => store.ledger.endExpiredHolds(store.now()), 250);
+
+  async function open() {
+    prepareWorld(store, wall(), options);
+    const parts = createRegistry({ store, prefix, wall });
+    const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
+    return { registry: parts, server: await listen(app, port, host) };
+  }
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
@@ -72,7 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await new Promise(resolve => server.close(resolve));
       await registry.deliveries.close();
       store.close();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      removeFolder();
     },
   };
 }
@@ -88,38 +89,6 @@ function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOpt
   } else if (present !== asked) {
     throw new Error(`${store.file} holds the world ${JSON.stringify(present)}, not ${asked}`);
   }
-}
-
-function createSandboxApp(
-  registry: Registry,
-  rules: HeaderRules,
-  onUnexpected: (error: unknown) => void,
-): Express {
-  const { store, calls, faults } = registry;
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', 'simple');
-
-  app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
-  app.use('/_sandbox', createControlRoutes(registry), createTroubleRoutes(registry));
-  app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpected));
-
-  app.use((_req, res, next) => {
-    res.set('Date', new Date(store.clock.now()).toUTCString());
-    store.ledger.endExpiredHolds(store.now());
-    next();
-  });
-  app.use(calls.record, faults.apply, createHeaderCheck(rules));
-  app.use(express.json({ limit: MAX_BODY }));
-  app.use(createAppRoutes(registry), createProjectRoutes(registry));
-  app.use(
-    createOrganizationRoutes(registry),
-    createHoldingRoutes(registry),
-    createReservationRoutes(registry),
-  );
-  app.use(answerUnknownPath, createErrorHandler(onUnexpected));
-  return app;
 }
 
 function reportUnexpected(error: unknown): void {

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { type Clock, createClock, toInstant } from './clock.js';
 import { createLedger, type Ledger } from './ledger.js';
-import { SCHEMA, SCHEMA_VERSION } from './schema.js';
+import { SCHEMA, SCHEMA_VERSION } from './tables.js';
 
 /** The sandbox's database with its clock, its ledger and its source of ids. */
 export interface Store {

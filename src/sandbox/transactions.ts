@@ -1,6 +1,7 @@
 import { badRequest, found } from './errors.js';
 import type { Retirements, RetirementData } from './retirements.js';
 import type { Action, TransactionEvent, TransactionRow } from './schema.js';
+import { transaction } from './shapes.js';
 import type { Store } from './store.js';
 import { type Fields, IS_ADDRESS, IS_UUID, NOT_EMPTY } from './validate.js';
 
@@ -66,6 +67,8 @@ export interface Transactions {
   resolve(destination: Destination): string | null;
   /** Part of a transaction that has taken the credits from where they stood. */
   carryOut(move: Move, now: string): TransactionRow;
+  /** The human side: the newest first. */
+  list(limit: number): readonly object[];
 }
 
 export function createTransactions(store: Store, retirements: Retirements): Transactions {
@@ -79,6 +82,10 @@ export function createTransactions(store: Store, retirements: Retirements): Tran
                                request_id, retirement_id, credit_id, amount_micro, comment, created_at, updated_at)
      values (@id, @event, @type, @status, @organization_id, @app_id, @receiver_id, @reservation_id,
              @request_id, @retirement_id, @credit_id, @amount_micro, @comment, @created_at, @updated_at)`,
+  );
+
+  const newest = db.prepare<[number], TransactionRow>(
+    'select * from transactions order by rowid desc limit ?',
   );
 
   function resolve({ organizationId, address }: Destination): string | null {
@@ -121,5 +128,19 @@ export function createTransactions(store: Store, retirements: Retirements): Tran
     return row;
   }
 
-  return { resolve, carryOut };
+  return { resolve, carryOut, list: limit => newest.all(limit).map(show) };
+}
+
+function show(row: TransactionRow) {
+  return {
+    ...transaction(row),
+    event: row.event,
+    appId: row.app_id,
+    organizationId: row.organization_id,
+    receiverId: row.receiver_id,
+    reservationId: row.reservation_id,
+    requestId: row.request_id,
+    retirementId: row.retirement_id,
+    comment: row.comment,
+  };
 }

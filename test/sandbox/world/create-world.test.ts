@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
-import { SCHEMA, type WorldTables } from '../../../src/sandbox/schema.js';
+import type { WorldTables } from '../../../src/sandbox/schema.js';
+import { SCHEMA } from '../../../src/sandbox/tables.js';
 import { createWorld } from '../../../src/sandbox/world/create-world.js';
 import { fillWorld } from '../../../src/sandbox/world/fill.js';
 import type { WorldSpec } from '../../../src/sandbox/world/plan.js';

@@ -1,0 +1,50 @@
+import express, { type Express, type RequestHandler } from 'express';
+import { createAppRoutes } from './app-routes.js';
+import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './control.js';
+import { answerUnknownPath, createErrorHandler, RegistryError } from './errors.js';
+import { createHoldingRoutes, createOrganizationRoutes } from './organization-routes.js';
+import { createProjectRoutes } from './project-routes.js';
+import type { Registry } from './registry.js';
+import { createReservationRoutes } from './reservation-routes.js';
+import { createHeaderCheck, type HeaderRules } from './version-header.js';
+
+const MAX_BODY = '100kb';
+
+/** The control API first; then what every call of the registry goes through, in this order. */
+export function createSandboxApp(
+  registry: Registry,
+  rules: HeaderRules,
+  onUnexpected: (error: unknown) => void,
+): Express {
+  const { store, calls, faults } = registry;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+
+  app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
+  app.use('/_sandbox', createControlRoutes(registry), createTroubleRoutes(registry));
+  app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpected));
+
+  app.use((_req, res, next) => {
+    res.set('Date', new Date(store.clock.now()).toUTCString());
+    store.ledger.endExpiredHolds(store.now());
+    next();
+  });
+  app.use(calls.record, faults.apply, createHeaderCheck(rules));
+  app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
+  app.use(createAppRoutes(registry), createProjectRoutes(registry));
+  app.use(
+    createOrganizationRoutes(registry),
+    createHoldingRoutes(registry),
+    createReservationRoutes(registry),
+  );
+  app.use(answerUnknownPath, createErrorHandler(onUnexpected));
+  return app;
+}
+
+const refuseOtherBodies: RequestHandler = (req, _res, next) => {
+  const isEmpty = req.get('content-length') === '0' && req.get('transfer-encoding') === undefined;
+  if (!isEmpty && req.is('json') === false) throw new RegistryError(415, 'The body must be application/json');
+  next();
+};
