@@ -1,4 +1,4 @@
-import { badAnswer, isObject, parseJson } from './fields.js';
+import { badAnswer, isObject, kindOf, parseJson } from './fields.js';
 import { RegistryError } from './errors.js';
 
 /** What stands around the array may not grow without end, and neither may one element. */
@@ -189,7 +189,7 @@ export function createElementCutter(key: string): ElementCutter {
         .replace(/^\uFEFF/, '');
       const value = parseJson(text, `the answer around ${key}`);
       if (!isObject(value)) throw badAnswer(`the answer around ${key}`, 'an object', 'something else');
-      if (arrayStart < 0) throw badAnswer(key, 'a list', 'none');
+      if (arrayStart < 0 || !Array.isArray(value[key])) throw badAnswer(key, 'a list', kindOf(value[key]));
       return value;
     },
     span: () => ({ start: arrayStart, end: arrayEnd }),

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { createElementCutter } from '../../src/registry/elements.js';
+
+/** A small generator with a seed, so that a failure can be run again. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+type Random = () => number;
+
+function pick<T>(random: Random, from: readonly T[], otherwise: T): T {
+  return from[Math.floor(random() * from.length)] ?? otherwise;
+}
+
+const SPACES = ['', '', '', ' ', '\n', '\t', '\r\n', '   '];
+const PIECES = [
+  'a',
+  'credits',
+  'é',
+  '水',
+  '😀',
+  '\\"',
+  '\\\\',
+  '\\\\\\"',
+  '\\u0022',
+  '\\u005c',
+  '\\ud83d',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '\u2028',
+  '\u00ff',
+  '"'.replace('"', '\\"credits\\":['),
+];
+const NUMBERS = ['0', '-0', '0.1', '9007199254740993', '1e400', '12.500000000000000000', '-1E-7', '13.5'];
+
+function text(random: Random): string {
+  const length = Math.floor(random() * 6);
+  return `"${Array.from({ length }, () => pick(random, PIECES, '')).join('')}"`;
+}
+
+function list(random: Random, open: string, close: string, length: number, item: () => string): string {
+  const space = () => pick(random, SPACES, '');
+  const items = Array.from({ length }, () => `${space()}${item()}${space()}`);
+  return `${open}${space()}${items.join(',')}${space()}${close}`;
+}
+
+function value(random: Random, depth: number): string {
+  const kind = random();
+  if (depth > 0 && kind < 0.25) return object(random, depth - 1, []);
+  if (depth > 0 && kind < 0.4)
+    return list(random, '[', ']', Math.floor(random() * 4), () => value(random, depth - 1));
+  if (kind < 0.6) return pick(random, NUMBERS, '0');
+  if (kind < 0.7) return pick(random, ['true', 'false', 'null'], 'null');
+  return text(random);
+}
+
+function object(random: Random, depth: number, extra: readonly string[]): string {
+  let number = 0;
+  const name = () =>
+    pick(random, ['"id"', '"credits"', '"a\\"b"', '"\\\\"', '""'], '""').replace(/"$/, `${number}"`);
+  const members = Array.from({ length: Math.floor(random() * 5) }, () => {
+    number += 1;
+    return `${name()}${pick(random, SPACES, '')}:${pick(random, SPACES, '')}${value(random, depth)}`;
+  });
+  const place = Math.floor(random() * (members.length + 1));
+  const all = [...members.slice(0, place), ...extra, ...members.slice(place)];
+  let at = -1;
+  return list(random, '{', '}', all.length, () => {
+    at += 1;
+    return all[at] ?? '';
+  });
+}
+
+interface Answer {
+  readonly whole: string;
+  readonly elements: readonly string[];
+  readonly array: string;
+}
+
+function createAnswer(random: Random): Answer {
+  const elements = Array.from({ length: Math.floor(random() * 8) }, () => object(random, 3, []));
+  let at = -1;
+  const array = list(random, '[', ']', elements.length, () => {
+    at += 1;
+    return elements[at] ?? '';
+  });
+  const member = `"credits"${pick(random, SPACES, '')}:${pick(random, SPACES, '')}${array}`;
+  const whole = `${pick(random, SPACES, '')}${object(random, 2, [member])}${pick(random, SPACES, '')}`;
+  return { whole, elements, array };
+}
+
+function cut(random: Random, bytes: Buffer, largest: number) {
+  const cutter = createElementCutter('credits');
+  const texts: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const size = 1 + Math.floor(random() * largest);
+    texts.push(...cutter.push(bytes.subarray(at, at + size)));
+    at += size;
+  }
+  return { texts, envelope: cutter.end(), span: cutter.span() };
+}
+
+function attempt<T>(action: () => T): { readonly value: T } | null {
+  try {
+    return { value: action() };
+  } catch {
+    return null;
+  }
+}
+
+describe('the element cutter agrees with JSON.parse', () => {
+  for (const largest of [1, 2, 7, 100_000]) {
+    it(`on 1,500 random answers in chunks of up to ${largest} bytes, to the last byte of every element`, () => {
+      const random = createRandom(largest);
+      for (let round = 0; round < 1500; round += 1) {
+        const { whole, elements, array } = createAnswer(random);
+        const bytes = Buffer.from(whole);
+        const parsed: unknown = JSON.parse(whole);
+        const { texts, envelope, span } = cut(random, bytes, largest);
+        expect(texts).toEqual(elements);
+        expect(bytes.subarray(span.start, span.end).toString()).toBe(array);
+        expect({
+          ...envelope,
+          credits: texts.map(element => JSON.parse(element)),
+        }).toEqual(parsed);
+      }
+    });
+  }
+
+  it('on 10,000 damaged answers: what it takes whole, JSON.parse takes too, and reads the same', () => {
+    const random = createRandom(99);
+    let taken = 0;
+    for (let round = 0; round < 10_000; round += 1) {
+      const bytes = damage(random, Buffer.from(createAnswer(random).whole));
+      const whole = attempt((): unknown => JSON.parse(bytes.toString()));
+      const got = attempt(() => {
+        const { texts, envelope } = cut(random, bytes, 30);
+        return {
+          ...envelope,
+          credits: texts.map((element): unknown => JSON.parse(element)),
+        };
+      });
+      if (got === null) continue;
+      taken += 1;
+      expect(got, bytes.toString()).toEqual(whole);
+    }
+    expect(taken).toBeGreaterThan(100);
+  });
+
+  it('never takes an answer that was cut short, wherever the cut is', () => {
+    const random = createRandom(5);
+    for (let round = 0; round < 60; round += 1) {
+      const bytes = Buffer.from(createAnswer(random).whole.trim());
+      for (let length = 0; length < bytes.length; length += 1) {
+        expect(attempt(() => cut(random, bytes.subarray(0, length), 50))).toBeNull();
+      }
+    }
+  });
+});
+
+const DAMAGE = Buffer.from('"\\{}[],: 0x\n');
+
+function damage(random: Random, bytes: Buffer): Buffer {
+  const at = Math.floor(random() * bytes.length);
+  const byte = DAMAGE[Math.floor(random() * DAMAGE.length)] ?? 0;
+  const kind = random();
+  if (kind < 0.3) return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]);
+  if (kind < 0.6) return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
+  const copy = Buffer.from(bytes);
+  copy[at] = byte;
+  return copy;
+}
