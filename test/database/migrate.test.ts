@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +9,7 @@ import { demandSchema, migrate, readMigrations, schemaVersion } from '../../src/
 import { openDatabase, type Sqlite } from '../../src/database/open.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';
+const DIST = new URL('../../dist/database/', import.meta.url);
 
 let folder: string;
 let file: string;
@@ -71,4 +74,66 @@ test('a file whose number is missing or doubled is refused by its name', () => {
   expect(() => readMigrations('inbox', pathToFileURL(`${root}/`))).toThrow(
     '0002-late.sql: expected a name like 0001-',
   );
+});
+
+test('the shipped migrations of both databases are read and apply', () => {
+  for (const family of ['inbox', 'mirror'] as const) {
+    const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5_000 });
+    expect(migrate(db, family, NOW).length).toBeGreaterThan(0);
+    demandSchema(db, family);
+    db.close();
+  }
+});
+
+const MIGRATE = `
+  const { migrateFile } = await import(process.argv[1]);
+  process.stdout.write(String(migrateFile(process.argv[2], 'mirror', '${NOW}').length));
+`;
+
+function startMigrating(): ChildProcess {
+  return spawn(
+    process.execPath,
+    ['--input-type=module', '-e', MIGRATE, '--', new URL('migrate.js', DIST).href, file],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+}
+
+test('several processes may start at once, and only one applies each file', async () => {
+  const processes = Array.from({ length: 4 }, startMigrating);
+  const applied = processes.map(async child => {
+    const [output] = await Promise.all([child.stdout?.setEncoding('utf8').toArray(), once(child, 'exit')]);
+    expect(child.exitCode).toBe(0);
+    return Number(output?.join(''));
+  });
+  const counts = await Promise.all(applied);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(readMigrations('mirror').length);
+});
+
+test('T65 killed at any moment while migrating, the schema is one of the files, never between two', async () => {
+  const shapes = new Map<number, string>();
+  const shape = (db: Sqlite) =>
+    JSON.stringify(db.prepare('SELECT type, name, sql FROM sqlite_schema WHERE tbl_name <> 'schema_migrations' ORDER BY name').all());
+  const files = readMigrations('mirror');
+  for (let upTo = 0; upTo <= files.length; upTo++) {
+    const db = openDatabase(join(folder, `reference-${upTo}.db`), { busyTimeoutMs: 0 });
+    migrate(db, 'mirror', NOW, files.slice(0, upTo));
+    shapes.set(upTo, shape(db));
+    db.close();
+  }
+  for (let round = 0; round < 12; round++) {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+    const child = startMigrating();
+    await new Promise(resolve => setTimeout(resolve, 60 + round * 8));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const db = open();
+    const version = schemaVersion(db);
+    const came = shape(db);
+    expect(came).toBe(shapes.get(version));
+    migrate(db, 'mirror', NOW);
+    expect(shape(db)).toBe(shapes.get(files.length));
+    db.close();
+  }
 });

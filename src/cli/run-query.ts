@@ -1,0 +1,96 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { on } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Files } from '../query/open.js';
+import { CommandFault, EXIT } from './exit.js';
+import type { Value } from '../query/statement-guard.js';
+import type { Row } from './output.js';
+import type { QueryAnswer } from './query-process.js';
+
+export interface QueryOptions extends Files {
+  readonly sql: string;
+  readonly timeLimitMs: number;
+}
+
+export interface QueryResult {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<Row>;
+}
+
+const PROGRAM = fileURLToPath(new URL('./query-process.js', import.meta.url));
+
+/** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
+export async function runQuery(options: QueryOptions): Promise<QueryResult> {
+  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
+  const limit = { reached: false };
+  const timer = setTimeout(() => {
+    limit.reached = true;
+    child.kill('SIGKILL');
+  }, options.timeLimitMs);
+  child.once('exit', () => clearTimeout(timer));
+  const next = reader(child, () =>
+    limit.reached
+      ? new CommandFault(
+          EXIT.checkFailed,
+          `The query was stopped after ${options.timeLimitMs / 1000} s.`,
+          'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
+        )
+      : new CommandFault(EXIT.unexpected, 'The process that ran the query ended without an answer.'),
+  );
+  child.send({ sql: options.sql, mirrorFile: options.mirrorFile, inboxFile: options.inboxFile });
+  const head = await next();
+  if (!('columns' in head)) throw new CommandFault(EXIT.usage, 'The query answered no columns.');
+  return { columns: unique(head.columns), rows: readRows(child, next, unique(head.columns)) };
+}
+
+async function* readRows(
+  child: ChildProcess,
+  next: () => Promise<QueryAnswer>,
+  columns: readonly string[],
+): AsyncIterable<Row> {
+  try {
+    for (;;) {
+      const message = await next();
+      if (!('rows' in message)) return;
+      for (const cells of message.rows) yield toRow(columns, cells);
+      if (child.connected) child.send('more');
+      if (message.last) return;
+    }
+  } finally {
+    if (child.exitCode === null) child.kill('SIGKILL');
+  }
+}
+
+/** Messages are kept from the first one on, so that none is lost between two questions. */
+function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAnswer> {
+  const messages = on(child, 'message', { close: ['exit'] });
+  return async () => {
+    const { value, done } = await messages.next();
+    if (done) throw ended();
+    const [answer]: QueryAnswer[] = value;
+    if (answer === undefined) throw ended();
+    if ('fault' in answer)
+      throw new CommandFault(EXIT.usage, `SQL: ${answer.fault}`, adviceFor(answer.fault));
+    return answer;
+  };
+}
+
+function adviceFor(fault: string): string | null {
+  return /no such (table|column)/.test(fault)
+    ? 'See "carbon-mirror schema" for the tables and their columns.'
+    : null;
+}
+
+function toRow(columns: readonly string[], cells: readonly Value[]): Row {
+  return Object.fromEntries(columns.map((name, index) => [name, cells[index]]));
+}
+
+/** Two columns of one name would hide each other in an object. */
+function unique(columns: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return columns.map(name => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}:${count}`;
+  });
+}

@@ -1,0 +1,23 @@
+import { demandSchema } from '../database/migrate.js';
+import { openDatabase, type Sqlite } from '../database/open.js';
+
+export interface Files {
+  readonly mirrorFile: string;
+  readonly inboxFile: string;
+}
+
+/** A reader waits for a checkpoint or a migration, never for a writer: the log lets both go on. */
+const READER_BUSY_MS = 5_000;
+
+/** The mirror as `main` and the inbox as `inbox`, both read-only. */
+export function openReader(files: Files): Sqlite {
+  const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
+  try {
+    demandSchema(db, 'mirror');
+    db.prepare('ATTACH DATABASE ? AS inbox').run(files.inboxFile);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
