@@ -9,6 +9,7 @@ import { demandSchema, migrate, readMigrations, schemaVersion } from '../../src/
 import { openDatabase, type Sqlite } from '../../src/database/open.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';
+const SHAPE = "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name <> 'schema_migrations' ORDER BY name";
 const DIST = new URL('../../dist/database/', import.meta.url);
 
 let folder: string;
@@ -113,8 +114,7 @@ test('several processes may start at once, and only one applies each file', asyn
 
 test('T65 killed at any moment while migrating, the schema is one of the files, never between two', async () => {
   const shapes = new Map<number, string>();
-  const shape = (db: Sqlite) =>
-    JSON.stringify(db.prepare('SELECT type, name, sql FROM sqlite_schema WHERE tbl_name <> 'schema_migrations' ORDER BY name').all());
+  const shape = (db: Sqlite) => JSON.stringify(db.prepare(SHAPE).all());
   const files = readMigrations('mirror');
   for (let upTo = 0; upTo <= files.length; upTo++) {
     const db = openDatabase(join(folder, `reference-${upTo}.db`), { busyTimeoutMs: 0 });
@@ -125,9 +125,10 @@ test('T65 killed at any moment while migrating, the schema is one of the files, 
   for (let round = 0; round < 12; round++) {
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     const child = startMigrating();
+    const gone = once(child, 'exit');
     await new Promise(resolve => setTimeout(resolve, 60 + round * 8));
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await gone;
     const db = open();
     const version = schemaVersion(db);
     const came = shape(db);

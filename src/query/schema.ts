@@ -1,0 +1,52 @@
+import { type Family, readMigrations } from '../database/migrate.js';
+
+export interface ColumnDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly meaning: string;
+}
+
+export interface Relation {
+  readonly database: Family;
+  readonly kind: 'table' | 'view';
+  readonly name: string;
+  readonly meaning: string;
+  readonly columns: readonly ColumnDescription[];
+}
+
+/** The tables and views of both databases, in the words of the migrations' own comments. */
+export function describeSchema(): Relation[] {
+  return (['mirror', 'inbox'] as const).flatMap(database => {
+    const relations = readMigrations(database).flatMap(migration => parseRelations(database, migration.sql));
+    return [...new Map(relations.map(relation => [relation.name, relation])).values()];
+  });
+}
+
+const HEAD = /^CREATE (TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/;
+const COLUMN = /^ {2}([a-z_][a-z0-9_]*)(?: ([A-Z]+))?\b.*?-- (.+)$/;
+
+function parseRelations(database: Family, sql: string): Relation[] {
+  const relations: Relation[] = [];
+  let comment: string[] = [];
+  let open: { kind: Relation['kind']; name: string; meaning: string; columns: ColumnDescription[] } | null =
+    null;
+  for (const line of sql.split('\n')) {
+    if (line.startsWith('-- ')) {
+      comment.push(line.slice(3));
+      continue;
+    }
+    const head = HEAD.exec(line);
+    const column = COLUMN.exec(line);
+    if (head !== null) {
+      const kind = head[1] === 'VIEW' ? 'view' : 'table';
+      open = { kind, name: head[2] ?? '', meaning: comment.join(' '), columns: [] };
+    } else if (open !== null && column !== null) {
+      open.columns.push({ name: column[1] ?? '', type: column[2] ?? '', meaning: column[3] ?? '' });
+    } else if (open !== null && line.startsWith(')')) {
+      relations.push({ database, ...open });
+      open = null;
+    }
+    comment = [];
+  }
+  return relations;
+}
