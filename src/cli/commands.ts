@@ -3,5 +3,6 @@ import type { CommandModule } from './command.js';
 /** Every command, in the order of the help, and the module that holds it. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   query: () => import('./query.js'),
+  schema: () => import('./schema.js'),
   migrate: () => import('./migrate.js'),
 };

@@ -112,9 +112,12 @@ test('several processes may start at once, and only one applies each file', asyn
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(readMigrations('mirror').length);
 });
 
+function shape(db: Sqlite): string {
+  return JSON.stringify(db.prepare(SHAPE).all());
+}
+
 test('T65 killed at any moment while migrating, the schema is one of the files, never between two', async () => {
   const shapes = new Map<number, string>();
-  const shape = (db: Sqlite) => JSON.stringify(db.prepare(SHAPE).all());
   const files = readMigrations('mirror');
   for (let upTo = 0; upTo <= files.length; upTo++) {
     const db = openDatabase(join(folder, `reference-${upTo}.db`), { busyTimeoutMs: 0 });

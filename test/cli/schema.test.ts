@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readMigrations } from '../../src/database/migrate.js';
+import { describeSchema } from '../../src/query/schema.js';
+import { runCommand } from '../support/command.js';
+
+test('every table, view and column has a meaning', () => {
+  const relations = describeSchema();
+  const created = ['mirror', 'inbox'].flatMap(family =>
+    readMigrations(family === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
+      Array.from(
+        migration.sql.matchAll(/^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/gm),
+        match => match[1],
+      ),
+    ),
+  );
+  expect(relations.map(relation => relation.name)).toEqual(created);
+  for (const relation of relations) {
+    expect(relation.meaning, relation.name).toMatch(/\.$/);
+    expect(relation.columns, relation.name).not.toHaveLength(0);
+  }
+});
+
+test('docs/schema.md is what the migrations say', async () => {
+  const { stdout } = await runCommand(['schema', '--markdown']);
+  expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);
+});
+
+test('schema lists all, shows one, and says so when there is none', async () => {
+  const all = await runCommand(['schema']);
+  expect(all).toMatchObject({ exitCode: 0 });
+  expect(all.stdout).toContain('available_credits');
+  const one = await runCommand(['schema', 'inbox.deliveries']);
+  expect(one).toMatchObject({ exitCode: 0 });
+  expect(one.stdout).toContain('received_at');
+  const json = await runCommand(['schema', 'freshness', '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject([{ name: 'freshness', kind: 'view' }]);
+  const none = await runCommand(['schema', 'retirement']);
+  expect(none).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(none.stderr).toContain('There is no table or view "retirement"');
+});
