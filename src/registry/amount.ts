@@ -37,10 +37,8 @@ function mantissa(exact: string): string {
 function amountDigits(text: string): string {
   const at = text.indexOf('"amount"');
   const once = at >= 0 && text.indexOf('"amount"', at + 8) < 0 && !text.includes('\\u');
-  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)/.exec(text.slice(at + 8, at + 80)) : null;
-  const digits = near?.[1];
-  if (digits !== undefined && digits.length < 60) return digits;
-  return memberText(text, 'amount') ?? '';
+  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)[\s,}]/.exec(text.slice(at + 8, at + 80)) : null;
+  return near?.[1] ?? memberText(text, 'amount') ?? '';
 }
 
 /** Null where the amount is finer than a millionth, or more than 64 bits hold. */
