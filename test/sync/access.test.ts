@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { isStillSuspended, readAccess } from '../../src/sync/access.js';
+import { clientsOf } from '../support/clients.js';
+import { installApp, temporarySandbox } from '../support/sandbox.js';
+
+const UNKNOWN = { known: null, prove: false };
+
+async function installed() {
+  const sandbox = await temporarySandbox();
+  const { app, organization, installationId } = installApp(sandbox);
+  const clients = clientsOf(sandbox, app);
+  const known = { state: 'active', organizationId: organization.id };
+  return { sandbox, app, organization, installationId, clients, known, registry: sandbox.registry };
+}
+
+test('an installation that answers and gives tokens is active', async () => {
+  const { clients, installationId, organization } = await installed();
+  const access = await readAccess(clients, installationId, UNKNOWN);
+  expect(access).toMatchObject({ state: 'active', organizationId: organization.id });
+});
+
+test('one that answers and refuses a new token while the app is served is suspended', async () => {
+  const { clients, installationId, registry, known } = await installed();
+  await readAccess(clients, installationId, UNKNOWN);
+  registry.installations.suspend(installationId);
+  expect(await readAccess(clients, installationId, { known, prove: true })).toMatchObject({
+    state: 'suspended',
+  });
+  expect(await isStillSuspended(clients.tokens, installationId)).toBe(true);
+  registry.installations.unsuspend(installationId);
+  expect(await isStillSuspended(clients.tokens, installationId)).toBe(false);
+});
+
+test("T40 one that is gone in the registry's own words is uninstalled, and no token is asked for", async () => {
+  const { clients, installationId, registry, known, sandbox } = await installed();
+  registry.installations.uninstall(installationId);
+  const before = mints(sandbox);
+  expect(await readAccess(clients, installationId, { known, prove: true })).toEqual({ state: 'uninstalled' });
+  expect(mints(sandbox)).toBe(before);
+});
+
+test.each([
+  ['a page of HTML with 200', 200, 'text/html', '<h1>Welcome</h1>'],
+  ['a page of HTML with 404', 404, 'text/html', '<h1>Not here</h1>'],
+  ['a 404 in a foreign shape', 404, 'application/json', '{"message":"no route"}'],
+])('T34 %s uninstalls nobody', async (_name, status, type, body) => {
+  const { sandbox, app, installationId } = await installed();
+  const proxy = createServer((_request, response) =>
+    response.writeHead(status, { 'content-type': type }).end(body),
+  );
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const address = proxy.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const clients = clientsOf(sandbox, app, { baseUrl: `http://127.0.0.1:${port}` });
+  await expect(readAccess(clients, installationId, UNKNOWN)).rejects.toMatchObject({ code: 'bad_answer' });
+});
+
+test('an installation that suddenly names another organization is believed in nothing', async () => {
+  const { clients, installationId } = await installed();
+  const known = { state: 'active', organizationId: 'another-organization' };
+  await expect(readAccess(clients, installationId, { known, prove: false })).rejects.toMatchObject({
+    code: 'bad_answer',
+  });
+});
+
+function mints(sandbox: Awaited<ReturnType<typeof temporarySandbox>>): unknown {
+  return sandbox.registry.calls
+    .list({ appId: null, installationId: null, limit: 1000 })
+    .filter(call => call.path.endsWith('/accessTokens')).length;
+}

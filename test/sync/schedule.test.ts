@@ -1,0 +1,62 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createInbox } from '../../src/inbox/inbox.js';
+import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule.js';
+import { placeInInterval } from '../../src/sync/spread.js';
+import { NOON, temporaryInbox } from '../support/inbox.js';
+
+const QUARTER = '*/15 * * * *';
+const MINUTE_MS = 60_000;
+
+test('times are reckoned in UTC, and a time that is now counts as reached', () => {
+  const at = (ms: number) => {
+    const { last, next } = timesAround(QUARTER, NOON + ms);
+    return [(last ?? 0) - NOON, next - NOON].map(time => time / MINUTE_MS);
+  };
+  expect(at(-1)).toEqual([-15, 0]);
+  expect(at(0)).toEqual([0, 15]);
+  expect(at(14 * MINUTE_MS)).toEqual([0, 15]);
+  expect(intervalOf(QUARTER, NOON)).toBe(15 * MINUTE_MS);
+});
+
+test('a tick is one job, however many workers ask for it and however late', () => {
+  const inbox = createInbox(temporaryInbox());
+  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).not.toBeNull();
+  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeNull();
+  const [held] = inbox.claimJobs({ now: NOON, leaseMs: MINUTE_MS, slots: 1 });
+  if (held === undefined) throw new Error('nothing was claimed');
+  expect(held).toMatchObject({ kind: 'tick', trigger: 'schedule', payload: { intervalMs: MINUTE_MS } });
+  inbox.finishJob(held, 'done', NOON);
+  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON + 1)).toBeNull();
+  expect(enqueueTick(inbox, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS, NOON + MINUTE_MS)).not.toBeNull();
+});
+
+test('the schedule asks for each of its times once, the last one before the start included', async () => {
+  const inbox = createInbox(temporaryInbox());
+  const warnings: object[] = [];
+  const log = { info: () => {}, warn: (fields: object) => warnings.push(fields) };
+  vi.useFakeTimers({ now: NOON + 5 * MINUTE_MS });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const schedules = [1, 2].map(() => createSchedule({ pattern: QUARTER, inbox, now: Date.now, log }));
+  for (const schedule of schedules) schedule.start();
+  await vi.advanceTimersByTimeAsync(26 * MINUTE_MS);
+  for (const schedule of schedules) schedule.stop();
+  expect(inbox.listJobs({}).map(job => job.dedupe_key)).toEqual([
+    'tick:2026-05-04T12:30:00.000Z',
+    'tick:2026-05-04T12:15:00.000Z',
+    'tick:2026-05-04T12:00:00.000Z',
+  ]);
+  expect(warnings).toEqual([]);
+});
+
+test('every organization has its own place in the interval, always the same, spread evenly', () => {
+  const places = Array.from({ length: 1000 }, (_, index) => placeInInterval(`organization ${index}`, 1000));
+  expect(placeInInterval('organization 7', 1000)).toBe(places[7]);
+  expect(Math.min(...places)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...places)).toBeLessThan(1000);
+  const quarters = [0, 1, 2, 3].map(
+    quarter => places.filter(place => Math.floor(place / 200) === quarter).length,
+  );
+  for (const count of quarters) expect(count).toBeGreaterThan(200);
+});
