@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkArchitecture, explain, type Fault, HOMES, MAY_IMPORT } from './support/architecture.js';
+import { importsOf } from './support/source-imports.js';
+import { tokensOf } from './support/source-tokens.js';
+
+const fixtures = join(import.meta.dirname, 'fixtures/architecture');
+
+/** Every planted file says in comments which rules it breaks. */
+function expectedFaults(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .flatMap(entry => {
+      const path = join(entry.parentPath, entry.name);
+      const rules = readFileSync(path, 'utf8').matchAll(/expected: (.+)/g);
+      return [...rules].map(([, rule]) => `${posix.relative(folder, path)} ${rule}`);
+    })
+    .toSorted();
+}
+
+const filesAndRules = (faults: readonly Fault[]): string[] =>
+  faults.map(({ file, rule }) => `${file} ${rule}`).toSorted();
+
+test('the code keeps to the architecture', () => {
+  expect(explain(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
+});
+
+describe('the checker', () => {
+  const planted = checkArchitecture(join(fixtures, 'planted'));
+
+  test('reports every planted violation with its file and rule, and nothing else', () => {
+    expect(filesAndRules(planted)).toEqual(expectedFaults(join(fixtures, 'planted')));
+  });
+
+  test('is not misled by comments, strings, templates and patterns', () => {
+    expect(explain(checkArchitecture(join(fixtures, 'clean')))).toBe('');
+  });
+
+  test('has a planted violation for every row of the import table', () => {
+    const rows = Object.entries(MAY_IMPORT).filter(([, may]) => !may.includes('*'));
+    const broken = planted.filter(fault => fault.rule === 'import table').map(fault => fault.file);
+    for (const [area] of rows) {
+      expect(broken.some(file => file === `${area}.ts` || file.startsWith(`${area}/`))).toBe(true);
+    }
+  });
+
+  test('has a planted violation for every one-home rule', () => {
+    const broken = new Set(planted.map(fault => fault.rule));
+    expect(Object.keys(HOMES).filter(what => !broken.has(`home of ${what}`))).toEqual([]);
+  });
+
+  test('says where, what and what to do', () => {
+    const fault = planted.filter(({ file }) => file === 'auth/reads-inbox.ts');
+    expect(explain(fault)).toBe(
+      'src/auth/reads-inbox.ts:2 [import table] "../inbox/target.js" is not allowed: auth may import only registry. ' +
+        'Take it as an argument, or move the code',
+    );
+  });
+
+  test.each([
+    [`import 'a'`, 'a', false],
+    [`import a from "a";`, 'a', false],
+    [`import a, { b } from 'a'`, 'a', false],
+    [`import { from } from 'a'`, 'a', false],
+    [`import from from 'a'`, 'a', false],
+    [`import type from 'a'`, 'a', false],
+    [`import type { a } from 'a'`, 'a', true],
+    [`import type * as a from 'a'`, 'a', true],
+    [`import { type a, type b as c } from 'a'`, 'a', true],
+    [`import { type a, b } from 'a'`, 'a', false],
+    [`import a from 'a' with { type: 'json' }`, 'a', false],
+    [`export * from 'a'`, 'a', false],
+    [`export type * from 'a'`, 'a', true],
+    [`export { a, } from 'a'`, 'a', false],
+    [`export type { a } from 'a'`, 'a', true],
+    ['const a = await import(`a`)', 'a', false],
+    [`function f() { return import('a', { with: {} }) }`, 'a', false],
+    [`type A = import('a').B`, 'a', false],
+    ['const a = import(`a${b}`)', null, false],
+    [`const a = import(b)`, null, false],
+  ])('finds the module in %s', (source, from, typeOnly) => {
+    expect(importsOf(tokensOf(source)).imports).toEqual([{ from, typeOnly, line: 1 }]);
+  });
+});
