@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readVersion } from './cli/version.js';
 import { runProgram } from './cli/program.js';
+import { environment } from './config.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -24,7 +25,7 @@ process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  env: process.env,
+  env: environment(),
   now: Date.now,
   terminal: {
     stdin: process.stdin.isTTY ?? false,
