@@ -1,7 +1,9 @@
 import { RegistryError } from './errors.js';
 import { memberText } from './json-text.js';
 import type { Amount } from './model.js';
-import type { AmountInput } from './requests.js';
+
+/** Digits as text, or a number whose digits are its own. */
+export type AmountInput = string | number;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_MICRO = 2n ** 63n - 1n;

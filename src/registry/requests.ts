@@ -1,9 +1,6 @@
-import { amountText } from './amount.js';
+import { type AmountInput, amountText } from './amount.js';
 import { RegistryError } from './errors.js';
 import { isId } from './model.js';
-
-/** Decimal text goes out digit for digit; a number goes out as JavaScript writes it. */
-export type AmountInput = string | number;
 
 export interface RetirementData {
   readonly reason?: string | undefined;

@@ -1,3 +1,5 @@
+import { call } from './call.js';
+
 /** Calls the control API of a sandbox that runs in another process on this machine. */
 export type ControlClient = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
@@ -15,9 +17,8 @@ export class ControlError extends Error {
 export function createControlClient(url: string): ControlClient {
   const base = url.replace(/\/$/, '');
   return async (method, path, body) => {
-    const response = await fetch(`${base}/_sandbox${path}`, {
+    const response = await call(`${base}/_sandbox${path}`, {
       method,
-      redirect: 'manual',
       ...(body !== undefined && {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),

@@ -1,7 +1,6 @@
-import Sqlite from 'better-sqlite3';
 import type { Place } from './schema.js';
 import { type HoldingColumns, inventoryCredit, warehouseCredit } from './shapes.js';
-import type { Store } from './store.js';
+import { openReader, type Store } from './store.js';
 
 export const HOLDINGS = `
   select h.organization_id, h.credit_id, h.amount_micro, c.token_id, c.token_address, c.serialization, c.vintage,
@@ -40,7 +39,7 @@ export function createHoldings({ db, file }: Store): Holdings {
   }
 
   function* readAll(organizationId: string, place: Place, shape: (row: HoldingColumns) => string) {
-    const reader = new Sqlite(file, { readonly: true });
+    const reader = openReader(file);
     try {
       reader.exec('begin');
       const nextChunk = reader.prepare<[string, Place, string], HoldingColumns>(NEXT_CHUNK);

@@ -1,3 +1,4 @@
+import { call } from './call.js';
 import { toInstant } from './clock.js';
 import type { Store } from './store.js';
 
@@ -67,14 +68,13 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
   db.exec(`update deliveries set state = 'failed' where state = 'pending' and attempts_left = 0`);
 
   async function post({ url, body, signature }: Waiting): Promise<number> {
-    const response = await fetch(url, {
+    const response = await call(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         ...(signature !== null && { [`x-${prefix}-signature-256`]: signature }),
       },
       body,
-      redirect: 'manual',
       signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(behaviour().timeoutMs)]),
     });
     await response.body?.cancel();

@@ -50,6 +50,11 @@ export function openStore({ file, wall }: StoreOptions): Store {
   };
 }
 
+/** A connection of its own, for an answer that is read while others write. */
+export function openReader(file: string): Database {
+  return new Sqlite(file, { readonly: true });
+}
+
 function openDatabase(file: string): Database {
   const db = new Sqlite(file, { timeout: 5000 });
   chmodSync(file, 0o600);
