@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { OrganizationStatus, ResourceStatus, Status } from '../query/status.js';
+import { examples } from './command.js';
+import { emit, type Io } from './io.js';
+import { type Row, writeRows, writeValue } from './output.js';
+import { findPlace } from './place.js';
+import { ago } from './words.js';
+
+const COLUMNS = [
+  'organization',
+  'state',
+  'warehouse',
+  'inventory',
+  'retirements',
+  'certificates',
+  'freshness',
+  'oldest_read',
+];
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('status')
+    .description('Show each organization: its state, rows, certificates and freshness, and what is stuck')
+    .option('--json', 'print everything as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const { openReader } = await import('../query/open.js');
+      const { readStatus } = await import('../query/status.js');
+      const db = openReader(findPlace(io));
+      const status = readStatus(db);
+      db.close();
+      if (options.json) return await writeValue(io, status);
+      await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
+      await emit(io, `\n${summary(status, io.now()).join('\n')}\n`);
+      return undefined;
+    });
+  examples(command, [
+    'carbon-mirror status',
+    "carbon-mirror status --json | jq '.organizations[].resources'",
+  ]);
+}
+
+function toRow(organization: OrganizationStatus): Row {
+  const rows = (name: string) => organization.resources.find(resource => resource.resource === name)?.rows;
+  const ages = organization.resources.flatMap(resource =>
+    resource.ageSeconds === null ? [] : [resource.ageSeconds],
+  );
+  const certificates = Object.entries(organization.certificates).map(([state, count]) => `${count} ${state}`);
+  return {
+    organization: organization.name ?? organization.organizationId,
+    state: organization.state,
+    warehouse: rows('warehouse'),
+    inventory: rows('inventory'),
+    retirements: rows('retirements'),
+    certificates: certificates.join(', ') || null,
+    freshness: worst(organization.resources),
+    oldest_read: ages.length === 0 ? null : ago(Math.max(...ages)),
+  };
+}
+
+/** From best to worst; what is forbidden is as it should be, not a trouble. */
+const STATES = [
+  'current',
+  'forbidden',
+  'late',
+  'partial',
+  'never_read',
+  'doubtful',
+  'failing',
+  'suspended',
+  'uninstalled',
+];
+
+function worst(resources: readonly ResourceStatus[]): string {
+  const rank = (state: string) => (state === 'forbidden' ? 0 : STATES.indexOf(state));
+  const found = resources.reduce(
+    (sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar),
+    'current',
+  );
+  return resources.length === 0 ? 'never_read' : found;
+}
+
+function summary(status: Status, now: number): string[] {
+  const since = (at: string | null) => (at === null ? 'never' : `${ago((now - Date.parse(at)) / 1000)} ago`);
+  const { ready = 0, claimed = 0, parked = 0, buried = 0 } = status.jobs;
+  const lines = [
+    `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
+    `Jobs: ${claimed} at work, ${ready} waiting, ${parked} parked, ${buried} buried.`,
+  ];
+  if (buried > 0)
+    lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
+  for (const organization of status.organizations) {
+    for (const { resource, error, state } of organization.resources) {
+      if (error === null || state === 'forbidden') continue;
+      lines.push(`${organization.name ?? organization.organizationId}, ${resource}: ${state}: ${error}`);
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,136 @@
+import type { Sqlite } from '../database/open.js';
+import type { Value } from './statement-guard.js';
+
+/** What a list shows of one table or view. Names come from here, never from a person. */
+export interface ListDefinition {
+  readonly from: string;
+  readonly columns: readonly string[];
+  readonly key: string;
+  readonly organization: string;
+  readonly order: string;
+}
+
+export const LISTS = {
+  installations: {
+    from: 'installations',
+    columns: ['id', 'organization_id', 'state', 'permissions', 'valid_from'],
+    key: 'id',
+    organization: 'organization_id',
+    order: 'organization_id, id',
+  },
+  organizations: {
+    from: 'organizations',
+    columns: ['id', 'full_name', 'type', 'country_code', 'website', 'valid_from'],
+    key: 'id',
+    organization: 'id',
+    order: 'full_name, id',
+  },
+  warehouse: {
+    from: 'warehouse_credits',
+    columns: [
+      'organization_id',
+      'credit_id',
+      'project_name',
+      'vintage',
+      'type',
+      'amount_exact',
+      'serialization',
+    ],
+    key: 'credit_id',
+    organization: 'organization_id',
+    order: 'organization_id, credit_id, inventory_id',
+  },
+  inventory: {
+    from: 'inventory_credits',
+    columns: [
+      'organization_id',
+      'credit_id',
+      'project_name',
+      'vintage',
+      'type',
+      'amount_exact',
+      'serialization',
+    ],
+    key: 'credit_id',
+    organization: 'organization_id',
+    order: 'organization_id, credit_id, inventory_id',
+  },
+  reservations: {
+    from: 'reservations_now',
+    columns: [
+      'id',
+      'organization_id',
+      'credit_id',
+      'amount_exact',
+      'state_now',
+      'seconds_left',
+      'reserver_name',
+      'created_at',
+    ],
+    key: 'id',
+    organization: 'organization_id',
+    order: 'version DESC',
+  },
+  inventoryRequests: {
+    from: 'inventory_requests',
+    columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
+    key: 'id',
+    organization: 'organization_id',
+    order: 'version DESC',
+  },
+  retirements: {
+    from: 'retirements',
+    columns: [
+      'id',
+      'organization_id',
+      'created_at',
+      'amount_exact',
+      'beneficiary',
+      'project_name',
+      'vintage',
+    ],
+    key: 'id',
+    organization: 'organization_id',
+    order: 'version DESC',
+  },
+  projects: {
+    from: 'projects',
+    columns: ['id', 'num', 'full_name', 'status', 'country_code', 'sector', 'type'],
+    key: 'id',
+    organization: 'id',
+    order: 'num, id',
+  },
+  certificates: {
+    from: 'certificates',
+    columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
+    key: 'retirement_id',
+    organization: 'organization_id',
+    order: 'version DESC',
+  },
+} as const satisfies Record<string, ListDefinition>;
+
+export interface ListFilter {
+  readonly organizationId: string | null;
+  /** Null for all of them. */
+  readonly limit: number | null;
+}
+
+type Row = Record<string, Value>;
+
+export function readList(db: Sqlite, list: ListDefinition, filter: ListFilter): IterableIterator<Row> {
+  const where = filter.organizationId === null ? '' : `WHERE ${list.organization} = @organizationId`;
+  return db
+    .prepare<[object], Row>(
+      `SELECT ${list.columns.join(', ')} FROM ${list.from} ${where} ORDER BY ${list.order} LIMIT @limit`,
+    )
+    .safeIntegers()
+    .iterate({ organizationId: filter.organizationId, limit: filter.limit ?? -1 });
+}
+
+/** Every row with this key: a credit may stand in several organizations. */
+export function readByKey(db: Sqlite, list: ListDefinition, key: string): Row[] {
+  return db
+    .prepare<[string], Row>(`SELECT * FROM ${list.from} WHERE ${list.key} = ?`)
+    .safeIntegers()
+    .all(key);
+}
