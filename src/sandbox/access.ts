@@ -16,6 +16,8 @@ export interface Access {
   /** The id of the app that signed the JWT. */
   asApp(req: Request): string;
   withAnyToken(req: Request): Caller;
+  /** The same, but an installation's token reaches its own organization only. */
+  withAnyTokenOf(req: Request, organizationId: string): Caller;
   /** A call on an organization: the token of an installation there that holds the permission. */
   onOrganization(req: Request, organizationId: string, permission: Permission): Caller;
 }
@@ -55,16 +57,21 @@ export function createAccess({ store, tokens, attribute }: AccessParts): Access 
     return caller;
   }
 
-  function onOrganization(req: Request, organizationId: string, permission: Permission): Caller {
+  function withAnyTokenOf(req: Request, organizationId: string): Caller {
     const caller = withAnyToken(req);
-    if (caller.organizationId === null) throw forbidden('An installation access token is needed');
-    if (caller.organizationId !== organizationId)
+    if (caller.organizationId !== null && caller.organizationId !== organizationId)
       throw forbidden('The token has no access to this organization');
+    return caller;
+  }
+
+  function onOrganization(req: Request, organizationId: string, permission: Permission): Caller {
+    const caller = withAnyTokenOf(req, organizationId);
+    if (caller.organizationId === null) throw forbidden('An installation access token is needed');
     if (!allows(caller.grants, permission)) throw forbidden(`The token has no permission ${permission}`);
     return caller;
   }
 
-  return { asApp, withAnyToken, onOrganization };
+  return { asApp, withAnyToken, withAnyTokenOf, onOrganization };
 }
 
 function readBearer(req: Request): string {

@@ -21,7 +21,7 @@ export function createAppRoutes({ access, tokens, installations, organizations }
 
   router.get('/app/installations', (req, res) => {
     const appId = access.asApp(req);
-    answerPage(req, res, query => installations.list(appId, query));
+    answerPage(req, res, (query, hidden) => installations.list(appId, query, hidden));
   });
 
   router.get('/app/installations/:installationId', (req, res) => {

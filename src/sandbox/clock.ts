@@ -18,6 +18,10 @@ export interface Clock {
   run(): void;
 }
 
+/** Instants are compared as text, which needs four digits of the year, with room for what is still to expire. */
+export const EARLIEST = Date.UTC(2000, 0, 1);
+export const LATEST = Date.UTC(9000, 0, 1);
+
 const RUNNING: ClockState = { offsetMs: 0, frozenAt: null };
 
 /** The sandbox's own clock: everything that the registry dates or lets expire reads this one. */

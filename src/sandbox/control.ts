@@ -1,15 +1,16 @@
 import { type RequestHandler, Router } from 'express';
-import { toInstant } from './clock.js';
+import { EARLIEST, LATEST } from './clock.js';
 import { badRequest, forbidden } from './errors.js';
 import type { Registry } from './registry.js';
 import { readFields, refuseFaults } from './validate.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** No browser page and no proxy may speak for the person at this machine. */
+/** No browser page, no name that was bent to this machine and no proxy may speak for the person at it. */
 export const allowLoopbackOnly: RequestHandler = (req, _res, next) => {
   const isForwarded = req.get('x-forwarded-for') !== undefined || req.get('forwarded') !== undefined;
-  const isFromHere = LOOPBACK.has(req.socket.remoteAddress ?? '');
+  const isFromHere = LOOPBACK.has(req.socket.remoteAddress ?? '') && LOOPBACK_NAMES.has(req.hostname ?? '');
   if (!isFromHere || isForwarded || req.get('origin') !== undefined) {
     throw forbidden('The control API answers only to programs on this machine');
   }
@@ -107,6 +108,8 @@ export function createTroubleRoutes({ store, deliveries, faults }: Registry): Ro
     if (typeof moveMs !== 'number' || !Number.isSafeInteger(moveMs))
       problems.push('moveMs must be a whole number');
     if (at !== null && Number.isNaN(Date.parse(at))) problems.push('at must be an instant');
+    const target = (at === null ? clock.now() : Date.parse(at)) + Number(moveMs);
+    if (!(target >= EARLIEST && target <= LATEST)) problems.push('the clock must stay between 2000 and 9000');
     refuseFaults(problems);
     if (fields.has('frozen')) {
       if (fields.flag('frozen', false)) clock.freeze();
@@ -114,7 +117,6 @@ export function createTroubleRoutes({ store, deliveries, faults }: Registry): Ro
     }
     if (at !== null) clock.setTo(Date.parse(at));
     if (typeof moveMs === 'number') clock.move(moveMs);
-    toInstant(clock.now());
     res.json(showClock());
   });
 

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { found } from './errors.js';
+import { readFaultOptions } from './fault-options.js';
 import { commitFault, type FaultKind, type FaultOptions } from './misbehave.js';
 import type { Store } from './store.js';
 import { NOT_EMPTY, oneOf, readFields, refuseFaults } from './validate.js';
@@ -93,7 +94,7 @@ export function createFaults({ db, write }: Store): Faults {
       method: (fields.optionalText('method') ?? '*').toUpperCase(),
       path: fields.optionalText('path', NOT_EMPTY) ?? '/**',
       kind: fields.text('kind', oneOf(FAULT_KINDS)),
-      options: JSON.stringify(fields.value('options') ?? {}),
+      options: JSON.stringify(readFaultOptions(fields.value('options') ?? {}, faults)),
       remaining: fields.has('count') ? fields.count('count', 1) : null,
     };
     refuseFaults(faults);

@@ -9,7 +9,7 @@ import type { Announcer, LifeCycleEvent } from './webhooks.js';
 type InstallationShape = ReturnType<typeof installation>;
 
 export interface Installations {
-  list(appId: string, query: PageQuery): ListAnswer;
+  list(appId: string, query: PageQuery, hidden: number): ListAnswer;
   get(appId: string, id: string): InstallationShape;
   ofOrganization(appId: string, organizationId: string): InstallationShape;
   /** For minting: refuses a suspended one. */
@@ -110,9 +110,9 @@ export function createInstallations(store: Store, announcer: Announcer): Install
   }
 
   return {
-    list(appId, query) {
-      const total = count.get(appId) ?? 0;
-      const installations = page.all(appId, query.limit, query.page * query.limit).map(show);
+    list(appId, query, hidden) {
+      const total = Math.max(0, (count.get(appId) ?? 0) - hidden);
+      const installations = page.all(appId, query.limit, query.page * query.limit + hidden).map(show);
       return { pagination: pagination(total, query), installations };
     },
     get: (appId, id) => show(findOwn(appId, id)),

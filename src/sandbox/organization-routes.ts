@@ -46,8 +46,9 @@ export function createOrganizationRoutes(registry: Registry): Router {
   });
 
   router.get('/organizations/:organizationId/friendbot', (req, res) => {
-    access.withAnyToken(req);
-    res.json(credits.friendbot(req.params.organizationId));
+    const { organizationId } = req.params;
+    access.withAnyTokenOf(req, organizationId);
+    res.json(credits.friendbot(organizationId));
   });
 
   return router;

@@ -49,6 +49,7 @@ export function parseGrants(text: string): Grants {
  */
 export function readGrants(value: unknown, faults: string[]): Grants {
   const grants: Record<string, Level> = { organization_info: 'VIEW' };
+  if (typeof value !== 'object' || value === null) faults.push('permissions must be an object or a list');
   const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
   for (const [name, level] of asked) {
     const known = (LEVELS[name] ?? []).find(one => one === level);

@@ -10,7 +10,7 @@ export function createProjectRoutes({ access, projects, retirements }: Registry)
 
   router.get('/projects', (req, res) => {
     access.withAnyToken(req);
-    answerPage(req, res, query => projects.list(query));
+    answerPage(req, res, (query, hidden) => projects.list(query, hidden));
   });
 
   router.get('/projects/find', (req, res) => {

@@ -9,7 +9,7 @@ type ProjectShape = ReturnType<typeof project>;
 
 export interface Projects {
   /** The list, one, and the finder show public projects only. */
-  list(query: PageQuery): ListAnswer;
+  list(query: PageQuery, hidden: number): ListAnswer;
   getPublic(id: string): ProjectShape;
   findPublic(query: Readonly<Record<string, unknown>>): ProjectShape;
   /** The human side sees every project. */
@@ -33,6 +33,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
   const findBySerialization = db.prepare<[string], ProjectRow>(
     `${PROJECT_OF_CREDIT} where c.serialization = ?`,
   );
+  const organizationExists = db.prepare<[string]>('select 1 from organizations where id = ?');
   const findNumber = db.prepare<[string]>('select 1 from projects where num = ?');
   const lastNumber = db
     .prepare<[], number>('select coalesce(max(cast(num as integer)), 0) from projects')
@@ -70,6 +71,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
     const asked = fields.optionalText('num');
     refuseFaults(faults);
     write(now => {
+      if (made.proponentId !== null) found(organizationExists.get(made.proponentId), 'Proponent');
       const num = asked ?? String((lastNumber.get() ?? 0) + 1);
       if (findNumber.get(num) !== undefined) throw conflict('A project with this number exists');
       insert.run({ ...made, num, now });
@@ -90,9 +92,10 @@ export function createProjects({ db, newId, write }: Store): Projects {
   }
 
   return {
-    list(query) {
-      const projects = page.all(query.limit, query.page * query.limit).map(project);
-      return { pagination: pagination(count.get() ?? 0, query), projects };
+    list(query, hidden) {
+      const total = Math.max(0, (count.get() ?? 0) - hidden);
+      const projects = page.all(query.limit, query.page * query.limit + hidden).map(project);
+      return { pagination: pagination(total, query), projects };
     },
     getPublic: id => showPublic(find.get(id)),
     findPublic,
