@@ -5,6 +5,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   status: () => import('./status.js'),
   available: () => import('./available.js'),
   query: () => import('./query.js'),
+  history: () => import('./history.js'),
+  snapshot: () => import('./snapshot.js'),
   schema: () => import('./schema.js'),
   migrate: () => import('./migrate.js'),
 };

@@ -1,0 +1,52 @@
+import { type Command, Option } from 'commander';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import type { Io } from './io.js';
+import { type Row, writeRows } from './output.js';
+import { findPlace } from './place.js';
+
+/** What a person compares between versions is what is left. */
+const NOT_SHOWN = new Set(['version', 'organization_id', 'sync_run_id', 'closed_by', 'document']);
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('history')
+    .description('Show every version of one row; valid_from is the start of our read that found it so')
+    .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
+    .argument('<id>', "the row's id (for certificates the id of the retirement)")
+    .option('--json', 'print all columns as JSON')
+    .addOption(new Option('--csv', 'print all columns as CSV').conflicts('json'))
+    .action(async (table: string, id: string, options: { json?: boolean; csv?: boolean }) => {
+      const { isVersioned, readHistory, VERSIONED } = await import('../query/history.js');
+      if (!isVersioned(table)) {
+        throw new CommandFault(
+          EXIT.usage,
+          `There is no history of "${table}".`,
+          `Expected one of ${Object.keys(VERSIONED).join(', ')}.`,
+        );
+      }
+      const { openReader } = await import('../query/open.js');
+      const db = openReader(findPlace(io));
+      const versions = readHistory(db, table, id);
+      db.close();
+      if (versions.length === 0) {
+        throw new CommandFault(EXIT.checkFailed, `No version of "${id}" was ever in ${table}.`);
+      }
+      const all = options.json === true || options.csv === true;
+      const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
+      await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
+    });
+  examples(command, [
+    'carbon-mirror history retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
+    'carbon-mirror history warehouse_credits exPost-2-0xabc --json',
+  ]);
+}
+
+/** The dates first, then the columns whose value is not the same in all versions, then the others. */
+function changing(versions: readonly Row[]): string[] {
+  const names = Object.keys(versions[0] ?? {}).filter(name => !NOT_SHOWN.has(name));
+  const dates = ['valid_from', 'valid_to'];
+  const rest = names.filter(name => !dates.includes(name));
+  const moves = rest.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  return [...dates, ...moves, ...rest.filter(name => !moves.includes(name)).slice(0, 4)];
+}
