@@ -65,7 +65,11 @@ function withinRange(micro: bigint): bigint | null {
 /** An amount as it goes out: a JSON number with the caller's own digits. */
 export function amountText(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
-  if (!/^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) || text.length > 60 || !(Number(text) > 0)) {
+  if (
+    !/^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ||
+    text.length > 60 ||
+    !(Number(text) > 0 && Number(text) < Infinity)
+  ) {
     throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
   }
   return text;

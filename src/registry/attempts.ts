@@ -15,6 +15,11 @@ export interface Repeatable {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface Refused {
+  readonly token: string;
+  readonly error: RegistryError;
+}
+
 const PASSING: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
 /**
@@ -26,19 +31,20 @@ export async function withAttempts<T>(
   rules: RetryRules,
   attempt: (token: string) => Promise<T>,
 ): Promise<T> {
-  let renewed = false;
+  let refused: Refused | undefined;
   let tries = 1;
   for (;;) {
     const { token, fresh } = await call.token.get();
+    if (refused?.token === token) throw refused.error;
     try {
       return await attempt(token);
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
-      if (error.status === 401) call.token.refuse(token);
-      if (error.status === 403 && !fresh && !renewed) call.token.refuse(token);
-      if (!renewed && (error.status === 401 || (error.status === 403 && !fresh))) {
-        renewed = true;
-        continue;
+      const first = refused === undefined;
+      if (error.status === 401 || (error.status === 403 && !fresh && first)) {
+        call.token.refuse(token);
+        refused = { token, error };
+        if (first) continue;
       }
       const waitMs = error.retryAfterMs ?? backoffMs(tries, rules.random);
       const worthwhile = call.repeatable && PASSING.has(error.code) && tries < rules.attempts;

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import type { DownloadOptions } from '../../src/registry/reading.js';
+import { createTokenClient } from '../../src/registry/token-client.js';
+import {
+  appTokenSource,
+  collectBytes,
+  installationTokenSource,
+  listenLoopback,
+  testHttp,
+} from '../support/registry-client.js';
+import type { RequestListener } from 'node:http';
+
+async function download(handler: RequestListener, options?: DownloadOptions) {
+  await using registry = await listenLoopback(handler);
+  const http = testHttp(registry.url, { attempts: 1 });
+  const token = installationTokenSource();
+  const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
+  const answer = await client.downloadCertificate('ret-1', options);
+  return { answer, bytes: await collectBytes(answer.body) };
+}
+
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 7), Buffer.from('\n%%EOF')]);
+
+const short: RequestListener = (request, response) => {
+  response.writeHead(200, { 'content-length': pdf.length }).write(pdf.subarray(0, 1000));
+  setTimeout(() => request.socket.end(), 20);
+};
+
+const endless: RequestListener = (_request, response) => {
+  const more = () => {
+    while (!response.destroyed && response.write(pdf));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
+};
+
+describe('a certificate', () => {
+  test('comes as a stream of the registry’s own bytes', async () => {
+    const { answer, bytes } = await download((_request, response) =>
+      response.writeHead(200, { 'content-length': pdf.length }).end(pdf),
+    );
+    expect(bytes.equals(pdf)).toBe(true);
+    expect(answer.contentLength).toBe(pdf.length);
+  });
+
+  test('T50 larger than the cap is cut off', async () => {
+    await expect(download(endless, { maxBytes: 1_000_000 })).rejects.toMatchObject({ code: 'too_large' });
+    await expect(
+      download((_request, response) => response.end(pdf), { maxBytes: 100 }),
+    ).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  test('T50 cut short of its length is an error', async () => {
+    await expect(download(short)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('T51 a hostile file name is not even shown', async () => {
+    const { answer } = await download((_request, response) =>
+      response
+        .writeHead(200, { 'content-disposition': 'attachment; filename="../../../etc/passwd"' })
+        .end(pdf),
+    );
+    expect(Object.keys(answer).toSorted()).toEqual(['body', 'cancel', 'contentLength']);
+    expect(JSON.stringify(answer)).not.toContain('passwd');
+  });
+
+  test('T53 that does not exist is not_found, in the registry’s own words only', async () => {
+    await expect(
+      download((_request, response) => response.writeHead(404).end('{"statusCode":404,"message":"none"}')),
+    ).rejects.toMatchObject({ code: 'not_found', registryMessage: 'none' });
+    await expect(
+      download((_request, response) => response.writeHead(404).end('<html>')),
+    ).rejects.toMatchObject({ code: 'bad_answer' });
+  });
+
+  test('any access token may ask for it, and may give up half way', async () => {
+    await using registry = await listenLoopback((_request, response) => response.write(pdf));
+    const client = createTokenClient({
+      http: testHttp(registry.url, { concurrency: 1 }),
+      token: appTokenSource(),
+    });
+    const first = await client.downloadCertificate('ret-1');
+    await first.cancel();
+    await expect(collectBytes(first.body)).rejects.toMatchObject({ code: 'cancelled' });
+    const second = await client.downloadCertificate('ret-1');
+    await second.cancel();
+  });
+});

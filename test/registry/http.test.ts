@@ -1,0 +1,477 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import nock from 'nock';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Call, CallRecord, HttpOptions } from '../../src/registry/calls.js';
+import { RegistryError } from '../../src/registry/errors.js';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import { createTokenClient } from '../../src/registry/token-client.js';
+import {
+  appTokenSource,
+  collect,
+  collectBytes,
+  installationTokenSource,
+  listenLoopback,
+  testHttp,
+} from '../support/registry-client.js';
+
+const ORIGIN = 'https://registry.test';
+
+afterEach(() => {
+  nock.cleanAll();
+  nock.enableNetConnect();
+});
+
+const get = (options: Partial<Call> = {}): Call => ({
+  method: 'GET',
+  route: '/organizations/:organizationId',
+  params: { organizationId: 'org-1' },
+  token: installationTokenSource('crs_secret1', 'crs_secret2'),
+  ...options,
+});
+
+async function failure(work: Promise<unknown>): Promise<RegistryError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof RegistryError) return error;
+  throw new Error(`expected a RegistryError, came ${String(error)}`);
+}
+
+describe('where a call may go', () => {
+  test.each([
+    'http://registry.test',
+    'ftp://127.0.0.1',
+    'http://127.0.0.1.evil.test',
+    'https://user:pass@registry.test',
+    'https://registry.test/?x=1',
+    'registry.test',
+    '',
+  ])('T32 the base URL %j is refused', baseUrl => {
+    expect(() => testHttp(baseUrl)).toThrow(RegistryError);
+  });
+
+  test.each(['https://registry.test', 'http://127.0.0.1:8090', 'http://localhost:1', 'http://[::1]:1/x/'])(
+    'T32 the base URL %j is taken',
+    baseUrl => {
+      expect(testHttp(baseUrl).baseUrl).toMatch(/^http/);
+    },
+  );
+
+  test('every fault in the options is named at once', () => {
+    expect(() => testHttp(ORIGIN, { burst: 0, deadlineMs: -1, findPath: 'x' })).toThrow(
+      /deadlineMs.*findPath|burst.*deadlineMs/,
+    );
+  });
+
+  test.each(['../../x', '..', '.', '%2e%2e', 'a/b', 'a?b', 'a\0', '', 'a'.repeat(129), 'ä'])(
+    'T31 the id %j never reaches the wire',
+    async id => {
+      nock.disableNetConnect();
+      const http = testHttp(ORIGIN);
+      const client = createTokenClient({ http, token: appTokenSource() });
+      const organization = createOrganizationClient({
+        http,
+        organizationId: id,
+        appId: 'app-1',
+        token: installationTokenSource(),
+      });
+      const calls = [
+        client.readProject(id),
+        client.readRetirement(id),
+        client.downloadCertificate(id),
+        client.friendbot(id),
+        client.findProject({ creditId: id }),
+        organization.readOrganization(),
+        organization.reserve({ creditId: id, amount: 1 }),
+        collect(organization.readWarehouse()),
+        collect(organization.listRetirements()),
+      ];
+      for (const call of calls) expect((await failure(call)).code).toBe('bad_request');
+    },
+  );
+
+  test.each([
+    'https://evil.test/',
+    '//evil.test/',
+    '/a/../b',
+    '/a/%2e%2e/b',
+    '/a\\b',
+    '/a%2fb',
+    '/ä',
+    '/a#b',
+    'a',
+    '/a b',
+    '/a//b',
+    '/a\n',
+    '@evil.test/',
+  ])('T30 the raw path %j is refused', async path => {
+    nock.disableNetConnect();
+    const http = testHttp(ORIGIN);
+    const work = (async () => http.raw({ method: 'GET', path, token: appTokenSource() }))();
+    expect((await failure(work)).code).toBe('bad_request');
+  });
+
+  test('a raw call keeps its path, its query and the path of the base URL', async () => {
+    nock(ORIGIN).get('/base/projects?limit=1&page=0').reply(200, '{"projects":[]}');
+    const http = testHttp(`${ORIGIN}/base/`);
+    const path = '/projects?limit=1&page=0';
+    const answer = await http.raw({ method: 'GET', path, token: appTokenSource() });
+    expect((await collectBytes(answer.body)).toString()).toBe('{"projects":[]}');
+  });
+
+  test('T30 URLs in an answer are never called', async () => {
+    const origins: string[] = [];
+    const hostile = {
+      id: 'inst-1',
+      accessTokensUrl: 'http://169.254.169.254/',
+      organization: { id: 'org-1', url: 'undefined/app/organizations/x' },
+    };
+    nock(ORIGIN)
+      .persist()
+      .get(/.*/)
+      .reply(200, function reply() {
+        origins.push(this.req.headers['host'] ?? '');
+        return hostile;
+      });
+    nock.disableNetConnect();
+    const client = createTokenClient({ http: testHttp(ORIGIN), token: appTokenSource() });
+    await client.readProject('proj-1');
+    await client.readRetirement('ret-1');
+    expect(new Set(origins)).toEqual(new Set(['registry.test']));
+    expect(origins).toHaveLength(2);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'T32 a redirect %i is refused and the other host sees nothing',
+    async status => {
+      let reached = 0;
+      await using other = await listenLoopback((_request, response) => {
+        reached += 1;
+        response.end('{}');
+      });
+      await using registry = await listenLoopback((_request, response) => {
+        response.writeHead(status, { location: `${other.url}/x` }).end();
+      });
+      const error = await failure(testHttp(registry.url).call(get()));
+      expect(error).toMatchObject({ code: 'bad_answer', status });
+      expect(reached).toBe(0);
+    },
+  );
+});
+
+const header = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' });
+
+describe('slow and broken answers', () => {
+  const slow: Partial<HttpOptions> = {
+    deadlineMs: 150,
+    streamDeadlineMs: 300,
+    attempts: 1,
+  };
+
+  const faults: [string, string, (request: IncomingMessage, response: ServerResponse) => void][] = [
+    ['silence', 'timeout', () => undefined],
+    ['silence after the headers', 'timeout', (_request, response) => header(response).flushHeaders()],
+    [
+      'a byte at a time',
+      'timeout',
+      (_request, response) => {
+        header(response);
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'a cut body',
+      'unavailable',
+      (_request, response) => {
+        header(response).write('{"id":');
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'an endless body',
+      'too_large',
+      (_request, response) => {
+        header(response);
+        const more = () => {
+          while (!response.destroyed && response.write(' '.repeat(65_536)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+    ],
+    [
+      'a body that says it is too long',
+      'too_large',
+      (_request, response) => response.writeHead(200, { 'content-length': '99999999999' }).write('{'),
+    ],
+  ];
+
+  test.each(faults)(
+    'T33 %s ends in the error %s, and the place in the budget is given back',
+    async (_name, code, handler) => {
+      await using registry = await listenLoopback((request, response) => {
+        if (request.url === '/organizations/healthy') response.end('{}');
+        else handler(request, response);
+      });
+      const options = { ...slow, maxBytes: 1_000_000, maxStreamBytes: 1_000_000, concurrency: 1 };
+      const http = testHttp(registry.url, options);
+      expect((await failure(http.call(get()))).code).toBe(code);
+      const streamed = (async () => collectBytes((await http.stream(get())).body))();
+      expect((await failure(streamed)).code).toBe(code);
+      await expect(http.call(get({ params: { organizationId: 'healthy' } }))).resolves.toBeDefined();
+    },
+  );
+
+  test('T33 a stream that nobody walks gives its place back too', async () => {
+    await using registry = await listenLoopback((_request, response) => response.end('{}'));
+    const http = testHttp(registry.url, { ...slow, concurrency: 1 });
+    await http.stream(get());
+    await expect(http.call(get())).resolves.toBeDefined();
+  });
+
+  test('T33 a walk that is left early closes the connection', async () => {
+    let closed = false;
+    await using registry = await listenLoopback((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.write('some of it');
+    });
+    const { body } = await testHttp(registry.url).stream(get());
+    for await (const chunk of body) {
+      expect(chunk.toString()).toBe('some of it');
+      break;
+    }
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test.each([
+    ['HTML', '<!doctype html><title>hello</title>'],
+    ['truncated JSON', '{"id":"org-1","fullName":"Fj'],
+    ['nothing', ''],
+    ['an array', '[]'],
+    ['a number', '5'],
+    ['no id', '{"fullName":"Fjord"}'],
+    ['an id that is a path', '{"id":"../../x"}'],
+  ])('T34 %s with 200 is a bad answer, and its text is not repeated', async (_name, body) => {
+    nock(ORIGIN).persist().get(/.*/).reply(200, body);
+    const client = createOrganizationClient({
+      http: testHttp(ORIGIN),
+      organizationId: 'org-1',
+      appId: 'app-1',
+      token: installationTokenSource(),
+    });
+    const error = await failure(client.readOrganization());
+    expect(error.code).toBe('bad_answer');
+    expect(error.message).not.toContain('Fj');
+    expect((await failure(collect(client.listRetirements()))).code).toBe('bad_answer');
+    expect((await failure(collect(client.readWarehouse()))).code).toBe('bad_answer');
+  });
+});
+
+const ownShape = (statusCode: number, message: unknown) => ({ statusCode, message, error: 'x' });
+
+describe('refusals', () => {
+  test.each([
+    [400, 'invalid'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [422, 'invalid'],
+    [429, 'rate_limited'],
+    [500, 'unavailable'],
+    [503, 'unavailable'],
+  ])('a %i is the error %s with the registry’s own words', async (status, code) => {
+    nock(ORIGIN)
+      .persist()
+      .get(/.*/)
+      .reply(status, ownShape(status, ['amount is odd', 'and so are you']));
+    const error = await failure(testHttp(ORIGIN, { attempts: 1 }).call(get()));
+    expect(error).toMatchObject({ code, status, registryMessage: 'amount is odd; and so are you' });
+  });
+
+  test.each([
+    ['HTML', '<html>not here</html>'],
+    ['another shape', '{"error":"not found"}'],
+    ['another status inside', '{"statusCode":400,"message":"x"}'],
+    ['nothing', ''],
+  ])('T40 a 404 with %s is a bad answer, not not_found', async (_name, body) => {
+    nock(ORIGIN).get(/.*/).reply(404, body);
+    expect(await failure(testHttp(ORIGIN).call(get()))).toMatchObject({ code: 'bad_answer', status: 404 });
+  });
+
+  test('T69 no error holds the token, nor anything that looks like one', async () => {
+    const echo = `token crs_secret1 and crs_0123456789abcdef and eyJhbGciOi.eyJpc3.sig and Bearer abc`;
+    nock(ORIGIN).persist().get(/.*/).reply(400, ownShape(400, echo));
+    const error = await failure(testHttp(ORIGIN).call(get()));
+    const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
+    expect(everything).not.toMatch(/secret1|0123456789abcdef|eyJ|Bearer abc/);
+    expect(error.registryMessage).toContain('[token]');
+  });
+
+  test('T69 a credential that no header can carry is refused without being named', async () => {
+    const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), refuse: () => undefined };
+    const error = await failure(testHttp(ORIGIN).call(get({ token })));
+    expect(error.code).toBe('bad_request');
+    expect(error.stack).not.toContain('secret');
+  });
+});
+
+const statuses = (registry: string, ...list: number[]) => {
+  const tokens: string[] = [];
+  for (const status of list) {
+    nock(registry)
+      .get(/.*/)
+      .reply(status, function reply() {
+        tokens.push(this.req.headers['authorization'] ?? '');
+        return status === 200 ? { id: 'org-1' } : { statusCode: status, message: 'no' };
+      });
+  }
+  return tokens;
+};
+
+describe('renewing the credential', () => {
+  test.each([401, 403])('T38 a %i on a token from before is renewed once', async status => {
+    const tokens = statuses(ORIGIN, status, 200);
+    const token = installationTokenSource('crs_1', 'crs_2', 'crs_3');
+    await testHttp(ORIGIN).call(get({ token }));
+    expect(tokens).toEqual(['Bearer crs_1', 'Bearer crs_2']);
+    expect(token.refused).toEqual(['crs_1']);
+  });
+
+  test('T38 a 401 again is the answer: no loop', async () => {
+    const tokens = statuses(ORIGIN, 401, 401, 200);
+    const error = await failure(
+      testHttp(ORIGIN).call(get({ token: installationTokenSource('crs_1', 'crs_2') })),
+    );
+    expect(error.code).toBe('unauthorized');
+    expect(tokens).toHaveLength(2);
+  });
+
+  test('T38 a 403 on a token that was just minted is the answer', async () => {
+    const tokens = statuses(ORIGIN, 403, 200);
+    const token = { get: async () => ({ token: 'crs_1', fresh: true }), refuse: () => undefined };
+    expect((await failure(testHttp(ORIGIN).call(get({ token })))).code).toBe('forbidden');
+    expect(tokens).toHaveLength(1);
+  });
+
+  test('T38 a write is renewed too: a refusal changed nothing', async () => {
+    nock(ORIGIN).post(/.*/).reply(401, '{}').post(/.*/).reply(200, '{}');
+    const token = installationTokenSource('crs_1', 'crs_2');
+    const answer = await testHttp(ORIGIN).call(get({ method: 'POST', body: '{}', token }));
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('trying again', () => {
+  test.each([429, 503, 500, 502])('T41 a %i passes: what may be repeated is', async status => {
+    nock(ORIGIN).get(/.*/).times(2).reply(status, '').get(/.*/).reply(200, '{}');
+    const waits: number[] = [];
+    const sleep = async (ms: number) => {
+      waits.push(ms);
+    };
+    await testHttp(ORIGIN, { sleep, random: () => 0.5 }).call(get());
+    expect(waits).toEqual([188, 375]);
+  });
+
+  test.each([
+    ['2', 2_000],
+    ['0', 0],
+    ['Tue, 01 Jul 2025 12:00:03 GMT', 3_000],
+    ['Tue, 01 Jul 2025 11:00:00 GMT', 0],
+  ])('T41 Retry-After %s is honoured', async (value, expected) => {
+    const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
+    nock(ORIGIN).get(/.*/).reply(503, '', headers).get(/.*/).reply(200, '{}');
+    const waits: number[] = [];
+    const sleep = async (ms: number) => {
+      waits.push(ms);
+    };
+    await testHttp(ORIGIN, { sleep, now: () => 5_000 }).call(get());
+    expect(waits).toEqual([expected]);
+  });
+
+  test.each([
+    ['600', 600_000],
+    ['99999999999999999999', 900_000],
+    ['Tue, 01 Jul 2099 12:00:00 GMT', 900_000],
+  ])(
+    'T41 Retry-After %s is not slept through: the error says how long, at most 15 minutes',
+    async (value, expected) => {
+      const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
+      nock(ORIGIN).get(/.*/).reply(429, '', headers);
+      const error = await failure(testHttp(ORIGIN, { now: () => 5_000 }).call(get()));
+      expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: expected });
+    },
+  );
+
+  test.each(['-5', 'soon', '1e3', ''])(
+    'T41 Retry-After %j means nothing: back-off takes over',
+    async value => {
+      nock(ORIGIN).get(/.*/).reply(503, '', { 'retry-after': value }).get(/.*/).reply(200, '{}');
+      const waits: number[] = [];
+      const sleep = async (ms: number) => {
+        waits.push(ms);
+      };
+      await testHttp(ORIGIN, { sleep }).call(get());
+      expect(waits).toEqual([125]);
+    },
+  );
+
+  test('a write that failed is never sent again', async () => {
+    nock(ORIGIN).post(/.*/).reply(503, '').post(/.*/).reply(200, '{}');
+    const error = await failure(testHttp(ORIGIN).call(get({ method: 'POST', body: '{}' })));
+    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
+    expect(nock.pendingMocks()).toHaveLength(1);
+  });
+
+  test('a registry that nobody answers for is unavailable, and nothing can have happened', async () => {
+    const closed = await listenLoopback(() => undefined);
+    await closed[Symbol.asyncDispose]();
+    const error = await failure(testHttp(closed.url, { attempts: 2 }).call(get()));
+    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
+  });
+
+  test('the caller can cancel a call that runs, one that waits for the budget, and one that sleeps', async () => {
+    await using registry = await listenLoopback(() => undefined);
+    const http = testHttp(registry.url, { concurrency: 1 });
+    const abort = new AbortController();
+    const running = http.call(get({ signal: abort.signal }));
+    const waiting = http.call(get({ signal: abort.signal }));
+    const codes = Promise.all([failure(running), failure(waiting)]);
+    abort.abort();
+    expect((await codes).map(({ code }) => code)).toEqual(['cancelled', 'cancelled']);
+    expect((await failure(http.call(get({ signal: abort.signal })))).code).toBe('cancelled');
+  });
+});
+
+describe('what others may observe', () => {
+  test('each attempt is recorded with its template, never with an id or a token', async () => {
+    nock(ORIGIN).get(/.*/).reply(503, 'sorry').get(/.*/).reply(200, '{"id":"org-1"}');
+    const records: CallRecord[] = [];
+    const own: CallRecord[] = [];
+    const http = testHttp(ORIGIN, { now: () => 0, onCall: record => records.push(record) });
+    await http.call(get({ onCall: record => own.push(record) }));
+    const common = { method: 'GET', route: '/organizations/:organizationId', ms: 0 };
+    expect(records).toEqual([
+      { ...common, status: 503, code: 'unavailable', bytes: 0 },
+      { ...common, status: 200, code: null, bytes: 14 },
+    ]);
+    expect(own).toEqual(records);
+  });
+
+  test('T42 the registry’s clock is read from its Date header, on refusals too', async () => {
+    nock(ORIGIN).get(/.*/).reply(400, '{}', { date: 'Tue, 01 Jul 2025 12:00:00 GMT' });
+    const seen: [number, number][] = [];
+    const http = testHttp(ORIGIN, {
+      now: () => Date.UTC(2025, 6, 1, 13),
+      onDate: (server, local) => seen.push([server, local]),
+    });
+    expect(http.clockSkewMs()).toBeNull();
+    await failure(http.call(get()));
+    expect(http.clockSkewMs()).toBe(-3_600_000);
+    expect(seen).toEqual([[Date.UTC(2025, 6, 1, 12), Date.UTC(2025, 6, 1, 13)]]);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import type { ListOptions } from '../../src/registry/reading.js';
+import { collect, installationTokenSource, listenLoopback, testHttp } from '../support/registry-client.js';
+
+interface Asked {
+  readonly limit: number;
+  readonly page: number;
+}
+
+type Answer = (asked: Asked) => unknown;
+
+const row = (number: number) => ({ id: `ret-${number}`, amount: number });
+const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => row(from + index));
+
+/** A well-behaved registry of `total` rows that serves at most `cap` a page. */
+function honest(total: number, cap = Infinity): Answer {
+  return ({ limit, page }) => {
+    const size = Math.min(limit, cap);
+    const pageCount = Math.ceil(total / size);
+    const nextPage = page + 1 < pageCount ? page + 1 : null;
+    return {
+      pagination: { total, currentPage: page, pageCount, nextPage, prevPage: Math.max(page - 1, 0) },
+      retirements: rows(page * size, Math.min((page + 1) * size, total)),
+    };
+  };
+}
+
+async function read(answer: Answer, options?: ListOptions) {
+  const asked: Asked[] = [];
+  await using registry = await listenLoopback((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const one = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
+    asked.push(one);
+    response.end(JSON.stringify(answer(one)));
+  });
+  const client = createOrganizationClient({
+    http: testHttp(registry.url),
+    organizationId: 'org-1',
+    appId: 'app-1',
+    token: installationTokenSource(),
+  });
+  const pages = await collect(client.listRetirements(options));
+  const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
+  return { pages, ids, asked, end: pages.at(-1)?.end };
+}
+
+const all = (count: number) => rows(0, count).map(({ id }) => id);
+
+const sends = (pagination: unknown, from: number, to: number) => ({
+  pagination,
+  retirements: rows(from, to),
+});
+
+const loop: Answer = ({ page }) => ({
+  pagination: { total: 1_000, pageCount: 10, nextPage: page + 1 },
+  retirements: rows(0, 100),
+});
+
+const endless: Answer = ({ page }) => ({
+  pagination: { total: 1_000, nextPage: page + 1 },
+  retirements: rows(page * 100, page * 100 + 100),
+});
+
+describe('a list', () => {
+  test.each([
+    [0, 1],
+    [1, 1],
+    [99, 1],
+    [100, 1],
+    [101, 2],
+    [1234, 13],
+  ])('of %i rows takes %i requests and comes in order', async (total, requests) => {
+    const { ids, asked, pages, end } = await read(honest(total));
+    expect(ids).toEqual(all(total));
+    expect(asked).toHaveLength(requests);
+    expect(new Set(asked.map(({ page }) => page)).size).toBe(requests);
+    expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index));
+    expect(pages.map(({ last }) => last)).toEqual(pages.map((_, index) => index === pages.length - 1));
+    expect(end).toBe('complete');
+    expect(pages[0]?.total).toBe(total);
+  });
+
+  test('says the size that was really served', async () => {
+    const { ids, pages, asked } = await read(honest(120, 50), { limit: 100 });
+    expect(ids).toEqual(all(120));
+    expect(pages.map(({ pageSize }) => pageSize)).toEqual([50, 50, 50]);
+    expect(asked.every(({ limit }) => limit === 100)).toBe(true);
+  });
+
+  test('asks for pages ahead, and never for more at once than it was told', async () => {
+    let running = 0;
+    let most = 0;
+    await using registry = await listenLoopback((request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
+      setTimeout(() => {
+        running -= 1;
+        response.end(JSON.stringify(honest(2_000)({ limit: 100, page })));
+      }, 10);
+    });
+    const client = createOrganizationClient({
+      http: testHttp(registry.url),
+      organizationId: 'org-1',
+      appId: 'app-1',
+      token: installationTokenSource(),
+    });
+    const pages = await collect(client.listRetirements({ readAhead: 3 }));
+    expect(pages).toHaveLength(20);
+    expect(most).toBe(3);
+  });
+
+  test('gives equal pages equal digests, whatever stands around the rows', async () => {
+    const before = await read(honest(150));
+    const after = await read(honest(151));
+    const digests = (pages: typeof before.pages) => pages.map(({ digest }) => digest);
+    expect(digests(after.pages)[0]).toBe(digests(before.pages)[0]);
+    expect(digests(after.pages)[1]).not.toBe(digests(before.pages)[1]);
+    expect(digests(before.pages)[0]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('refuses the limit %d', async limit => {
+    await expect(read(honest(1), { limit })).rejects.toMatchObject({ code: 'bad_request' });
+  });
+
+  test('that is left early asks no further', async () => {
+    const asked: number[] = [];
+    await using registry = await listenLoopback((request, response) => {
+      const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
+      asked.push(page);
+      response.end(JSON.stringify(honest(10_000)({ limit: 100, page })));
+    });
+    const client = createOrganizationClient({
+      http: testHttp(registry.url),
+      organizationId: 'org-1',
+      appId: 'app-1',
+      token: installationTokenSource(),
+    });
+    for await (const page of client.listRetirements({ readAhead: 2 })) if (page.number === 1) break;
+    expect(Math.max(...asked)).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('where the end of a list is not clear', () => {
+  test.each<[string, Answer, number, number]>([
+    ['nextPage is null', () => sends({ total: 500, nextPage: null }, 0, 100), 1, 100],
+    [
+      'the last page names itself as next',
+      ({ page: at }) => sends({ pageCount: 2, nextPage: 1 }, at * 100, at * 100 + 100),
+      2,
+      200,
+    ],
+    ['only pageCount is there', ({ page: at }) => sends({ pageCount: 3 }, at * 100, at * 100 + 100), 3, 300],
+    ['nothing is said and everything came', () => ({ retirements: rows(0, 250) }), 1, 250],
+    ['nothing is said and the page is short', () => ({ retirements: rows(0, 99) }), 1, 99],
+    [
+      'nothing is said and the page is full',
+      ({ page: at }) => ({ retirements: at === 0 ? rows(0, 100) : [] }),
+      2,
+      100,
+    ],
+    ['the page is empty', ({ page: at }) => sends({ nextPage: at + 1 }, 0, at === 0 ? 100 : 0), 2, 100],
+    ['pagination is nonsense', () => sends('x', 0, 50), 1, 50],
+    ['pagination is of nonsense', () => sends({ total: 'many', pageCount: -1 }, 0, 50), 1, 50],
+  ])('%s', async (_name, answer, requests, count) => {
+    const { asked, ids, end } = await read(answer, { readAhead: 1 });
+    expect(asked).toHaveLength(requests);
+    expect(ids).toEqual(all(count));
+    expect(end).toBe('complete');
+  });
+});
+
+describe('T36 a list that will not end', () => {
+  test.each([1, 4])('a page that repeats ends it (read-ahead %i)', async readAhead => {
+    const { end, asked, pages } = await read(loop, { readAhead });
+    expect(end).toBe('repeated');
+    expect(pages).toHaveLength(2);
+    expect(asked.length).toBeLessThanOrEqual(12);
+  });
+
+  test('a page of rows seen before, in another order, ends it too', async () => {
+    const { end, pages } = await read(({ page }) => ({
+      pagination: { nextPage: page + 1 },
+      retirements: page === 2 ? rows(50, 150).toReversed() : rows(page * 100, page * 100 + 100),
+    }));
+    expect(end).toBe('repeated');
+    expect(pages).toHaveLength(3);
+  });
+
+  test.each([1, 4])(
+    'pages without end stop after total/limit + 2 requests (read-ahead %i)',
+    async readAhead => {
+      const { end, asked } = await read(endless, { readAhead });
+      expect(end).toBe('endless');
+      expect(asked).toHaveLength(12);
+    },
+  );
+
+  test('a smaller page than asked for counts as the size', async () => {
+    const { asked, end } = await read(({ page }) => ({
+      pagination: { total: 100, nextPage: page + 1 },
+      retirements: rows(page * 20, page * 20 + 20),
+    }));
+    expect(end).toBe('endless');
+    expect(asked).toHaveLength(7);
+  });
+});

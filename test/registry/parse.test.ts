@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { readSource, readWrapped } from '../../src/registry/fields.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInstallation,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseProject,
+  parseReservation,
+  parseRetirement,
+} from '../../src/registry/parse.js';
+import { parseAppToken, parseInstallationToken } from '../../src/registry/parse-token.js';
+
+const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
+
+describe('where the registry wavers, one word is chosen', () => {
+  test('an organization’s name', () => {
+    expect(parseOrganization(from({ id: 'o', name: 'N' })).fullName).toBe('N');
+    expect(parseOrganization(from({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
+    expect(parseOrganization(from({ id: 'o', name: 'N', fullName: null })).fullName).toBe('N');
+  });
+
+  test('a credit’s id, and its case, its token and its number', () => {
+    const credit = parseCredit(
+      from({ id: 'exPost-2-0xabc', tokenId: 2, vintage: 2021, amount: 1, type: 'ExPost' }),
+    );
+    expect(credit).toMatchObject({
+      creditId: 'exPost-2-0xabc',
+      tokenId: '2',
+      vintage: '2021',
+      type: 'ExPost',
+    });
+    expect(parseCredit(from({ id: 'a', creditId: 'b' })).creditId).toBe('b');
+  });
+
+  test('who a retirement was made for', () => {
+    const both = { id: 'r', amount: 1 };
+    expect(parseRetirement(from({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
+    expect(parseRetirement(from({ ...both, beneficiary: 'B' })).beneficiary).toBe('B');
+    const request = { id: 'q', creditId: 'c', amount: 1 };
+    expect(parseInventoryRequest(from({ ...request, beneficiary: 'B' })).beneficiary).toBe('B');
+    const nested = { retirementData: { beneficiaryName: 'B', reason: 'R', comment: 'C' } };
+    expect(parseInventoryRequest(from({ ...request, ...nested }))).toMatchObject({
+      beneficiary: 'B',
+      retirementReason: 'R',
+      retirementComment: 'C',
+    });
+  });
+
+  test('whose a retirement is: the owner is not validated, for a pagination has been seen in its place', () => {
+    expect(parseRetirement(from({ id: 'r', organizationOwner: { id: 'o' } })).organizationId).toBe('o');
+    expect(parseRetirement(from({ id: 'r', organizationOwner: { total: 5 } })).organizationId).toBeNull();
+    expect(parseRetirement(from({ id: 'r', organizationId: 'o' })).organizationId).toBe('o');
+  });
+
+  test('a project’s number, state, type and titles', () => {
+    const project = parseProject(
+      from({
+        _id: 'p',
+        num: 713,
+        projectStatus: { id: 1, title: 'Validated' },
+        type: { id: 'removal', title: 'Removal' },
+        sector: { id: 14, title: 'Forestry' },
+        methodology: 'AMS-I.D',
+        location: null,
+      }),
+    );
+    expect(project).toMatchObject({
+      id: 'p',
+      num: '713',
+      status: 'Validated',
+      type: 'removal',
+      sector: 'Forestry',
+      methodology: 'AMS-I.D',
+      fullName: null,
+    });
+    expect(parseProject(from({ id: 'p', num: '713', type: { title: 'T' } }))).toMatchObject({
+      num: '713',
+      type: 'T',
+    });
+  });
+
+  test('a single object may be wrapped in its own name', () => {
+    const wrapped = readWrapped('{"retirement":{"id":"r","amount":1.0}}', 'retirement');
+    expect(parseRetirement(wrapped)).toMatchObject({ id: 'r', document: '{"id":"r","amount":1.0}' });
+    expect(parseRetirement(readWrapped('{"id":"r","retirement":{"id":"s"}}', 'retirement')).id).toBe('r');
+  });
+
+  test('an installation names its organization once or twice', () => {
+    const organization = { id: 'o', name: 'N', organizationIndustries: 5 };
+    expect(parseInstallation(from({ id: 'i', organization }))).toMatchObject({
+      organizationId: 'o',
+      organization: { fullName: 'N', document: JSON.stringify(organization) },
+      permissions: {},
+    });
+    expect(parseInstallation(from({ id: 'i', organizationId: 'o' }))).toMatchObject({
+      organizationId: 'o',
+      organization: null,
+    });
+  });
+
+  test('addresses and members without an id have a stable one', () => {
+    const address = parseAddress(from({ address: '0xabc' }));
+    expect(address.id).toMatch(/^[0-9a-f]{32}$/);
+    expect(parseAddress(from({ address: '0xabc' })).id).toBe(address.id);
+    expect(parseAddress(from({ address: '0xabd' })).id).not.toBe(address.id);
+    expect(parseMember(from({ id: 'm', name: 'Ása', email: 'a@b.is' }))).toMatchObject({
+      id: 'm',
+      fullName: 'Ása',
+    });
+  });
+});
+
+describe('what the registry adds later', () => {
+  test('unknown fields and levels are kept', () => {
+    const text = '{"id":"i","permissions":{"examiner":"READ","organization_info":"VIEW","odd":5},"new":1.10}';
+    const installation = parseInstallation(from(text));
+    expect(installation.permissions).toEqual({ examiner: 'READ', organization_info: 'VIEW' });
+    expect(installation.document).toBe(text);
+  });
+
+  test('unknown states are kept, and fields of another type are nothing', () => {
+    const reservation = {
+      id: 'r',
+      creditId: 'c',
+      amount: 1,
+      state: 'Thinking',
+      isComplete: 'no',
+      createdAt: 5,
+    };
+    expect(parseReservation(from(reservation))).toMatchObject({
+      state: 'Thinking',
+      isComplete: null,
+      createdAt: null,
+    });
+    expect(
+      parseReservation(from({ id: 'r', creditId: 'c', reserver: { id: 'app', name: undefined } })),
+    ).toMatchObject({
+      reserverId: 'app',
+      reserverName: null,
+      amount: { fault: 'absent' },
+    });
+  });
+
+  test('T12 deep and hostile members harm nobody', () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const text = `{"id":"o","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"deep":${deep}}`;
+    const organization = parseOrganization(from(text));
+    expect(organization.document).toBe(text);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    const installation = parseInstallation(from('{"id":"i","permissions":{"__proto__":"WRITE"}}'));
+    expect(Object.getPrototypeOf(installation.permissions)).toBe(Object.prototype);
+  });
+});
+
+describe('instants are UTC to the millisecond', () => {
+  test.each([
+    ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00.123456Z', '2024-05-01T10:00:00.123Z'],
+    ['2024-05-01T12:00:00+02:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01 10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-13-01T10:00:00Z', null],
+    ['yesterday', null],
+    ['', null],
+  ])('T68 %s becomes %s in every time zone', (sent, read) => {
+    expect(parseRetirement(from({ id: 'r', createdAt: sent })).createdAt).toBe(read);
+  });
+});
+
+describe('ids are strict', () => {
+  test.each([undefined, null, '', '../../x', '..', 'a/b', 5, {}, 'a'.repeat(129), 'a\0'])(
+    'T31 %j is no id, and the error names the field but not the object',
+    id => {
+      const source = readSource(JSON.stringify({ id, secret: 'hidden' }), 'retirements[3]');
+      const expected = expect.objectContaining({
+        code: 'bad_answer',
+        message: expect.stringMatching(/^retirements\[3\]\.id: expected an id, came (?!.*hidden)/),
+      });
+      expect(() => parseRetirement(source)).toThrow(expected);
+    },
+  );
+
+  test('T31 an id beside the main one is absent, or a good one', () => {
+    expect(parseCredit(from({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
+    expect(() => parseCredit(from({ id: 'c', inventoryId: '../x' }))).toThrow(/inventoryId/);
+    expect(() => parseCredit(from({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
+    expect(() => parseReservation(from({ id: 'r', creditId: 'a/b' }))).toThrow(/creditId/);
+  });
+});
+
+describe('tokens', () => {
+  const token = {
+    token: 'crs_1',
+    expiresAt: '2026-01-01T02:00:00Z',
+    permissions: { organization_info: 'VIEW' },
+  };
+
+  test('a token keeps no document', () => {
+    const parsed = parseInstallationToken(
+      JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }),
+    );
+    expect(parsed).toEqual({
+      token: 'crs_1',
+      expiresAt: '2026-01-01T02:00:00.000Z',
+      permissions: { organization_info: 'VIEW' },
+      installationId: 'i',
+      organizationId: 'o',
+    });
+    expect(parseAppToken(JSON.stringify(token))).toMatchObject({ installationId: null });
+  });
+
+  test.each([
+    { token: 'has space crs_9' },
+    { token: '' },
+    { token: 5 },
+    { token: 'a\ncrs_9' },
+    { expiresAt: 'crs_9' },
+  ])('T69 a token that cannot be used is not shown: %j', change => {
+    const text = JSON.stringify({ ...token, ...change });
+    expect(() => parseAppToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+    expect(() => parseAppToken(text)).not.toThrow(/crs_/);
+  });
+});
