@@ -1,0 +1,203 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
+import { decodeJwt, jwtVerify } from 'jose';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAccessTokens } from '../../src/auth/access-tokens.js';
+import { createAppJwt } from '../../src/auth/app-jwt.js';
+import { createClock } from '../../src/auth/clock.js';
+import { createAppClient } from '../../src/registry/app-client.js';
+import { createHttp } from '../../src/registry/http.js';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const registryNow = Date.parse('2026-06-01T12:00:00.000Z');
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What the registry makes of an access token: the reply that refuses it, or null. */
+type Judge = (token: string, minted: number) => Reply | null;
+
+const refused = (status: 401 | 403): Reply => ({ status, body: { statusCode: status, message: 'no' } });
+
+/** A registry on loopback that checks each JWT with the public key, by its own clock. */
+async function listenRegistry(judge: Judge = () => null) {
+  const calls: string[] = [];
+  let minted = 0;
+
+  async function answer(request: IncomingMessage): Promise<Reply> {
+    const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    if (request.url?.endsWith('/accessTokens') === true) {
+      calls.push('mint');
+      if (!(await isOurJwt(credential, keys.publicKey))) return refused(401);
+      minted += 1;
+      return { status: 200, body: tokenBody(minted) };
+    }
+    calls.push(credential);
+    return judge(credential, minted) ?? { status: 200, body: { id: 'org-1', fullName: 'Fjord' } };
+  }
+
+  async function reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, body } = await answer(request);
+    response.writeHead(status, { date: new Date(registryNow).toUTCString() });
+    response.end(JSON.stringify(body));
+  }
+
+  const server = createServer((request, response) => {
+    request.resume();
+    reply(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>(resolve => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}`, calls };
+}
+
+function tokenBody(number: number) {
+  return {
+    token: `crs_${number}`,
+    expiresAt: new Date(registryNow + 2 * HOUR).toISOString(),
+    permissions: { organization_info: 'VIEW' },
+    installationId: 'inst-1',
+    organizationId: 'org-1',
+  };
+}
+
+/** The public rules: RS256, `iat` not after now but for a little, `exp` at most ten minutes ahead. */
+async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
+  try {
+    await jwtVerify(jwt, publicKey, {
+      algorithms: ['RS256'],
+      issuer: 'app-1',
+      currentDate: new Date(registryNow),
+    });
+    return (decodeJwt(jwt).exp ?? Infinity) * 1000 <= registryNow + 10 * MINUTE;
+  } catch {
+    return false;
+  }
+}
+
+/** The program's own parts, put together as an entry point does. */
+function connect(url: string, localNow: number) {
+  const corrections: number[] = [];
+  const clock = createClock({ now: () => localNow, onCorrection: offset => corrections.push(offset) });
+  const http = createHttp({
+    baseUrl: url,
+    now: () => localNow,
+    random: () => 0,
+    sleep: async () => undefined,
+    requestsPerSecond: Infinity,
+    burst: 1000,
+    concurrency: 50,
+    attempts: 1,
+    onDate: clock.observe,
+  });
+  const jwt = createAppJwt({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
+  const tokens = createAccessTokens({ mint: createAppClient({ http, token: jwt }), now: clock.now });
+  const token = tokens.installation('inst-1', 'org-1');
+  const organization = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
+  return { corrections, organization, tokens, jwt };
+}
+
+describe('T42 a clock', () => {
+  for (const skew of [-2 * MINUTE, 0, 2 * MINUTE]) {
+    it(`${skew / MINUTE} minutes off mints at once and is not corrected`, async () => {
+      const registry = await listenRegistry();
+      const { organization, corrections } = connect(registry.url, registryNow + skew);
+      await organization.readOrganization();
+      expect(registry.calls).toEqual(['mint', 'crs_1']);
+      expect(corrections).toEqual([]);
+    });
+  }
+
+  for (const skew of [-HOUR, HOUR]) {
+    it(`${skew / MINUTE} minutes off is corrected once from the Date header, and the same call goes through`, async () => {
+      const registry = await listenRegistry();
+      const { organization, corrections } = connect(registry.url, registryNow + skew);
+      await organization.readOrganization();
+      await organization.readOrganization();
+      expect(registry.calls).toEqual(['mint', 'mint', 'crs_1', 'crs_1']);
+      expect(corrections).toEqual([-skew]);
+    });
+  }
+
+  it('that is right does not help a key that is wrong: two tries, then unauthorized', async () => {
+    const registry = await listenRegistry();
+    const { tokens } = connect(registry.url, registryNow);
+    const other = createAppJwt({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
+    const http = createHttp({ baseUrl: registry.url, now: () => registryNow, random: () => 0, attempts: 1 });
+    const client = createAppClient({ http, token: other });
+    await expect(client.createInstallationToken('inst-1')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(registry.calls).toEqual(['mint', 'mint']);
+    expect(tokens.count()).toBe(0);
+  });
+});
+
+describe('an access token', () => {
+  it('T43 is asked for once by 50 cold calls', async () => {
+    const registry = await listenRegistry();
+    const { organization } = connect(registry.url, registryNow);
+    await Promise.all(Array.from({ length: 50 }, () => organization.readOrganization()));
+    expect(registry.calls.filter(call => call === 'mint')).toHaveLength(1);
+    expect(registry.calls).toHaveLength(51);
+  });
+
+  for (const status of [401, 403] as const) {
+    it(`T38 that is refused with ${status} by 20 calls at once is renewed once for all of them`, async () => {
+      let revoked = '';
+      const registry = await listenRegistry(token => (token === revoked ? refused(status) : null));
+      const { organization } = connect(registry.url, registryNow);
+      await organization.readOrganization();
+      revoked = 'crs_1';
+      await Promise.all(Array.from({ length: 20 }, () => organization.readOrganization()));
+      expect(registry.calls.filter(call => call === 'mint')).toHaveLength(2);
+      await organization.readOrganization();
+      expect(registry.calls.at(-1)).toBe('crs_2');
+    });
+  }
+
+  it('T38 that is refused with 401 twice is not asked for a third time', async () => {
+    const registry = await listenRegistry(() => refused(401));
+    const { organization } = connect(registry.url, registryNow);
+    await expect(organization.readOrganization()).rejects.toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+    });
+    expect(registry.calls).toEqual(['mint', 'crs_1', 'mint', 'crs_2']);
+  });
+
+  it('T39 that was just minted is not renewed for a 403: the permission is missing', async () => {
+    const registry = await listenRegistry(() => refused(403));
+    const { organization } = connect(registry.url, registryNow);
+    await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+    expect(registry.calls).toEqual(['mint', 'crs_1']);
+    await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden' });
+    expect(registry.calls).toEqual(['mint', 'crs_1', 'crs_1', 'mint', 'crs_2']);
+  });
+
+  it('T69 is in no error, and neither is the JWT', async () => {
+    const jwts: string[] = [];
+    const registry = await listenRegistry(token => ({
+      status: 400,
+      body: { statusCode: 400, message: `${token} ${jwts[0]} Bearer ${jwts[0]}` },
+    }));
+    const { organization, jwt } = connect(registry.url, registryNow);
+    jwts.push((await jwt.get()).token);
+    const error: unknown = await organization.readOrganization().catch((caught: unknown) => caught);
+    const shown = inspect(error, { depth: 10 });
+    expect(shown).toContain('[token]');
+    expect(shown).not.toContain('crs_1');
+    for (const piece of jwts[0]?.split('.') ?? []) expect(shown).not.toContain(piece);
+  });
+});
