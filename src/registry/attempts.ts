@@ -46,7 +46,7 @@ export async function withAttempts<T>(
         refused = { token, error };
         if (first) continue;
       }
-      const waitMs = error.retryAfterMs ?? backoffMs(tries, rules.random);
+      const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs(tries, rules.random));
       const worthwhile = call.repeatable && PASSING.has(error.code) && tries < rules.attempts;
       if (!worthwhile || waitMs > rules.maxRetryWaitMs) throw error;
       tries += 1;

@@ -6,7 +6,14 @@ interface Named {
 }
 
 /** Troubles that come before the first byte is sent: no write can have happened. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 export function timedOut(call: Named): RegistryError {
   return new RegistryError('timeout', `${call.method} ${call.route}: no whole answer in time`, {

@@ -8,6 +8,7 @@ import { isCredential } from './credential.js';
 import { RegistryError } from './errors.js';
 import { cancelled, failureOf, timedOut } from './failure.js';
 import { createLedger } from './ledger.js';
+import { readHttpDate } from './http-date.js';
 import { refusalOf } from './refusal.js';
 import { readRetryAfter } from './retry-after.js';
 import { readSettings } from './settings.js';
@@ -50,6 +51,10 @@ export function createHttp(options: HttpOptions): Http {
     const release = await budget.take(call.signal).catch(error => {
       throw cancelled(call, error);
     });
+    if (call.signal?.aborted === true) {
+      release();
+      throw cancelled(call, call.signal.reason);
+    }
     const startedMs = now();
     const abort = new AbortController();
     const onCancel = () => abort.abort(cancelled(call, call.signal?.reason));
@@ -106,8 +111,8 @@ export function createHttp(options: HttpOptions): Http {
   }
 
   function noteDate(response: Response): void {
-    const serverMs = Date.parse(response.headers.get('date') ?? '');
-    if (Number.isNaN(serverMs)) return;
+    const serverMs = readHttpDate(response.headers.get('date'));
+    if (serverMs === null) return;
     const localMs = now();
     skewMs = serverMs - localMs;
     options.onDate?.(serverMs, localMs);

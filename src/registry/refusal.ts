@@ -55,6 +55,9 @@ function parsed(text: string): unknown {
 const LOOKS_LIKE_A_CREDENTIAL = /\b(?:cr[a-z]_[A-Za-z0-9]+|eyJ[\w-]*\.[\w-]*\.?[\w-]*)|Bearer\s+\S+/gi;
 
 export function withoutCredentials(message: string, token: string): string {
-  const cleaned = message.replaceAll(token, '[token]').replace(LOOKS_LIKE_A_CREDENTIAL, '[token]');
+  const cleaned = message
+    .replaceAll(token, '[token]')
+    .replace(LOOKS_LIKE_A_CREDENTIAL, '[token]')
+    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return cleaned.length > 500 ? `${cleaned.slice(0, 500)}…` : cleaned;
 }

@@ -1,3 +1,5 @@
+import { readHttpDate } from './http-date.js';
+
 /** Nobody is made to wait longer than this, whatever the registry asks for. */
 export const MAX_RETRY_AFTER_MS = 15 * 60_000;
 
@@ -5,9 +7,8 @@ export const MAX_RETRY_AFTER_MS = 15 * 60_000;
 export function readRetryAfter(header: string | null, serverNowMs: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS);
-  if (!/^[A-Z][a-z]{2}/.test(text)) return null;
-  const atMs = Date.parse(text);
-  if (Number.isNaN(atMs)) return null;
+  const atMs = readHttpDate(text);
+  if (atMs === null) return null;
   return Math.min(Math.max(atMs - serverNowMs, 0), MAX_RETRY_AFTER_MS);
 }
 
