@@ -1,0 +1,117 @@
+import type { KeyObject } from 'node:crypto';
+import { type AppClient, createAppClient } from '../registry/app-client.js';
+import type { Http, HttpOptions } from '../registry/calls.js';
+import { createHttp } from '../registry/http.js';
+import type { Installation } from '../registry/model.js';
+import { createOrganizationClient, type OrganizationClient } from '../registry/organization-client.js';
+import type { Page } from '../registry/reading.js';
+import { createTokenClient, type TokenClient } from '../registry/token-client.js';
+import { type AccessTokens, createAccessTokens } from './access-tokens.js';
+import { createAppJwt } from './app-jwt.js';
+import { createClock } from './clock.js';
+import { readPrivateKey } from './private-key.js';
+
+export { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
+export type {
+  Action,
+  Address,
+  Amount,
+  CreatedOrganization,
+  Credit,
+  Installation,
+  InventoryRequest,
+  Member,
+  Organization,
+  Permissions,
+  Project,
+  Reservation,
+  Retirement,
+} from '../registry/model.js';
+export type { Download, ListOptions, Page, ReadOptions } from '../registry/reading.js';
+export type {
+  CreateUserAndOrganizationRequest,
+  FinishRequest,
+  InventoryActionRequest,
+  ReserveRequest,
+  RetirementData,
+} from '../registry/requests.js';
+export { PrivateKeyError } from './private-key.js';
+export type { AppClient, OrganizationClient, TokenClient };
+
+export interface ClientOptions extends HttpOptions {
+  readonly appId: string;
+  /** RSA, as PEM text (PKCS#1 or PKCS#8, real or written-out line ends) or as a key that was read before. */
+  readonly privateKey: string | KeyObject;
+  /** Told when the registry's clock is so far from ours that JWTs are signed by its time. */
+  readonly onClockCorrection?: (offsetMs: number) => void;
+}
+
+/** One app at one registry. All parts share one budget of calls, one clock and the tokens in memory. */
+export interface Client {
+  readonly http: Http;
+  /** What the app does as itself. */
+  readonly app: AppClient;
+  /** What any access token may do, with the app's own. */
+  readonly token: TokenClient;
+  /** The same with an installation's token; `revokeToken` ends that one. */
+  installation(installationId: string): TokenClient;
+  /** What an installation allows the app to do for its organization. */
+  organization(installationId: string, organizationId: string): OrganizationClient;
+  readonly tokens: AccessTokens;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const { appId, onClockCorrection } = options;
+  const privateKey =
+    typeof options.privateKey === 'string' ? readPrivateKey(options.privateKey) : options.privateKey;
+  const clock = createClock({
+    now: options.now,
+    ...(onClockCorrection === undefined ? {} : { onCorrection: onClockCorrection }),
+  });
+  const http = createHttp({
+    ...options,
+    onDate: (registryMs, localMs) => {
+      clock.observe(registryMs, localMs);
+      options.onDate?.(registryMs, localMs);
+    },
+  });
+  const signing = createAppClient({ http, token: createAppJwt({ appId, privateKey, now: clock.now }) });
+  const tokens = createAccessTokens({ mint: signing, now: clock.now });
+
+  return {
+    http,
+    app: matchingPermissions(signing, tokens),
+    token: createTokenClient({ http, token: tokens.app() }),
+    installation: installationId => createTokenClient({ http, token: tokens.installation(installationId) }),
+    organization: (installationId, organizationId) =>
+      createOrganizationClient({
+        http,
+        organizationId,
+        appId,
+        token: tokens.installation(installationId, organizationId),
+      }),
+    tokens,
+  };
+}
+
+/** Each time an installation is read, a token that carries other permissions than it has is dropped. */
+function matchingPermissions(app: AppClient, tokens: AccessTokens): AppClient {
+  function noted(installation: Installation): Installation {
+    tokens.matchPermissions(installation.id, installation.permissions);
+    return installation;
+  }
+
+  async function* notedPages(pages: AsyncIterable<Page<Installation>>): AsyncGenerator<Page<Installation>> {
+    for await (const page of pages) {
+      page.items.forEach(noted);
+      yield page;
+    }
+  }
+
+  return {
+    ...app,
+    listInstallations: options => notedPages(app.listInstallations(options)),
+    readInstallation: async (id, options) => noted(await app.readInstallation(id, options)),
+    readInstallationOf: async (id, options) => noted(await app.readInstallationOf(id, options)),
+  };
+}
