@@ -11,15 +11,24 @@ export const ALL_PERMISSIONS = {
 
 export const VERSION = { 'x-registry-api-version': '2023-06-16' } as const;
 
-/** A strict sandbox in a folder of its own that goes away with its test. A fault inside it fails the test. */
-export async function temporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+/** A strict sandbox in a folder of its own. A fault inside it fails whoever stops it. */
+export async function startTestSandbox(
+  options: Partial<SandboxOptions> = {},
+): Promise<{ sandbox: Sandbox; stop: () => Promise<void> }> {
   const unexpected: unknown[] = [];
   const onUnexpected = (error: unknown) => unexpected.push(error);
   const sandbox = await startSandbox({ port: 0, strict: true, onUnexpected, ...options });
-  onTestFinished(async () => {
+  const stop = async () => {
     await sandbox.close();
     if (unexpected.length > 0) throw new AggregateError(unexpected, 'the sandbox answered 500');
-  });
+  };
+  return { sandbox, stop };
+}
+
+/** The same, going away with its test. */
+export async function temporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const { sandbox, stop } = await startTestSandbox(options);
+  onTestFinished(stop);
   return sandbox;
 }
 

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ALL_PERMISSIONS,
+  type Answer,
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  mintToken,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let creditId: string;
+let retirementId: string;
+let requestId: string;
+
+const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+  const { organization, token } = installed;
+  creditId = issueCredit(sandbox, organization.id);
+  sandbox.registry.credits.issue({ organizationId: organization.id, creditId, amount: 100 });
+  const root = `/organizations/${organization.id}`;
+  await finish(await reserve(token));
+  const retirements = await ask(sandbox, `GET ${root}/retirements`, { token });
+  retirementId = retirements.body.retirements[0].id;
+  const body = { creditId, amount: 1, retirementData };
+  requestId = (await ask(sandbox, `POST ${root}/inventory/requests/retire`, { token, body })).body.id;
+});
+
+afterAll(async () => stop());
+
+async function reserve(token: string): Promise<string> {
+  const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations`;
+  const { body } = await ask(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
+  return body.id;
+}
+
+async function finish(reservationId: string): Promise<Answer> {
+  const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations/${reservationId}`;
+  return ask(sandbox, `POST ${path}/retire`, { token: installed.token, body: { retirementData } });
+}
+
+/** A token of the same installation with other permissions than it asked for. */
+function mintWith(permissions: object): string {
+  sandbox.registry.store.db
+    .prepare('update installations set permissions = ? where id = ?')
+    .run(JSON.stringify(permissions), installed.installationId);
+  return mintToken(sandbox, installed.app, installed.installationId);
+}
+
+interface Row {
+  readonly call: string;
+  readonly permission: string;
+  readonly body?: () => unknown;
+}
+
+const RESERVATION = '/organizations/<id>/warehouse/inventory/reservations/<reservation_id>';
+
+const TABLE: readonly Row[] = [
+  { call: 'GET /organizations/<id>/warehouse/inventory', permission: 'organization_warehouse:read' },
+  {
+    call: 'GET /organizations/<id>/warehouse/inventory/reservations',
+    permission: 'organization_warehouse:read',
+  },
+  {
+    call: 'POST /organizations/<id>/warehouse/inventory/reservations',
+    permission: 'organization_warehouse:write',
+    body: () => ({ creditId, amount: 1 }),
+  },
+  { call: `GET ${RESERVATION}`, permission: 'organization_warehouse:read' },
+  { call: `DELETE ${RESERVATION}`, permission: 'organization_warehouse:write' },
+  {
+    call: `POST ${RESERVATION}/retire`,
+    permission: 'organization_warehouse:write',
+    body: () => ({ retirementData }),
+  },
+  { call: 'GET /organizations/<id>', permission: 'organization_info:read' },
+  { call: 'GET /organizations/<id>/addresses', permission: 'organization_info:read' },
+  { call: 'GET /organizations/<id>/members', permission: 'organization_members:read' },
+  { call: 'GET /organizations/<id>/retirements', permission: 'organization_info:read' },
+  { call: 'GET /organizations/<id>/retirements/<retirement_id>', permission: 'organization_info:read' },
+  { call: 'GET /organizations/<id>/retirements/<retirement_id>/pdf', permission: 'organization_info:read' },
+  { call: 'GET /organizations/<id>/inventory', permission: 'organization_inventory:read' },
+  { call: 'GET /organizations/<id>/inventory/requests', permission: 'organization_inventory:read' },
+  {
+    call: 'GET /organizations/<id>/inventory/requests/<request_id>',
+    permission: 'organization_inventory:read',
+  },
+  {
+    call: 'POST /organizations/<id>/inventory/requests/retire',
+    permission: 'organization_inventory:read_request',
+    body: () => ({ creditId, amount: 1, retirementData }),
+  },
+];
+
+async function place({ call, body }: Row, token: string, reservationId: string): Promise<Answer> {
+  const real = call
+    .replace('<id>', installed.organization.id)
+    .replace('<reservation_id>', reservationId)
+    .replace('<retirement_id>', retirementId)
+    .replace('<request_id>', requestId);
+  const accept = call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json';
+  return ask(sandbox, real, { token, headers: { accept }, ...(body && { body: body() }) });
+}
+
+/** The least that opens a row, and everything else that does not. */
+function grantsFor(permission: string): { least: object; without: object } {
+  const [name = '', word = ''] = permission.split(':');
+  const level = { read: 'VIEW', write: 'WRITE', read_request: 'REQUEST' }[word];
+  const others = Object.fromEntries(Object.entries(ALL_PERMISSIONS).filter(([other]) => other !== name));
+  return {
+    least: { [name]: level },
+    without: level === 'VIEW' ? others : { ...others, [name]: 'VIEW' },
+  };
+}
+
+describe('an endpoint is usable only if the token holds its permission', () => {
+  test.each(TABLE)('$call needs $permission', async row => {
+    const { least, without } = grantsFor(row.permission);
+    const reservationId = await reserve(mintWith(ALL_PERMISSIONS));
+
+    const refused = await place(row, mintWith(without), reservationId);
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toBe(`The token has no permission ${row.permission}`);
+
+    const allowed = await place(row, mintWith(least), reservationId);
+    expect(allowed.status).toBe(200);
+  });
+
+  test.each(TABLE)('$call is closed to an app access token', async row => {
+    const refused = await place(row, mintToken(sandbox, installed.app), crypto.randomUUID());
+    expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+  });
+
+  test.each(TABLE)("$call is closed to another organization's installation", async row => {
+    const { token } = installApp(sandbox, { app: installed.app });
+    const refused = await place(row, token, crypto.randomUUID());
+    expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+  });
+});
+
+const OPEN_TO_ALL = [
+  'GET /organizations/<id>/friendbot',
+  'GET /projects?limit=1&page=0',
+  'GET /projects/find?creditId=<credit_id>',
+  'GET /projects/<project_id>',
+  'GET /retirements?id=<retirement_id>',
+  'GET /retirements/<retirement_id>/pdf',
+] as const;
+
+test.each(OPEN_TO_ALL)('%s accepts any access token regardless of permissions', async call => {
+  const { projects } = sandbox.registry;
+  const real = call
+    .replace('<id>', installed.organization.id)
+    .replace('<credit_id>', creditId)
+    .replace('<project_id>', projects.findPublic({ creditId }).id)
+    .replace('<retirement_id>', retirementId);
+  const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
+  for (const token of [mintWith({}), mintToken(sandbox, installed.app)]) {
+    expect((await ask(sandbox, real, { token, headers })).status).toBe(200);
+  }
+});
+
+test('an installation access token has exactly the permissions granted to the app and never more', async () => {
+  const { app, organization, installationId } = installApp(sandbox);
+  const { apps, installations, tokens } = sandbox.registry;
+  const read = () => tokens.mint(app.id, installations.getActive(app.id, installationId)).permissions;
+  expect(read()).toEqual(ALL_PERMISSIONS);
+
+  apps.change(app.id, { permissions: { organization_inventory: 'VIEW' } });
+  expect(read()).toEqual(ALL_PERMISSIONS);
+  const before = mintToken(sandbox, app, installationId);
+
+  installations.acceptPermissions(installationId);
+  expect(read()).toEqual({ organization_info: 'VIEW', organization_inventory: 'VIEW' });
+  const lost = await ask(sandbox, `GET /organizations/${organization.id}/members`, { token: before });
+  expect(lost.status).toBe(403);
+  const kept = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token: before });
+  expect(kept.status).toBe(200);
+});
+
+test('a token does not gain what its installation is granted later', async () => {
+  const { app, organization, installationId } = installApp(sandbox);
+  const { apps, installations } = sandbox.registry;
+  apps.change(app.id, { permissions: { organization_info: 'VIEW' } });
+  installations.acceptPermissions(installationId);
+  const token = mintToken(sandbox, app, installationId);
+  apps.change(app.id, { permissions: ALL_PERMISSIONS });
+  installations.acceptPermissions(installationId);
+  const members = `GET /organizations/${organization.id}/members`;
+  expect((await ask(sandbox, members, { token })).status).toBe(403);
+  expect((await ask(sandbox, members, { token: mintToken(sandbox, app, installationId) })).status).toBe(200);
+});
+
+test('organization_info is part of every installation', () => {
+  const { apps } = sandbox.registry;
+  const { permissions } = apps.register({
+    name: 'asks for the members only',
+    permissions: ['organization_members:read'],
+  });
+  expect(permissions).toEqual({ organization_info: 'VIEW', organization_members: 'VIEW' });
+});

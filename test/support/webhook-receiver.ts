@@ -1,0 +1,40 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+export interface Post {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  readonly event: string;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly posts: Post[];
+  /** The status of the coming answers; 0 never answers. */
+  status: number;
+}
+
+/** An app's own webhook address: every post it got, in order. Goes away with its test. */
+export async function receiveWebhooks(): Promise<Receiver> {
+  const posts: Post[] = [];
+  const receiver: Receiver = { url: '', posts, status: 202 };
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      posts.push({ headers: req.headers, body, event: JSON.parse(body).event });
+      if (receiver.status !== 0) res.writeHead(receiver.status).end();
+    });
+  });
+  await new Promise<void>(resolve => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return Object.assign(receiver, { url: `http://127.0.0.1:${port}/webhooks` });
+}
