@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  mintToken,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let root: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+  root = `/organizations/${installed.organization.id}`;
+});
+afterAll(async () => stop());
+
+const PROJECT_REFERENCE = {
+  id: expect.any(String),
+  fullName: expect.any(String),
+  url: expect.any(String),
+  publicUrl: expect.any(String),
+  num: expect.any(String),
+};
+
+test('GET /organizations/<id> answers base information on the organization', async () => {
+  const { body } = await ask(sandbox, `GET ${root}`, { token: installed.token });
+  expect(body).toEqual({
+    id: installed.organization.id,
+    fullName: installed.organization.fullName,
+    logo: null,
+    url: expect.any(String),
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
+    countryCode: 'IS',
+    city: '',
+    zip: '',
+    physicalAddress: '',
+    registrationNumber: '',
+    website: '',
+    organizationIndustries: null,
+    type: 'marketParticipant',
+    isPublic: true,
+  });
+});
+
+test('GET /organizations/<id>/addresses answers the public EVM addresses', async () => {
+  const { body } = await ask(sandbox, `GET ${root}/addresses`, { token: installed.token });
+  expect(body).toEqual({
+    addresses: [{ address: expect.stringMatching(/^0x[0-9a-f]{40}$/), name: 'Default', isDefault: true }],
+    organizationId: installed.organization.id,
+  });
+});
+
+test('GET /organizations/<id>/members answers the stakeholders', async () => {
+  const { body } = await ask(sandbox, `GET ${root}/members`, { token: installed.token });
+  expect(body).toEqual({
+    members: [{ id: expect.any(String), fullName: 'Ada Admin', email: expect.stringContaining('@') }],
+    organizationId: installed.organization.id,
+  });
+});
+
+describe('credits', () => {
+  test('GET /organizations/<id>/warehouse/inventory answers all credits with the id of the issuing project', async () => {
+    const { organization, token } = installApp(sandbox);
+    const ids = Array.from({ length: 3 }, () => issueCredit(sandbox, organization.id, { amount: 0.000001 }));
+    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
+      token,
+    });
+    expect(body.organizationId).toBe(organization.id);
+    expect(body.credits.map((credit: { id: string }) => credit.id).toSorted()).toEqual(ids.toSorted());
+    const [credit] = body.credits;
+    expect(credit).toEqual({
+      id: expect.stringMatching(/^exPost-\d+-0x[0-9a-f]{40}$/),
+      inventoryId: expect.any(String),
+      organizationId: organization.id,
+      tokenId: expect.any(String),
+      tokenAddress: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+      project: PROJECT_REFERENCE,
+      serialization: expect.stringMatching(/^ICR-[A-Z]{3}-\d+-\d+-\d+-[RA]-[01]-\d{4}$/),
+      vintage: '2021',
+      supply: 0.000001,
+      unit: 'tonne',
+      amount: 0.000001,
+      type: 'exPost',
+    });
+    const project = await ask(sandbox, `GET /projects/${credit.project.id}`, { token });
+    expect(project.body.fullName).toBe(credit.project.fullName);
+  });
+
+  test('GET /organizations/<id>/inventory answers all credits of the main inventory', async () => {
+    const { organization, token } = installApp(sandbox);
+    const creditId = issueCredit(sandbox, organization.id, { place: 'inventory', amount: 7.25 });
+    issueCredit(sandbox, organization.id);
+    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
+    expect(body).toMatchObject({
+      credits: [{ id: creditId, amount: 7.25, supply: 7.25, project: PROJECT_REFERENCE }],
+      organizationId: organization.id,
+    });
+  });
+
+  test('a credit is the same by its id and by its serialization in any case', async () => {
+    const creditId = issueCredit(sandbox, installed.organization.id);
+    const { token } = installed;
+    const { body } = await ask(sandbox, `GET ${root}/warehouse/inventory`, { token });
+    const { serialization, project } = body.credits.find((credit: { id: string }) => credit.id === creditId);
+    for (const query of [
+      `creditId=${creditId}`,
+      `serialization=${serialization}`,
+      `serialization=${serialization.toLowerCase()}`,
+      `serialization=${serialization}&creditId=${creditId}`,
+    ]) {
+      expect((await ask(sandbox, `GET /projects/find?${query}`, { token })).body.id).toBe(project.id);
+    }
+  });
+
+  test('a warehouse of thousands of credits comes whole, in one answer', async () => {
+    const { organization, token } = installApp(sandbox);
+    const { store, projects } = sandbox.registry;
+    const project = projects.create({ fullName: 'Many credits' });
+    const credit = store.db.prepare(
+      `insert into credits (id, project_id, token_id, token_address, serialization, vintage, type, issued_micro, created_at)
+       values (?, ?, ?, '0x0', ?, '2020', 'exPost', 1500000, '2024-01-01T00:00:00.000Z')`,
+    );
+    store.write(() => {
+      for (let number = 0; number < 2500; number += 1) {
+        const id = `exPost-m${number}`;
+        credit.run(id, project.id, `m${number}`, `ICR-MANY-${number}`);
+        store.ledger.give(organization.id, 'warehouse', id, 1_500_000);
+      }
+    });
+    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
+      token,
+    });
+    const ids = new Set(body.credits.map((each: { id: string }) => each.id));
+    expect(ids.size).toBe(2500);
+    expect(body.credits.every((each: { amount: number }) => each.amount === 1.5)).toBe(true);
+  });
+});
+
+describe('retirements', () => {
+  let retired: Installed;
+  let path: string;
+
+  beforeAll(async () => {
+    retired = installApp(sandbox);
+    path = `/organizations/${retired.organization.id}/retirements`;
+    const queue = `/organizations/${retired.organization.id}/warehouse/inventory/reservations`;
+    const creditId = issueCredit(sandbox, retired.organization.id);
+    for (let number = 1; number <= 7; number += 1) {
+      const { token } = retired;
+      const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: number } });
+      const retirementData = { reason: 'Voluntary purposes', beneficiaryName: `Beneficiary ${number}` };
+      await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+    }
+  });
+
+  test('GET /organizations/<id>/retirements pages through all, the newest first', async () => {
+    const { token } = retired;
+    const amounts: number[] = [];
+    for (const page of [0, 1, 2]) {
+      const { body } = await ask(sandbox, `GET ${path}?limit=3&page=${page}`, { token });
+      expect(body.pagination).toEqual({
+        total: 7,
+        currentPage: page,
+        pageCount: 3,
+        nextPage: page < 2 ? page + 1 : null,
+        prevPage: page > 0 ? page - 1 : null,
+      });
+      for (const { amount } of body.retirements) amounts.push(amount);
+    }
+    expect(amounts).toEqual([7, 6, 5, 4, 3, 2, 1]);
+    const beyond = await ask(sandbox, `GET ${path}?limit=3&page=99`, { token });
+    expect(beyond.body).toMatchObject({ retirements: [], pagination: { total: 7, nextPage: null } });
+    const plain = await ask(sandbox, `GET ${path}`, { token });
+    expect(plain.body).toMatchObject({ pagination: { total: 7, currentPage: 0, pageCount: 1 } });
+  });
+
+  test('GET /organizations/<id>/retirements/<retirement_id> answers the data of one retirement', async () => {
+    const { token, organization } = retired;
+    const { body: list } = await ask(sandbox, `GET ${path}`, { token });
+    const { body } = await ask(sandbox, `GET ${path}/${list.retirements[0].id}`, { token });
+    expect(body).toEqual(list.retirements[0]);
+    expect(body).toEqual({
+      id: expect.any(String),
+      createdAt: expect.any(String),
+      isClaimed: true,
+      amount: 7,
+      serialization: expect.any(String),
+      vintage: '2021',
+      project: PROJECT_REFERENCE,
+      reason: 'Voluntary purposes',
+      beneficiary: 'Beneficiary 7',
+      organizationId: organization.id,
+      organizationOwner: {
+        id: organization.id,
+        fullName: organization.fullName,
+        logo: null,
+        publicUrl: expect.any(String),
+      },
+    });
+  });
+
+  test('GET /organizations/<id>/retirements/<retirement_id>/pdf downloads the certificate, byte for byte the same', async () => {
+    const { token } = retired;
+    const { body: list } = await ask(sandbox, `GET ${path}`, { token });
+    const { id, project } = list.retirements[0];
+    const download = async (call: string) => {
+      const headers = { accept: 'application/octet-stream' };
+      return ask(sandbox, call, { token, headers });
+    };
+    const first = await download(`GET ${path}/${id}/pdf`);
+    expect(first.headers.get('content-type')).toBe('application/octet-stream');
+    expect(first.headers.get('content-disposition')).toBe(`attachment; filename="retirement-${id}.pdf"`);
+    expect(first.body).toMatch(/^%PDF-1\.\d[\s\S]*%%EOF\s*$/);
+
+    sandbox.registry.projects.change(project.id, { fullName: 'Renamed since' });
+    const second = await download(`GET ${path}/${id}/pdf`);
+    expect(second.body).toBe(first.body);
+    const third = await download(`GET /retirements/${id}/pdf`);
+    expect(third.body).toBe(first.body);
+  });
+
+  test('GET /retirements?id=<id> answers any retirement to any token', async () => {
+    const { body: list } = await ask(sandbox, `GET ${path}`, { token: retired.token });
+    const token = mintToken(sandbox, installed.app);
+    const { body } = await ask(sandbox, `GET /retirements?id=${list.retirements[3].id}`, { token });
+    expect(body).toEqual(list.retirements[3]);
+  });
+
+  test('an unclaimed retirement hides whom it was for and has no certificate, until it is claimed', async () => {
+    const { organization, token } = installApp(sandbox);
+    const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
+    const offPlatform = `POST /_sandbox/organizations/${organization.id}/retire-off-platform`;
+    const { body: made } = await ask(sandbox, offPlatform, { body: { creditId, amount: 2 } });
+    const own = `/organizations/${organization.id}/retirements`;
+    const { body: list } = await ask(sandbox, `GET ${own}`, { token });
+    expect(list.retirements).toEqual([
+      {
+        id: made.id,
+        createdAt: expect.any(String),
+        isClaimed: false,
+        amount: 2,
+        serialization: expect.any(String),
+        vintage: '2021',
+        project: PROJECT_REFERENCE,
+      },
+    ]);
+    const pdf = `GET ${own}/${made.id}/pdf`;
+    expect(await ask(sandbox, pdf, { token, headers: { accept: '*/*' } })).toMatchObject({
+      status: 404,
+      body: { statusCode: 404, error: 'Not Found' },
+    });
+
+    const claim = { body: { beneficiary: 'Late Claimer', reason: 'Other' } };
+    await ask(sandbox, `PATCH /_sandbox/retirements/${made.id}`, claim);
+    const claimed = await ask(sandbox, `GET ${own}/${made.id}`, { token });
+    expect(claimed.body).toMatchObject({ isClaimed: true, beneficiary: 'Late Claimer' });
+    expect((await ask(sandbox, pdf, { token, headers: { accept: '*/*' } })).status).toBe(200);
+  });
+});
+
+test('GET /organizations/<id>/friendbot deposits 100 credits each time', async () => {
+  const { organization, token } = installApp(sandbox);
+  const friendbot = `GET /organizations/${organization.id}/friendbot`;
+  const { body } = await ask(sandbox, friendbot, { token });
+  expect(body).toMatchObject({ credits: [{ amount: 100, type: 'exPost' }], organizationId: organization.id });
+  await ask(sandbox, friendbot, { token: mintToken(sandbox, installed.app) });
+  const inventory = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
+  expect(inventory.body.credits).toMatchObject([{ id: body.credits[0].id, amount: 200 }]);
+  expect((await ask(sandbox, `GET /organizations/${crypto.randomUUID()}/friendbot`, { token })).status).toBe(
+    404,
+  );
+});
+
+describe('projects', () => {
+  test('GET /projects?limit=<n>&page=<n> lists all public projects and no other', async () => {
+    const { token } = installed;
+    const { projects } = sandbox.registry;
+    const hidden = projects.create({ fullName: 'Not public', isPublic: false });
+    const total = projects.all().length - 1;
+    const seen: string[] = [];
+    for (let page = 0; ; page += 1) {
+      const { body } = await ask(sandbox, `GET /projects?limit=2&page=${page}`, { token });
+      for (const { id } of body.projects) seen.push(id);
+      expect(body.pagination.total).toBe(total);
+      if (body.pagination.nextPage === null) break;
+    }
+    expect(new Set(seen).size).toBe(total);
+    expect(seen).not.toContain(hidden.id);
+
+    projects.change(hidden.id, { isPublic: true });
+    expect((await ask(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(200);
+    projects.change(hidden.id, { isPublic: false });
+    expect((await ask(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(404);
+  });
+
+  test('GET /projects/<project_id> answers one project, its shortDescription as last updated', async () => {
+    const { token } = installed;
+    const made = sandbox.registry.projects.create({
+      fullName: 'Peat',
+      shortDescription: 'Wet',
+      countryCode: 'IS',
+    });
+    const call = `GET /projects/${made.id}`;
+    expect((await ask(sandbox, call, { token })).body).toMatchObject({
+      id: made.id,
+      num: expect.any(String),
+      fullName: 'Peat',
+      shortDescription: 'Wet',
+      registry: 'ICR',
+      status: 'validated',
+      countryCode: 'IS',
+    });
+    const body = { shortDescription: 'Wetter', fullName: 'Peat and moss' };
+    await ask(sandbox, `PATCH /_sandbox/projects/${made.id}`, { body });
+    expect((await ask(sandbox, call, { token })).body).toMatchObject(body);
+  });
+
+  test('GET /projects/find answers the project that issued the credit, but never one that is not public', async () => {
+    const { organization, token } = installed;
+    const creditId = issueCredit(sandbox, organization.id);
+    const find = `GET /projects/find?creditId=${creditId}`;
+    const { body } = await ask(sandbox, find, { token });
+    sandbox.registry.projects.change(body.id, { isPublic: false });
+    expect((await ask(sandbox, find, { token })).status).toBe(404);
+  });
+});

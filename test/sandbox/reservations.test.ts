@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  type Answer,
+  ask,
+  createOrganization,
+  type Installed,
+  installApp,
+  issueCredit,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+const TEN_MINUTES_MS = 10 * 60 * 1000;
+const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let creditId: string;
+let root: string;
+let queue: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+});
+beforeEach(() => {
+  sandbox.registry.store.clock.freeze();
+  installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
+  creditId = issueCredit(sandbox, installed.organization.id, { amount: 10 });
+  root = `/organizations/${installed.organization.id}`;
+  queue = `${root}/warehouse/inventory/reservations`;
+});
+afterEach(() => sandbox.registry.store.clock.run());
+afterAll(async () => stop());
+
+async function call(what: string, body?: unknown): Promise<Answer> {
+  return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
+}
+
+async function reserve(amount = 4): Promise<string> {
+  const { status, body } = await call(`POST ${queue}`, { creditId, amount });
+  expect(status).toBe(200);
+  return body.id;
+}
+
+/** What of the credit stands in a place of an organization. */
+async function amountIn(
+  place: 'warehouse/inventory' | 'inventory',
+  owner: Installed = installed,
+): Promise<number> {
+  const path = `/organizations/${owner.organization.id}/${place}`;
+  const { body } = await ask(sandbox, `GET ${path}`, { token: owner.token });
+  const found = body.credits.find((credit: { id: string }) => credit.id === creditId);
+  return found === undefined ? 0 : found.amount;
+}
+
+describe('POST reserve credits', () => {
+  test('an outstanding reservation exists for the calling app, and its credits have left the warehouse listing', async () => {
+    const { body } = await call(`POST ${queue}`, { creditId, amount: 4 });
+    expect(body).toEqual({
+      id: expect.any(String),
+      tokenId: expect.any(String),
+      tokenAddress: expect.any(String),
+      creditId,
+      serialization: expect.any(String),
+      type: 'exPost',
+      amount: 4,
+      state: 'outstanding',
+      isComplete: false,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      reservedToDate: expect.any(String),
+      project: { id: expect.any(String), fullName: expect.any(String) },
+      reserver: { id: installed.app.id, name: installed.app.name },
+    });
+    expect(Date.parse(body.reservedToDate) - Date.parse(body.createdAt)).toBe(TEN_MINUTES_MS);
+    expect(await amountIn('warehouse/inventory')).toBe(6);
+    expect((await call(`GET ${queue}/${body.id}`)).body).toEqual(body);
+  });
+
+  test('a credit that is held whole is not in the warehouse listing at all', async () => {
+    await reserve(10);
+    const { body } = await call(`GET ${root}/warehouse/inventory`);
+    expect(body.credits).toEqual([]);
+  });
+
+  test('two callers cannot reserve the same credit twice', async () => {
+    const attempts = Array.from({ length: 20 }, () => call(`POST ${queue}`, { creditId, amount: 3 }));
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    expect(statuses.filter(status => status === 200)).toHaveLength(3);
+    expect(statuses.filter(status => status === 409)).toHaveLength(17);
+    expect(await amountIn('warehouse/inventory')).toBe(1);
+  });
+});
+
+describe('10 minutes elapse', () => {
+  test('the reservation ends and its credits move back into the warehouse, not a millisecond before', async () => {
+    const id = await reserve();
+    const { clock } = sandbox.registry.store;
+    clock.move(TEN_MINUTES_MS - 1);
+    expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
+    expect(await amountIn('warehouse/inventory')).toBe(6);
+    clock.move(1);
+    expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
+    expect(await amountIn('warehouse/inventory')).toBe(10);
+  });
+
+  test('it can no longer be finished or cancelled', async () => {
+    const id = await reserve();
+    sandbox.registry.store.clock.move(TEN_MINUTES_MS);
+    const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
+    expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
+    expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+    expect(await amountIn('warehouse/inventory')).toBe(10);
+  });
+
+  test('it can be finished in the last millisecond', async () => {
+    const id = await reserve();
+    sandbox.registry.store.clock.move(TEN_MINUTES_MS - 1);
+    expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
+  });
+});
+
+test('DELETE specific reservation cancels an outstanding reservation and gives its credits back', async () => {
+  const id = await reserve();
+  const { status, body } = await call(`DELETE ${queue}/${id}`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ id, state: 'cancelled', isComplete: false });
+  expect(await amountIn('warehouse/inventory')).toBe(10);
+  expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+  expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
+  expect(await amountIn('warehouse/inventory')).toBe(10);
+});
+
+describe('POST finish reservation with an action', () => {
+  let receiver: Installed;
+
+  beforeEach(() => {
+    receiver = installApp(sandbox, { app: installed.app });
+  });
+
+  test('transfer moves the credits into the inventory of the receiver by its id', async () => {
+    const id = await reserve();
+    const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
+    const finished = await call(`POST ${queue}/${id}/transfer`, body);
+    expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
+    expect(await amountIn('inventory', receiver)).toBe(4);
+    expect(await amountIn('warehouse/inventory')).toBe(6);
+    const { transactions } = (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
+    expect(transactions).toMatchObject([
+      { type: 'transfer', status: 'processed', comment: 'thank you', amount: 4 },
+    ]);
+  });
+
+  test('transfer moves the credits to the receiver by its address, in any case of letters', async () => {
+    const { body } = await ask(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
+      token: receiver.token,
+    });
+    const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
+    await call(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
+    expect(await amountIn('inventory', receiver)).toBe(4);
+  });
+
+  test('retire retires the credits for the organization itself', async () => {
+    await call(`POST ${queue}/${await reserve()}/retire`, { retirementData });
+    const { body } = await call(`GET ${root}/retirements`);
+    expect(body.retirements).toMatchObject([
+      { amount: 4, reason: 'Voluntary purposes', beneficiary: 'Ada', comment: 'for 2026' },
+    ]);
+    expect(await amountIn('inventory')).toBe(0);
+  });
+
+  test('transfer_retire retires the credits for the receiver', async () => {
+    const body = { receiverId: receiver.organization.id, retirementData };
+    await call(`POST ${queue}/${await reserve()}/transfer_retire`, body);
+    expect((await call(`GET ${root}/retirements`)).body.retirements).toEqual([]);
+    const path = `/organizations/${receiver.organization.id}/retirements`;
+    const { body: list } = await ask(sandbox, `GET ${path}`, { token: receiver.token });
+    expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
+    expect(await amountIn('inventory', receiver)).toBe(0);
+  });
+
+  test('a finished reservation can be neither finished again nor cancelled', async () => {
+    const id = await reserve();
+    await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
+    const again = await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
+    expect(again).toMatchObject({ status: 409, body: { message: 'The reservation is finished' } });
+    expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+    expect(await amountIn('inventory', receiver)).toBe(4);
+  });
+});
+
+test('GET the reservations pages through all of them, the newest first, and keeps the ended ones', async () => {
+  const { clock } = sandbox.registry.store;
+  const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
+  await call(`DELETE ${queue}/${cancelled}`);
+  await call(`POST ${queue}/${finished}/retire`, { retirementData });
+  clock.move(TEN_MINUTES_MS);
+  const outstanding = await reserve(1);
+  const seen: [string, string][] = [];
+  for (const page of [0, 1]) {
+    const { body } = await call(`GET ${queue}?limit=2&page=${page}`);
+    expect(body.pagination).toMatchObject({ total: 4, currentPage: page, pageCount: 2 });
+    for (const { id, state } of body.reservations) seen.push([id, state]);
+  }
+  expect(seen).toEqual([
+    [outstanding, 'outstanding'],
+    [finished, 'finished'],
+    [cancelled, 'cancelled'],
+    [expired, 'expired'],
+  ]);
+});
+
+test('a reservation of one organization is not found through another', async () => {
+  const id = await reserve();
+  const other = installApp(sandbox, { app: installed.app, organization: createOrganization(sandbox) });
+  const path = `/organizations/${other.organization.id}/warehouse/inventory/reservations/${id}`;
+  expect((await ask(sandbox, `GET ${path}`, { token: other.token })).status).toBe(404);
+  expect((await ask(sandbox, `DELETE ${path}`, { token: other.token })).status).toBe(404);
+});
