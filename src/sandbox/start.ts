@@ -59,7 +59,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     prepareWorld(store, wall(), options);
     const parts = createRegistry({ store, prefix, wall });
     const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
-    return { registry: parts, server: await listen(app, port, host) };
+    try {
+      return { registry: parts, server: await listen(app, port, host) };
+    } catch (error) {
+      await parts.deliveries.close();
+      throw error;
+    }
   }
 
   return {

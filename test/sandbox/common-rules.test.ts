@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  mintToken,
+  signAppJwt,
+  startTestSandbox,
+  temporarySandbox,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let read: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+  read = `GET /organizations/${installed.organization.id}`;
+});
+afterAll(async () => stop());
+
+/** A call with exactly these headers and no others of ours. */
+async function bare(url: string, headers: Record<string, string>): Promise<Response> {
+  return fetch(url, { headers });
+}
+
+describe('versioning', () => {
+  test('x-registry-api-version 2023-06-16 is taken on every call, in any case of letters', async () => {
+    const url = `${sandbox.url}/organizations/${installed.organization.id}`;
+    const authorization = `Bearer ${installed.token}`;
+    const response = await bare(url, { authorization, 'X-Registry-API-Version': '2023-06-16' });
+    expect(response.status).toBe(200);
+  });
+
+  test.each(['2023-06-17', '', 'latest', '2023-06-16 '.repeat(2)])(
+    'another value, %j, is 400',
+    async version => {
+      const headers = { 'x-registry-api-version': version };
+      const { status, body } = await ask(sandbox, read, { token: installed.token, headers });
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+    },
+  );
+
+  test('a strict sandbox refuses a missing version header', async () => {
+    const url = `${sandbox.url}/organizations/${installed.organization.id}`;
+    expect((await bare(url, { authorization: `Bearer ${installed.token}` })).status).toBe(400);
+  });
+
+  test('a forgiving sandbox takes a missing version header as 2023-06-16 and counts it', async () => {
+    const forgiving = await temporarySandbox({ strict: false });
+    const { organization, token } = installApp(forgiving);
+    const url = `${forgiving.url}/organizations/${organization.id}`;
+    const authorization = `Bearer ${token}`;
+    expect((await bare(url, { authorization })).status).toBe(200);
+    expect((await bare(url, { authorization, 'x-registry-api-version': '2023-06-17' })).status).toBe(400);
+    expect((await ask(forgiving, 'GET /_sandbox/status')).body.callsWithoutVersion).toBe(1);
+  });
+
+  test('the prefix of the headers can be the public registry’s', async () => {
+    const other = await temporarySandbox({ headerPrefix: 'icr' });
+    const { organization, token } = installApp(other);
+    const url = `${other.url}/organizations/${organization.id}`;
+    const authorization = `Bearer ${token}`;
+    expect((await bare(url, { authorization, 'x-icr-api-version': '2023-06-16' })).status).toBe(200);
+    expect((await bare(url, { authorization, 'x-registry-api-version': '2023-06-16' })).status).toBe(400);
+  });
+});
+
+describe('every call carries Authorization: Bearer and a token', () => {
+  const ROUTES = [
+    'POST /app/accessTokens',
+    'DELETE /app/installations/token',
+    'GET /projects',
+    'GET /projects/find',
+    'GET /retirements',
+    'GET /organizations/<id>',
+    'GET /organizations/<id>/friendbot',
+    'POST /organizations/<id>/warehouse/inventory/reservations',
+  ];
+
+  test.each(ROUTES)('%s without the header is 401', async route => {
+    const call = route.replace('<id>', installed.organization.id);
+    const { status, body } = await ask(sandbox, call);
+    expect(status).toBe(401);
+    expect(body).toEqual({ statusCode: 401, message: expect.any(String), error: 'Unauthorized' });
+  });
+
+  test.each(['', 'Bearer', 'Basic abc', 'Bearer a b'])('the header %j is 401', async authorization => {
+    expect((await ask(sandbox, read, { headers: { authorization } })).status).toBe(401);
+  });
+
+  test.each(['crs_unknown', 'cru_other', 'eyJ.eyJ.x'])('an unknown access token, %s, is 403', async token => {
+    expect(await ask(sandbox, read, { token })).toMatchObject({
+      status: 403,
+      body: { statusCode: 403, message: 'Access token invalid', error: 'Forbidden' },
+    });
+  });
+
+  test('an app JWT is no access token', async () => {
+    expect((await ask(sandbox, read, { token: signAppJwt(sandbox, installed.app) })).status).toBe(403);
+  });
+});
+
+describe('accept', () => {
+  test('application/json for everything but the PDF download, application/octet-stream for that', async () => {
+    const { organization, token } = installApp(sandbox, { app: installed.app });
+    const creditId = issueCredit(sandbox, organization.id);
+    const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+    await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+    const path = `/organizations/${organization.id}/retirements`;
+    const list = await ask(sandbox, `GET ${path}`, { token });
+    expect(list.headers.get('content-type')).toMatch(/^application\/json/);
+
+    const pdf = `GET ${path}/${list.body.retirements[0].id}/pdf`;
+    const [octets, json] = ['application/octet-stream', 'application/json'];
+    expect((await ask(sandbox, pdf, { token, headers: { accept: octets } })).status).toBe(200);
+    expect((await ask(sandbox, pdf, { token, headers: { accept: json } })).status).toBe(406);
+    expect((await ask(sandbox, `GET ${path}`, { token, headers: { accept: octets } })).status).toBe(406);
+  });
+});
+
+test('requests with a body use Content-Type application/json', async () => {
+  const path = `POST /organizations/${installed.organization.id}/warehouse/inventory/reservations`;
+  const body = '{"creditId":"x","amount":1}';
+  const { token } = installed;
+  const text = await ask(sandbox, path, { token, body, headers: { 'content-type': 'text/plain' } });
+  expect(text).toMatchObject({ status: 415, body: { statusCode: 415, error: 'Unsupported Media Type' } });
+});
+
+describe('paginated endpoints take limit and page', () => {
+  test.each(['limit=1&page=0', 'limit=1000&page=0', 'limit=1', 'page=2', ''])('%j is good', async query => {
+    expect((await ask(sandbox, `GET /projects?${query}`, { token: installed.token })).status).toBe(200);
+  });
+});
+
+test('one organization only is seen with an installation access token', async () => {
+  const other = installApp(sandbox, { app: installed.app });
+  const { status } = await ask(sandbox, `GET /organizations/${other.organization.id}`, {
+    token: installed.token,
+  });
+  expect(status).toBe(403);
+});
+
+test('friendbot answers an app access token and any installation', async () => {
+  const other = installApp(sandbox, { app: installed.app });
+  for (const token of [mintToken(sandbox, installed.app), other.token]) {
+    const call = `GET /organizations/${installed.organization.id}/friendbot`;
+    expect((await ask(sandbox, call, { token })).status).toBe(200);
+  }
+});
+
+test('the Date header tells the time of the sandbox’s clock', async () => {
+  const moved = await temporarySandbox();
+  moved.registry.store.clock.setTo(Date.UTC(2030, 0, 1));
+  const { headers } = await ask(moved, 'GET /projects');
+  expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
+});
+
+test('a taken port is an error of startSandbox', async () => {
+  await expect(startSandbox({ port: sandbox.port })).rejects.toThrow('EADDRINUSE');
+});
