@@ -210,10 +210,12 @@ describe('the app JWT', () => {
     expect(keys).toHaveLength(2);
     expect(await statusOf(signAppJwt(sandbox, { ...app, privateKey: second }))).toBe(200);
     expect(await statusOf(jwt)).toBe(200);
+    const statuses = async () => {
+      const other = signAppJwt(sandbox, { ...app, privateKey: second });
+      return new Set([await statusOf(jwt), await statusOf(other)]);
+    };
     sandbox.registry.apps.removeKey(app.id, keys[1]?.fingerprint ?? '');
-    expect(
-      [await statusOf(jwt), await statusOf(signAppJwt(sandbox, { ...app, privateKey: second }))].toSorted(),
-    ).toEqual([200, 401]);
+    expect(await statuses()).toEqual(new Set([200, 401]));
   });
 
   test.each(['', 'a.b', 'a.b.c', '....', 'crs_0'])('is refused in the registry shape as %j', async token => {

@@ -1,4 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 
@@ -30,6 +33,13 @@ export async function temporarySandbox(options: Partial<SandboxOptions> = {}): P
   const { sandbox, stop } = await startTestSandbox(options);
   onTestFinished(stop);
   return sandbox;
+}
+
+/** A folder that goes away with its test. */
+export function sandboxFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-sandbox-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 export interface TestApp {

@@ -12,19 +12,24 @@ export interface Receiver {
   readonly posts: Post[];
   /** The status of the coming answers; 0 never answers. */
   status: number;
+  /** So many of the coming ones are answered 503 first. */
+  failures: number;
 }
 
 /** An app's own webhook address: every post it got, in order. Goes away with its test. */
 export async function receiveWebhooks(): Promise<Receiver> {
   const posts: Post[] = [];
-  const receiver: Receiver = { url: '', posts, status: 202 };
+  const receiver: Receiver = { url: '', posts, status: 202, failures: 0 };
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
       const body = Buffer.concat(chunks).toString();
       posts.push({ headers: req.headers, body, event: JSON.parse(body).event });
-      if (receiver.status !== 0) res.writeHead(receiver.status).end();
+      const fails = receiver.failures > 0;
+      if (fails) receiver.failures -= 1;
+      if (fails) res.writeHead(503).end();
+      else if (receiver.status !== 0) res.writeHead(receiver.status).end();
     });
   });
   await new Promise<void>(resolve => {

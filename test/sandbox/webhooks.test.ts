@@ -1,0 +1,322 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  createOrganization,
+  type Installed,
+  installApp,
+  issueCredit,
+  registerApp,
+  sandboxFolder,
+  signAppJwt,
+  startTestSandbox,
+  temporarySandbox,
+} from '../support/sandbox.js';
+import { type Post, type Receiver, receiveWebhooks } from '../support/webhook-receiver.js';
+
+const SECRET = 'a secret of some length';
+const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+
+interface Scene extends Installed {
+  readonly sandbox: Sandbox;
+  readonly receiver: Receiver;
+}
+
+async function openScene(): Promise<Scene> {
+  const sandbox = await temporarySandbox();
+  const receiver = await receiveWebhooks();
+  const app = registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET });
+  const scene = { sandbox, receiver, ...installApp(sandbox, { app }) };
+  await sandbox.registry.deliveries.settled();
+  return scene;
+}
+
+function decode(post: Post | undefined) {
+  const { signedData, ...outer } = JSON.parse(post?.body ?? '{}');
+  return { outer, signedData, signed: JSON.parse(Buffer.from(signedData, 'base64').toString('utf8')) };
+}
+
+function eventsOf({ posts }: Receiver): string[] {
+  return posts.map(({ event }) => event);
+}
+
+test('each webhook payload includes the installation id, and is signed over the text of signedData', async () => {
+  const { receiver, installationId, app, organization } = await openScene();
+  const [post] = receiver.posts;
+  const { outer, signed, signedData } = decode(post);
+  expect(signed).toEqual(outer);
+  expect(Object.keys(signed)).toEqual(['event', 'installation', 'sender']);
+  expect(signed).toMatchObject({
+    event: 'installed',
+    installation: { id: installationId, appId: app.id, organization: { id: organization.id } },
+    sender: { fullName: 'Ada Admin', email: expect.any(String) },
+  });
+  expect(post?.headers['content-type']).toBe('application/json');
+  expect(post?.headers['x-registry-signature-256']).toBe(
+    `sha256=${createHmac('sha256', SECRET).update(signedData).digest('hex')}`,
+  );
+});
+
+test('no signature is sent where no secret is set, and nothing at all where no URL is', async () => {
+  const sandbox = await temporarySandbox();
+  const receiver = await receiveWebhooks();
+  installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url }) });
+  installApp(sandbox, { app: registerApp(sandbox) });
+  await sandbox.registry.deliveries.settled();
+  expect(receiver.posts).toHaveLength(1);
+  expect(receiver.posts[0]?.headers).not.toHaveProperty('x-registry-signature-256');
+  expect(sandbox.registry.deliveries.list(10)).toHaveLength(1);
+});
+
+test('the header of the signature takes the prefix of the sandbox', async () => {
+  const sandbox = await temporarySandbox({ headerPrefix: 'icr' });
+  const receiver = await receiveWebhooks();
+  installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET }) });
+  await sandbox.registry.deliveries.settled();
+  expect(receiver.posts[0]?.headers['x-icr-signature-256']).toMatch(/^sha256=[0-9a-f]{64}$/);
+});
+
+test('the five events of an installation’s life are sent in order', async () => {
+  const { sandbox, receiver, installationId } = await openScene();
+  const { installations, deliveries } = sandbox.registry;
+  installations.suspend(installationId);
+  installations.unsuspend(installationId);
+  installations.acceptPermissions(installationId);
+  installations.uninstall(installationId);
+  await deliveries.settled();
+  expect(eventsOf(receiver)).toEqual([
+    'installed',
+    'suspended',
+    'unsuspended',
+    'newPermissionsAccepted',
+    'uninstalled',
+  ]);
+});
+
+test('creating a user and an organization sends installed', async () => {
+  const { sandbox, receiver, app } = await openScene();
+  const body = {
+    user: { email: 'new@people.example' },
+    organization: { fullName: 'New', type: 'other' },
+  };
+  const token = signAppJwt(sandbox, app);
+  const created = await ask(sandbox, 'POST /app/create/user/organization', { token, body });
+  await sandbox.registry.deliveries.settled();
+  expect(decode(receiver.posts[1]).signed).toMatchObject({
+    event: 'installed',
+    installation: { id: created.body.installation.id },
+  });
+});
+
+describe('warehouseTransaction and organizationTransaction', () => {
+  test('a finished reservation is told to the apps of both organizations', async () => {
+    const { sandbox, receiver, app, organization, token, installationId } = await openScene();
+    const buyer = installApp(sandbox, { app });
+    const creditId = issueCredit(sandbox, organization.id);
+    const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
+    const body = { receiverId: buyer.organization.id };
+    await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, { token, body });
+    await sandbox.registry.deliveries.settled();
+
+    const told = receiver.posts.slice(2).map(post => decode(post).signed);
+    expect(told).toMatchObject([
+      { event: 'warehouseTransaction', installation: { id: installationId } },
+      { event: 'organizationTransaction', installation: { id: buyer.installationId } },
+    ]);
+    expect(Object.keys(told[0])).toEqual(['event', 'transaction', 'installation']);
+    expect(told[0].transaction).toEqual({
+      id: expect.any(String),
+      creditId,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+      status: 'processed',
+      type: 'transfer',
+      amount: 2.5,
+    });
+  });
+
+  test('an accepted request is told as organizationTransaction, a declined one is not told', async () => {
+    const { sandbox, receiver, organization, token } = await openScene();
+    const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
+    const path = `POST /organizations/${organization.id}/inventory/requests/retire`;
+    const body = { creditId, amount: 1, retirementData };
+    const [one, two] = [await ask(sandbox, path, { token, body }), await ask(sandbox, path, { token, body })];
+    sandbox.registry.requests.decline(one.body.id);
+    sandbox.registry.requests.accept(two.body.id);
+    await sandbox.registry.deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['installed', 'organizationTransaction']);
+  });
+
+  test('every app on the organization is told, except one that may not read the warehouse or is suspended', async () => {
+    const { sandbox, receiver, organization, token } = await openScene();
+    const wish = { webhookUrl: receiver.url };
+    const second = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
+    const blind = registerApp(sandbox, { ...wish, permissions: { organization_info: 'VIEW' } });
+    installApp(sandbox, { organization, app: blind });
+    const suspended = installApp(sandbox, { organization, app: registerApp(sandbox, wish) });
+    sandbox.registry.installations.suspend(suspended.installationId);
+    await sandbox.registry.deliveries.settled();
+    receiver.posts.length = 0;
+
+    const creditId = issueCredit(sandbox, organization.id);
+    const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+    await sandbox.registry.deliveries.settled();
+    const told = receiver.posts.map(post => decode(post).signed);
+    expect(told.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
+    expect(told.map(({ installation }) => installation.appId)).toContain(second.app.id);
+  });
+
+  test('issuing, depositing, reserving and cancelling are told to nobody', async () => {
+    const { sandbox, receiver, organization, token } = await openScene();
+    const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
+    sandbox.registry.credits.deposit(organization.id, { creditId, amount: 5 });
+    const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    await ask(sandbox, `DELETE ${queue}/${held.body.id}`, { token });
+    await ask(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
+    await sandbox.registry.deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['installed']);
+  });
+});
+
+describe('delivery', () => {
+  test('is tried once by default, and the attempt is recorded', async () => {
+    const { sandbox, receiver, installationId } = await openScene();
+    receiver.status = 500;
+    sandbox.registry.installations.suspend(installationId);
+    await sandbox.registry.deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['installed', 'suspended']);
+    const { body } = await ask(sandbox, 'GET /_sandbox/deliveries');
+    expect(body.deliveries).toMatchObject([
+      { event: 'suspended', state: 'failed', attempts: [{ status: 500, error: null }] },
+      { event: 'installed', state: 'delivered', attempts: [{ status: 202, error: null }] },
+    ]);
+  });
+
+  test('is retried with back-off on request, every attempt recorded', async () => {
+    const { sandbox, receiver, installationId } = await openScene();
+    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
+    receiver.status = 503;
+    sandbox.registry.installations.suspend(installationId);
+    await sandbox.registry.deliveries.settled();
+    const [failed] = sandbox.registry.deliveries.list(1);
+    expect(failed).toMatchObject({
+      state: 'failed',
+      attempts: [{ status: 503 }, { status: 503 }, { status: 503 }],
+    });
+
+    receiver.status = 202;
+    receiver.failures = 1;
+    sandbox.registry.installations.unsuspend(installationId);
+    await sandbox.registry.deliveries.settled();
+    const [delivered] = sandbox.registry.deliveries.list(1);
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: [{ status: 503 }, { status: 202 }] });
+  });
+
+  test('an address where nobody listens, and one that never answers, are failed attempts with their reason', async () => {
+    const { sandbox, receiver, app, installationId } = await openScene();
+    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
+    receiver.status = 0;
+    sandbox.registry.installations.suspend(installationId);
+    await sandbox.registry.deliveries.settled();
+    await ask(sandbox, `PATCH /_sandbox/apps/${app.id}`, { body: { webhookUrl: 'http://127.0.0.1:1/' } });
+    sandbox.registry.installations.unsuspend(installationId);
+    await sandbox.registry.deliveries.settled();
+    const errors = sandbox.registry.deliveries.list(2).map(({ attempts }) => attempts[0]?.error);
+    expect(errors).toEqual([expect.any(String), expect.stringMatching(/timeout/i)]);
+  });
+
+  test('can be sent again by hand, byte for byte', async () => {
+    const { sandbox, receiver } = await openScene();
+    const [first] = sandbox.registry.deliveries.list(1);
+    const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
+    await sandbox.registry.deliveries.settled();
+    expect(again.body.copyOf).toBe(first?.id);
+    expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body);
+  });
+});
+
+describe('trouble on the way, on demand', () => {
+  async function troubled(behaviour: object) {
+    const scene = await openScene();
+    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: behaviour });
+    const { installations, deliveries } = scene.sandbox.registry;
+    const suspendAndBack = () => {
+      installations.suspend(scene.installationId);
+      installations.unsuspend(scene.installationId);
+    };
+    scene.receiver.posts.length = 0;
+    return { ...scene, deliveries, suspendAndBack };
+  }
+
+  test('drop loses the next ones and no more', async () => {
+    const { receiver, deliveries, suspendAndBack } = await troubled({ drop: 1 });
+    suspendAndBack();
+    await deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['unsuspended']);
+    expect(deliveries.list(2).map(({ state }) => state)).toEqual(['delivered', 'dropped']);
+  });
+
+  test('duplicate sends further copies of each', async () => {
+    const { receiver, deliveries, suspendAndBack } = await troubled({ duplicate: 2 });
+    suspendAndBack();
+    await deliveries.settled();
+    expect(eventsOf(receiver).toSorted()).toEqual([
+      'suspended',
+      'suspended',
+      'suspended',
+      'unsuspended',
+      'unsuspended',
+      'unsuspended',
+    ]);
+  });
+
+  test('reorder sends a group in reverse', async () => {
+    const { receiver, deliveries, suspendAndBack } = await troubled({ reorder: 2 });
+    suspendAndBack();
+    await deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+  });
+
+  test('delay lets later ones through first', async () => {
+    const { sandbox, receiver, deliveries, installationId } = await troubled({ delayMs: 200 });
+    sandbox.registry.installations.suspend(installationId);
+    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
+    sandbox.registry.installations.unsuspend(installationId);
+    await deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['unsuspended', 'suspended']);
+  });
+
+  test('hold keeps each until it is released, in any order, or dropped', async () => {
+    const { sandbox, receiver, deliveries, suspendAndBack } = await troubled({ hold: true });
+    suspendAndBack();
+    suspendAndBack();
+    await deliveries.settled();
+    expect(receiver.posts).toEqual([]);
+    const [four = 0, three = 0, two = 0, one = 0] = deliveries.list(4).map(({ id }) => id);
+    const ids = [three, one, four];
+    expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(200);
+    await ask(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
+    await deliveries.settled();
+    expect(eventsOf(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
+    const again = { body: { ids: [one] } };
+    expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
+  });
+});
+
+test('a delivery that was waiting when the sandbox stopped is sent by the next one', async () => {
+  const folder = sandboxFolder();
+  const receiver = await receiveWebhooks();
+  const { sandbox: first, stop } = await startTestSandbox({ folder });
+  const app = registerApp(first, { webhookUrl: receiver.url });
+  first.registry.deliveries.behave({ delayMs: 60_000 });
+  first.registry.installations.install(app.id, createOrganization(first).id);
+  await stop();
+  const second = await temporarySandbox({ folder, wall: () => Date.now() + 120_000 });
+  await second.registry.deliveries.settled();
+  expect(eventsOf(receiver)).toEqual(['installed']);
+});
