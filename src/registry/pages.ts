@@ -3,7 +3,7 @@ import type { Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
 import { RegistryError } from './errors.js';
 import { readSource, type Source } from './fields.js';
-import { isLastPage, type Pagination, readPagination } from './pagination.js';
+import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import type { ListOptions, Page } from './reading.js';
 import { createSeen } from './seen.js';
 
@@ -50,6 +50,14 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
     }
   }
 
+  /** A short page that says nothing is all there is if the next one is empty, or the same again. */
+  async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
+    expect = Math.max(expect, number + 2);
+    askAhead();
+    const following = await asked[0];
+    return following === undefined || following.items.length === 0 || following.digest === page.digest;
+  }
+
   try {
     for (let number = 0; ; number += 1) {
       expect = Math.max(expect, number + 1);
@@ -57,7 +65,8 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
       const page = await asked.shift();
       if (page === undefined) return;
       const rows = page.items.length;
-      const last = isLastPage(page.pagination, number, rows, limit);
+      const follows = whatFollows(page.pagination, number, rows, limit);
+      const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
       if (number === 0) {
         pageSize = Math.max(rows, 1);
         const { total, pageCount } = page.pagination;

@@ -17,7 +17,7 @@ export function readPagination(envelope: Readonly<Record<string, unknown>>): Pag
   return {
     total: count(pagination['total']),
     pageCount: count(pagination['pageCount']),
-    nextPage: nextPage === undefined ? undefined : count(nextPage),
+    nextPage: nextPage === null ? null : (count(nextPage) ?? undefined),
   };
 }
 
@@ -25,10 +25,20 @@ function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** The edges are not documented, so everything an answer says is heard; saying nothing, a full page has a next one. */
-export function isLastPage(pagination: Pagination, number: number, rows: number, limit: number): boolean {
-  if (rows === 0 || pagination.nextPage === null) return true;
-  if (pagination.pageCount !== null) return number + 1 >= pagination.pageCount;
-  if (pagination.nextPage !== undefined) return pagination.nextPage <= number;
-  return rows !== limit;
+/**
+ * The edges are not documented, so everything an answer says is heard. Where it says nothing, a full page
+ * has a next one and more rows than asked for are all there are; a short one may also be the server's own limit.
+ */
+export function whatFollows(
+  pagination: Pagination,
+  number: number,
+  rows: number,
+  limit: number,
+): 'nothing' | 'more' | 'unsaid' {
+  const { nextPage, pageCount } = pagination;
+  if (rows === 0 || nextPage === null) return 'nothing';
+  if (pageCount !== null) return number + 1 >= pageCount ? 'nothing' : 'more';
+  if (nextPage !== undefined) return nextPage <= number ? 'nothing' : 'more';
+  if (rows < limit) return 'unsaid';
+  return rows === limit ? 'more' : 'nothing';
 }

@@ -153,7 +153,13 @@ describe('where the end of a list is not clear', () => {
     ],
     ['only pageCount is there', ({ page: at }) => sends({ pageCount: 3 }, at * 100, at * 100 + 100), 3, 300],
     ['nothing is said and everything came', () => ({ retirements: rows(0, 250) }), 1, 250],
-    ['nothing is said and the page is short', () => ({ retirements: rows(0, 99) }), 1, 99],
+    ['nothing is said, the page is short and so is each one', () => ({ retirements: rows(0, 99) }), 2, 99],
+    [
+      'nothing is said and fewer rows are served than asked for',
+      ({ page: at }) => ({ retirements: rows(at * 40, Math.min(at * 40 + 40, 100)) }),
+      4,
+      100,
+    ],
     [
       'nothing is said and the page is full',
       ({ page: at }) => ({ retirements: at === 0 ? rows(0, 100) : [] }),
@@ -161,8 +167,14 @@ describe('where the end of a list is not clear', () => {
       100,
     ],
     ['the page is empty', ({ page: at }) => sends({ nextPage: at + 1 }, 0, at === 0 ? 100 : 0), 2, 100],
-    ['pagination is nonsense', () => sends('x', 0, 50), 1, 50],
-    ['pagination is of nonsense', () => sends({ total: 'many', pageCount: -1 }, 0, 50), 1, 50],
+    ['pagination is nonsense', () => sends('x', 0, 50), 2, 50],
+    ['pagination is of nonsense', () => sends({ total: 'many', pageCount: -1 }, 0, 50), 2, 50],
+    [
+      'the next page is named in a way of its own',
+      ({ page: at }) => sends({ nextPage: `/${at + 1}` }, at * 100, Math.min(at * 100 + 100, 250)),
+      4,
+      250,
+    ],
   ])('%s', async (_name, answer, requests, count) => {
     const { asked, ids, end } = await read(answer, { readAhead: 1 });
     expect(asked).toHaveLength(requests);
