@@ -30,6 +30,16 @@ const KIND: Behaviour = {
   timeoutMs: 10_000,
 };
 
+/** The last of 20 doubled hours is still an instant that can be written down. */
+const MOST = {
+  deliveries: 100_000,
+  copies: 100,
+  delayMs: 86_400_000,
+  attempts: 20,
+  backoffMs: 3_600_000,
+  timeoutMs: 600_000,
+} as const;
+
 export interface BehaviourSetting {
   readonly read: () => Behaviour;
   readonly write: (next: Behaviour) => void;
@@ -46,14 +56,14 @@ export function createBehaviour(db: Database): BehaviourSetting {
     const fields = readFields(body, faults);
     const old = read();
     const next = {
-      drop: fields.count('drop', old.drop),
-      duplicate: fields.count('duplicate', old.duplicate),
-      delayMs: fields.count('delayMs', old.delayMs),
+      drop: fields.count('drop', old.drop, MOST.deliveries),
+      duplicate: fields.count('duplicate', old.duplicate, MOST.copies),
+      delayMs: fields.count('delayMs', old.delayMs, MOST.delayMs),
       hold: fields.flag('hold', old.hold),
-      reorder: fields.count('reorder', old.reorder),
-      attempts: fields.count('attempts', old.attempts),
-      backoffMs: fields.count('backoffMs', old.backoffMs),
-      timeoutMs: fields.count('timeoutMs', old.timeoutMs),
+      reorder: fields.count('reorder', old.reorder, MOST.deliveries),
+      attempts: fields.count('attempts', old.attempts, MOST.attempts),
+      backoffMs: fields.count('backoffMs', old.backoffMs, MOST.backoffMs),
+      timeoutMs: fields.count('timeoutMs', old.timeoutMs, MOST.timeoutMs),
     };
     refuseFaults(faults);
     write(next);

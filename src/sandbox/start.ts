@@ -89,11 +89,16 @@ function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOpt
   const asked = JSON.stringify({ seed, ...world });
   const present = readSetting(store.db, 'world');
   if (present === undefined) {
+    if (isInUse(store)) throw new Error(`${store.file} holds a registry that began without a world`);
     const made = createWorld({ seed, startAt, ...world });
     fillWorld(store.db, made, () => writeSetting(store.db, 'world', asked));
   } else if (present !== asked) {
     throw new Error(`${store.file} holds the world ${JSON.stringify(present)}, not ${asked}`);
   }
+}
+
+function isInUse({ db }: Store): boolean {
+  return db.prepare('select 1 from apps union all select 1 from organizations limit 1').get() !== undefined;
 }
 
 function reportUnexpected(error: unknown): void {

@@ -54,7 +54,7 @@ export interface Fields {
   optionalText(name: string, rule?: TextRule): string | null;
   micro(name: string): number;
   flag(name: string, fallback: boolean): boolean;
-  count(name: string, fallback: number): number;
+  count(name: string, fallback: number, most?: number): number;
   has(name: string): boolean;
   value(name: string): unknown;
   object(name: string): Fields;
@@ -100,10 +100,10 @@ export function readFields(body: unknown, faults: string[], prefix = ''): Fields
       if (typeof value !== 'boolean') fault(name, 'true or false');
       return value === true;
     },
-    count(name, fallback) {
+    count(name, fallback, most = Number.MAX_SAFE_INTEGER) {
       const value = values.get(name) ?? fallback;
-      if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-      fault(name, 'a whole number, 0 or more');
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most) return value;
+      fault(name, `a whole number from 0 to ${most}`);
       return fallback;
     },
     has,

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/start.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import {
   type Answer,
   ask,
@@ -205,6 +208,37 @@ test.each([
   const sandbox = await temporarySandbox();
   expectRefusal(await ask(sandbox, 'POST /_sandbox/faults', { body: { kind: 'status', options } }), 400);
   expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toEqual([]);
+});
+
+test('Deliveries cannot be bent further than can be carried out', async () => {
+  const sandbox = await temporarySandbox();
+  const wishes = [
+    { duplicate: 1e9 },
+    { delayMs: 9e15 },
+    { backoffMs: 9e15 },
+    { attempts: 1_000 },
+    { timeoutMs: 2 ** 33 },
+  ];
+  for (const body of wishes) expectRefusal(await ask(sandbox, 'PATCH /_sandbox/webhooks', { body }), 400);
+  expect((await ask(sandbox, 'GET /_sandbox/webhooks')).body).toMatchObject({
+    duplicate: 0,
+    delayMs: 0,
+    attempts: 1,
+  });
+});
+
+test('A folder keeps its world: another seed, or a seed for a registry that began without, is refused', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-sandbox-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const begin = async (seed?: number) =>
+    startSandbox({ port: 0, folder, ...(seed !== undefined && { seed }) });
+  const first = await begin();
+  registerApp(first);
+  await first.close();
+  await expect(begin(1)).rejects.toThrow(/began without a world/);
+  const again = await begin();
+  expect(again.registry.apps.list()).toHaveLength(1);
+  await again.close();
 });
 
 test('Rows can change between the pages of the project list, too', async () => {
