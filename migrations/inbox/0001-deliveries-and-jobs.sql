@@ -5,7 +5,8 @@ CREATE TABLE deliveries (
   received_at TEXT NOT NULL, -- when the whole body had been read
   event TEXT, -- the event's name as signed; null where none was readable
   installation_id TEXT, -- the installation it speaks of; null where no usable id was signed
-  digest TEXT NOT NULL, -- SHA-256 of the signed text in hex; the text itself stands once in signed_texts
+  digest TEXT NOT NULL, -- SHA-256 of the signed text in hex; equal for repeats
+  text_id INTEGER NOT NULL, -- the signed text itself, in signed_texts
   outer_mismatch TEXT, -- names of the unsigned fields that contradicted the signed ones; null where none did
   verdict TEXT NOT NULL CHECK (verdict IN ('accepted', 'set_aside')), -- accepted leads to a read of the registry, set_aside does not
   reason TEXT CHECK ((reason IS NULL) = (verdict = 'accepted')), -- why it was set aside; null where it was accepted
@@ -13,16 +14,16 @@ CREATE TABLE deliveries (
   job_id INTEGER CHECK (job_id IS NULL OR verdict = 'accepted') -- the job that was sure to start after it arrived; null where it was set aside
 ) STRICT;
 CREATE INDEX deliveries_by_received_at ON deliveries (received_at);
-CREATE INDEX deliveries_by_installation ON deliveries (installation_id, received_at);
 
--- The raw signed text of deliveries, once however often it was sent. It is the proof of what the registry said.
--- There is no foreign key to it, so that old texts can be removed without a search through all deliveries.
+-- The raw signed texts, the proof of what the registry said. Repeats share one row: only a repeat that comes
+-- after some thousands of others gets a row of its own. There is no index on the digest, because hashes fall all
+-- over an index, and to write a page of it for each delivery would cost more than everything else together.
 CREATE TABLE signed_texts (
-  digest TEXT NOT NULL UNIQUE, -- SHA-256 of signed_data in hex
+  id INTEGER PRIMARY KEY, -- deliveries.text_id points here
+  digest TEXT NOT NULL, -- SHA-256 of signed_data in hex
   last_received_at TEXT NOT NULL, -- when it came last; it is kept for as long as its last delivery
   signed_data TEXT NOT NULL -- the text as it was sent and signed (base64)
 ) STRICT;
-CREATE INDEX signed_texts_by_last_received_at ON signed_texts (last_received_at);
 
 -- What is to do, what is being done and what became of it.
 CREATE TABLE jobs (

@@ -23,6 +23,7 @@ interface DeliveriesTable {
   event: string | null;
   installation_id: string | null;
   digest: string;
+  text_id: number;
   outer_mismatch: string | null;
   verdict: Verdict;
   reason: string | null;
@@ -31,6 +32,7 @@ interface DeliveriesTable {
 }
 
 interface SignedTextsTable {
+  id: Generated<number>;
   digest: string;
   last_received_at: string;
   signed_data: string;

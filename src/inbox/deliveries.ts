@@ -3,6 +3,7 @@ import { type Sqlite, write } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
 import { createEnqueue, installationJob } from './enqueue.js';
 import { queries, toInstant } from './queries.js';
+import { createSignedTexts } from './signed-texts.js';
 
 /** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
 export interface NewDelivery {
@@ -36,6 +37,7 @@ export type AcceptDeliveries = (deliveries: readonly NewDelivery[], now: number)
  */
 export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
   const enqueue = createEnqueue(db);
+  const texts = createSignedTexts(db);
   const insertDelivery = statement<Required<Omit<NewDeliveryRow, 'id'>>, { id: number }>(
     db,
     queries
@@ -45,6 +47,7 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
         event: parameter<string | null>('event'),
         installation_id: parameter<string | null>('installation_id'),
         digest: parameter<string>('digest'),
+        text_id: parameter<number>('text_id'),
         outer_mismatch: parameter<string | null>('outer_mismatch'),
         verdict: parameter<Verdict>('verdict'),
         reason: parameter<string | null>('reason'),
@@ -53,50 +56,43 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
       })
       .returning('id'),
   );
-  const insertText = statement<{ digest: string; receivedAt: string; signedData: string }>(
-    db,
-    queries
-      .insertInto('signed_texts')
-      .values({
-        digest: parameter<string>('digest'),
-        last_received_at: parameter<string>('receivedAt'),
-        signed_data: parameter<string>('signedData'),
-      })
-      .onConflict(conflict =>
-        conflict.column('digest').doUpdateSet({ last_received_at: parameter<string>('receivedAt') }),
-      ),
-  );
-
-  return (deliveries, now) =>
-    write(db, () => {
-      const jobs = new Map<string, number>();
-
-      function jobOf({ verdict, installationId, organizationId }: NewDelivery): number | null {
-        if (verdict !== 'accepted' || installationId === null) return null;
-        const known = jobs.get(installationId);
-        if (known !== undefined) return known;
-        const id = enqueue(installationJob(installationId, organizationId, 'delivery'), now);
-        jobs.set(installationId, id);
-        return id;
-      }
-
-      return deliveries.map(delivery => {
-        const receivedAt = toInstant(delivery.receivedAt);
-        const jobId = jobOf(delivery);
-        insertText.run({ digest: delivery.digest, receivedAt, signedData: delivery.signedData });
-        const row = insertDelivery.get({
-          received_at: receivedAt,
-          event: delivery.event,
-          installation_id: delivery.installationId,
-          digest: delivery.digest,
-          outer_mismatch: delivery.outerMismatch,
-          verdict: delivery.verdict,
-          reason: delivery.reason,
-          secret_index: delivery.secretIndex,
-          job_id: jobId,
-        });
-        if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
-        return { id: row.id, jobId };
-      });
+  function store(delivery: NewDelivery, jobId: number | null): StoredDelivery {
+    const row = insertDelivery.get({
+      received_at: toInstant(delivery.receivedAt),
+      event: delivery.event,
+      installation_id: delivery.installationId,
+      digest: delivery.digest,
+      text_id: texts.keep(delivery),
+      outer_mismatch: delivery.outerMismatch,
+      verdict: delivery.verdict,
+      reason: delivery.reason,
+      secret_index: delivery.secretIndex,
+      job_id: jobId,
     });
+    if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
+    return { id: row.id, jobId };
+  }
+
+  function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
+    const jobs = new Map<string, number>();
+    return deliveries.map(delivery => {
+      const { verdict, installationId, organizationId } = delivery;
+      if (verdict !== 'accepted' || installationId === null) return store(delivery, null);
+      const job =
+        jobs.get(installationId) ?? enqueue(installationJob(installationId, organizationId, 'delivery'), now);
+      jobs.set(installationId, job);
+      return store(delivery, job);
+    });
+  }
+
+  return (deliveries, now) => {
+    try {
+      const stored = write(db, () => storeAll(deliveries, now));
+      texts.remember();
+      return stored;
+    } catch (error) {
+      texts.forget();
+      throw error;
+    }
+  };
 }

@@ -63,22 +63,29 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       .where('dedupe_key', '=', parameter<string>('dedupeKey'))
       .select(expression => expression.fn.max('started_at').as('startedAt')),
   );
+  const satisfied = statement<SatisfiedParameters, { id: number }>(db, findSatisfied());
   const insert = statement<InsertParameters, { id: number }>(db, insertOrMerge());
 
   return (job, now) => {
-    const last = lastStart.get({ dedupeKey: job.dedupeKey })?.startedAt ?? null;
+    const { dedupeKey, trigger, organizationId = null } = job;
+    const addsNothing = job.payload === undefined && job.runAt === undefined;
+    const due = addsNothing
+      ? satisfied.get({ dedupeKey, trigger, organizationId, now: toInstant(now) })
+      : undefined;
+    if (due !== undefined) return due.id;
+    const last = lastStart.get({ dedupeKey })?.startedAt ?? null;
     const row = insert.get({
       kind: job.kind,
-      organizationId: job.organizationId ?? null,
+      organizationId,
       installationId: job.installationId ?? null,
       lane: job.lane ?? 'data',
-      dedupeKey: job.dedupeKey,
-      trigger: job.trigger,
+      dedupeKey,
+      trigger,
       payload: JSON.stringify(job.payload ?? {}),
       runAt: toInstant(Math.max(job.runAt ?? now, paced(last, now))),
       now: toInstant(now),
     });
-    if (row === undefined) throw new Error(`expected a job for ${job.dedupeKey}, got none`);
+    if (row === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
     return row.id;
   };
 }
@@ -87,6 +94,18 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 function paced(lastStart: string | null, now: number): number {
   if (lastStart === null) return now;
   return Math.min(Date.parse(lastStart) + START_PACE_MS, now + START_PACE_MS);
+}
+
+type SatisfiedParameters = { dedupeKey: string; trigger: string; organizationId: string | null; now: string };
+
+/** A due job that merging would not change: in a flood most deliveries find one, and nothing is written. */
+function findSatisfied() {
+  return raw(sql<{ id: number }>`
+    SELECT id FROM jobs
+    WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked')
+      AND state = 'ready' AND run_at <= ${parameter('now')}
+      AND trigger IN ('delivery', ${parameter('trigger')})
+      AND coalesce(${parameter('organizationId')}, organization_id, '') = coalesce(organization_id, '')`);
 }
 
 function insertOrMerge() {

@@ -1,79 +1,109 @@
 import type { NewDelivery, StoredDelivery } from './deliveries.js';
+import type { StoreResult } from './store-group.js';
 
 export interface GroupCommit {
   /** Resolves after the delivery's transaction has been flushed to disk; rejects when it was not stored. */
   accept(delivery: NewDelivery): Promise<StoredDelivery>;
-  /** Store what waits, then refuse. */
-  close(): void;
-  /** Deliveries that wait for a commit. */
+  /** Refuse from now on, and store what waits. */
+  close(): Promise<void>;
+  /** Deliveries that are not yet on disk. */
   waiting(): number;
 }
 
 export interface GroupCommitOptions {
-  /** One transaction for all of them; throws when none was stored. */
-  readonly store: (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[];
-  readonly now: () => number;
+  /** One transaction for all of them, one result for each. */
+  readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
   readonly maxWaiting?: number;
 }
 
-/** More than this cannot be stored and answered within a second. */
-const MAX_WAITING = 5000;
+/** A code of SQLite, or one of ours: closed, too_many_waiting, no_result. */
+export class NotStoredError extends Error {
+  override readonly name = 'NotStoredError';
+  readonly code: string;
 
-/** A transaction of this many keeps the event loop busy for some 10 ms. */
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** More than this is not stored and answered within a second. */
+const MAX_WAITING = 5000;
 const MAX_GROUP = 512;
+
+/** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
+const EARLY_GROUP = 16;
+
+/** One group is being flushed, the next lies ready. More would only make groups smaller. */
+const MAX_UNDER_WAY = 2;
 
 interface Waiting {
   readonly delivery: NewDelivery;
   readonly resolve: (stored: StoredDelivery) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: NotStoredError) => void;
 }
 
-/** Deliveries that arrive together share one transaction, and with it one flush to disk. */
-export function createGroupCommit({ store, now, maxWaiting = MAX_WAITING }: GroupCommitOptions): GroupCommit {
+/**
+ * Deliveries that arrive together share one transaction, and with it one flush to disk.
+ * The slower the disk, the more of them are in a group.
+ */
+export function createGroupCommit({ store, maxWaiting = MAX_WAITING }: GroupCommitOptions): GroupCommit {
   let waiting: Waiting[] = [];
+  let groups = 0;
+  let deliveries = 0;
   let closed = false;
+  let drained: (() => void) | null = null;
 
-  function flush(): void {
-    const group = waiting.slice(0, MAX_GROUP);
-    waiting = waiting.slice(MAX_GROUP);
-    if (waiting.length > 0) setImmediate(flush);
-    storeGroup(group);
-  }
-
-  function storeGroup(group: readonly Waiting[]): void {
-    try {
-      const stored = store(
-        group.map(({ delivery }) => delivery),
-        now(),
-      );
-      group.forEach(({ resolve, reject }, index) => {
-        const row = stored[index];
-        if (row === undefined) reject(new Error('expected one stored row for each delivery'));
-        else resolve(row);
+  function sendGroups(): void {
+    while (waiting.length > 0 && groups < MAX_UNDER_WAY) {
+      const group = waiting.slice(0, MAX_GROUP);
+      waiting = waiting.slice(MAX_GROUP);
+      groups += 1;
+      deliveries += group.length;
+      void settle(group, store).then(() => {
+        groups -= 1;
+        deliveries -= group.length;
+        sendGroups();
+        return groups === 0 ? drained?.() : undefined;
       });
-    } catch (error) {
-      if (group.length > 1 && !isBusy(error)) for (const one of group) storeGroup([one]);
-      else for (const { reject } of group) reject(error);
     }
   }
 
   return {
     accept: delivery =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(new Error('the receiver is shutting down'));
-        if (waiting.length >= maxWaiting) return reject(new Error('too many deliveries wait to be stored'));
-        if (waiting.length === 0) setImmediate(flush);
+        if (closed) return reject(new NotStoredError('closed', 'the inbox is closed'));
+        if (waiting.length + deliveries >= maxWaiting) {
+          return reject(new NotStoredError('too_many_waiting', `${maxWaiting} deliveries wait to be stored`));
+        }
         waiting.push({ delivery, resolve, reject });
+        if (waiting.length === 1) setImmediate(sendGroups);
+        else if (waiting.length >= EARLY_GROUP) sendGroups();
       }),
     close: () => {
       closed = true;
-      while (waiting.length > 0) flush();
+      return new Promise(resolve => {
+        drained = resolve;
+        sendGroups();
+        if (groups === 0) resolve();
+      });
     },
-    waiting: () => waiting.length,
+    waiting: () => waiting.length + deliveries,
   };
 }
 
-/** Each attempt would wait for the same lock as long again, and nothing else would run meanwhile. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+async function settle(group: readonly Waiting[], store: GroupCommitOptions['store']): Promise<void> {
+  try {
+    const results = await store(group.map(({ delivery }) => delivery));
+    group.forEach(({ resolve, reject }, index) => {
+      const result = results[index];
+      if (result === undefined)
+        reject(new NotStoredError('no_result', 'expected one result for each delivery'));
+      else if ('failure' in result) reject(new NotStoredError(result.failure.code, result.failure.message));
+      else resolve(result);
+    });
+  } catch (cause) {
+    const error = new NotStoredError('no_result', 'the deliveries could not be handed over', { cause });
+    for (const { reject } of group) reject(error);
+  }
 }

@@ -14,30 +14,36 @@ const BATCH = 500;
 
 /**
  * Remove one small batch of what is older than the retention; call it again until it answers null.
- * Buried, waiting and running jobs stay. 0 days keep everything for ever.
+ * A signed text goes with its last delivery. Buried, waiting and running jobs stay. 0 days keep everything for ever.
  */
 export function createPrune(db: Sqlite): (now: number, retentionDays: number) => Pruned | null {
-  const deliveries = removal(db, 'deliveries', 'received_at < ', 'received_at');
-  const signedTexts = removal(db, 'signed_texts', 'last_received_at < ', 'last_received_at');
-  const jobs = removal(db, 'jobs', "state = 'done' AND finished_at < ", 'finished_at');
+  const before = parameter('before');
+  const oldDeliveries = sql`SELECT id FROM deliveries WHERE received_at < ${before}
+    ORDER BY received_at, id LIMIT ${sql.lit(BATCH)}`;
+  const signedTexts = statement<{ before: string }>(
+    db,
+    raw(sql<never>`DELETE FROM signed_texts WHERE last_received_at < ${before} AND id IN (
+      SELECT text_id FROM deliveries WHERE id IN (${oldDeliveries}))`),
+  );
+  const deliveries = statement<{ before: string }>(
+    db,
+    raw(sql<never>`DELETE FROM deliveries WHERE id IN (${oldDeliveries})`),
+  );
+  const jobs = statement<{ before: string }>(
+    db,
+    raw(sql<never>`DELETE FROM jobs WHERE id IN (
+      SELECT id FROM jobs WHERE state = 'done' AND finished_at < ${before}
+      ORDER BY finished_at LIMIT ${sql.lit(BATCH)})`),
+  );
 
   return (now, retentionDays) => {
     if (retentionDays === 0) return null;
-    const before = toInstant(now - retentionDays * DAY_MS);
+    const bound = { before: toInstant(now - retentionDays * DAY_MS) };
     const pruned = write(db, () => ({
-      deliveries: deliveries.run({ before }),
-      signedTexts: signedTexts.run({ before }),
-      jobs: jobs.run({ before }),
+      signedTexts: signedTexts.run(bound),
+      deliveries: deliveries.run(bound),
+      jobs: jobs.run(bound),
     }));
-    return pruned.deliveries + pruned.signedTexts + pruned.jobs > 0 ? pruned : null;
+    return pruned.deliveries + pruned.jobs > 0 ? pruned : null;
   };
-}
-
-function removal(db: Sqlite, table: string, condition: string, order: string) {
-  return statement<{ before: string }>(
-    db,
-    raw(sql<never>`DELETE FROM ${sql.table(table)} WHERE rowid IN (
-      SELECT rowid FROM ${sql.table(table)} WHERE ${sql.raw(condition)} ${parameter('before')}
-      ORDER BY ${sql.ref(order)} LIMIT ${sql.lit(BATCH)})`),
-  );
 }

@@ -32,17 +32,13 @@ export type DeliveryReport = DeliveryRow & { job_state: JobState | null; job_out
 /** What people and gauges ask of the inbox. Nothing here writes. */
 export interface Reports {
   countJobs(): JobCounts;
-  /**
-   * When the next job becomes due or the next lease runs out (epoch ms); null when there is none.
-   * What is due already has had its chance in `claimJobs`: it waits for a claim to end, not for a time.
-   */
-  nextRunAt(now: number): number | null;
   /** Newest first. */
   listJobs(filter: JobFilter): JobRow[];
   findJob(id: number): JobRow | null;
   /** Newest first. */
   listDeliveries(filter: DeliveryFilter): DeliveryReport[];
-  readSignedText(digest: string): string | null;
+  /** The text that came with a delivery, as it was signed. */
+  readSignedText(deliveryId: number): string | null;
   /** Whether an accepted delivery for the installation came at or after this instant. */
   hasDeliverySince(installationId: string, since: number): boolean;
 }
@@ -59,23 +55,17 @@ export function createReports(db: Sqlite): Reports {
       (SELECT count(*) FROM jobs WHERE state = 'buried') AS buried,
       (SELECT min(run_at) FROM jobs WHERE state = 'ready') AS oldestRunAt`),
   );
-  const next = statement<{ now: string }, { at: string | null }>(
-    db,
-    raw(sql<{ at: string | null }>`SELECT min(at) AS at FROM (
-      SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > ${parameter('now')}
-      UNION ALL
-      SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${parameter('now')})`),
-  );
   const job = statement<{ id: number }, JobRow>(
     db,
     queries.selectFrom('jobs').selectAll().where('id', '=', parameter<number>('id')),
   );
-  const text = statement<{ digest: string }, { signed_data: string }>(
+  const text = statement<{ deliveryId: number }, { signed_data: string }>(
     db,
     queries
-      .selectFrom('signed_texts')
+      .selectFrom('deliveries')
+      .innerJoin('signed_texts', 'signed_texts.id', 'deliveries.text_id')
       .select('signed_data')
-      .where('digest', '=', parameter<string>('digest')),
+      .where('deliveries.id', '=', parameter<number>('deliveryId')),
   );
   const since = statement<{ installationId: string; since: string }, { found: number }>(
     db,
@@ -87,14 +77,10 @@ export function createReports(db: Sqlite): Reports {
   return {
     countJobs: () =>
       counts.get({ none: null }) ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
-    nextRunAt: now => {
-      const at = next.get({ now: toInstant(now) })?.at ?? null;
-      return at === null ? null : Date.parse(at);
-    },
     listJobs: filter => listJobs(db, filter),
     findJob: id => job.get({ id }) ?? null,
     listDeliveries: filter => listDeliveries(db, filter),
-    readSignedText: digest => text.get({ digest })?.signed_data ?? null,
+    readSignedText: deliveryId => text.get({ deliveryId })?.signed_data ?? null,
     hasDeliverySince: (installationId, from) =>
       since.get({ installationId, since: toInstant(from) })?.found === 1,
   };

@@ -173,6 +173,7 @@ function prepare(db: Sqlite) {
       raw(sql<never>`
         UPDATE jobs SET state = 'ready', run_at = max(jobs.run_at, ${parameter('runAt')}),
           attempts = max(jobs.attempts, ${parameter('attempts')}),
+          trigger = iif(merged.trigger = 'delivery', 'delivery', jobs.trigger),
           payload = json_patch(jobs.payload, merged.payload),
           last_error_code = merged.last_error_code, last_error = merged.last_error
         FROM jobs AS merged WHERE jobs.id = ${id} AND merged.id = ${parameter('from')}`),

@@ -1,0 +1,107 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { NewDelivery } from '../inbox/deliveries.js';
+import { isId } from '../registry/model.js';
+import { type ContentFault, isObject, type JsonObject, member, parseJson, readContent } from './content.js';
+import { verifySignature } from './signature.js';
+
+export type SetAsideReason = ContentFault | 'other_app' | 'no_usable_installation_id';
+
+export type Delivery = Omit<NewDelivery, 'receivedAt'>;
+
+/** 400: no signed text to check. 401: not signed by a secret of ours; why is not said. */
+export type Opened =
+  | { readonly verdict: 'refused'; readonly status: 400 | 401; readonly detail: string }
+  | { readonly verdict: 'accepted' | 'set_aside'; readonly delivery: Delivery };
+
+export interface OpenDeliveryOptions {
+  readonly body: Buffer;
+  /** As it was sent; undefined when there was none. */
+  readonly signature: string | undefined;
+  /** Newest first; all are tried. */
+  readonly secrets: readonly string[];
+  readonly appId: string;
+}
+
+const MAX_EVENT_LENGTH = 100;
+const MAX_MISMATCH_LENGTH = 200;
+
+/**
+ * Verify the signed text as it was sent, then decode it, then parse it, and believe nothing else.
+ * Once the signature is good no content is refused: what cannot be used is set aside with its reason.
+ */
+export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): Opened {
+  if (!isUtf8(body)) return refuse('expected the body to be UTF-8');
+  const outer = parseJson(body.toString());
+  if (!isObject(outer)) return refuse('expected the body to be a JSON object');
+  const signedData = member(outer, 'signedData');
+  if (typeof signedData !== 'string') return refuse('expected signedData to be a string');
+  const secretIndex = verifySignature(signedData, signature, secrets);
+  if (secretIndex === -1) return { verdict: 'refused', status: 401, detail: 'the signature is not valid' };
+  const said = readSigned(signedData, outer, appId);
+  const verdict = said.reason === null ? 'accepted' : 'set_aside';
+  const digest = hash('sha256', signedData);
+  return { verdict, delivery: { ...said, verdict, signedData, digest, secretIndex } };
+}
+
+function refuse(detail: string): Opened {
+  return { verdict: 'refused', status: 400, detail };
+}
+
+type Said = Pick<Delivery, 'event' | 'installationId' | 'organizationId' | 'outerMismatch'> & {
+  readonly reason: SetAsideReason | null;
+};
+
+function readSigned(signedData: string, outer: JsonObject, appId: string): Said {
+  const content = readContent(signedData);
+  if ('fault' in content) {
+    return {
+      event: null,
+      installationId: null,
+      organizationId: null,
+      outerMismatch: null,
+      reason: content.fault,
+    };
+  }
+  const installation = member(content.object, 'installation');
+  const installationId = usableId(member(installation, 'id'));
+  return {
+    event: readEvent(member(content.object, 'event')),
+    installationId,
+    organizationId: usableId(member(member(installation, 'organization'), 'id')),
+    outerMismatch: findMismatch(content.object, outer),
+    reason: findReason(member(installation, 'appId'), appId, installationId),
+  };
+}
+
+function findReason(
+  signedAppId: unknown,
+  appId: string,
+  installationId: string | null,
+): SetAsideReason | null {
+  if (typeof signedAppId === 'string' && signedAppId !== appId) return 'other_app';
+  return installationId === null ? 'no_usable_installation_id' : null;
+}
+
+function usableId(value: unknown): string | null {
+  return isId(value) ? value : null;
+}
+
+/** Any name is kept, for events that the registry adds later. */
+function readEvent(value: unknown): string | null {
+  return typeof value === 'string' ? plainText(value, MAX_EVENT_LENGTH) : null;
+}
+
+/** Names of the signed members that stand outside with another value. */
+function findMismatch(signed: JsonObject, outer: JsonObject): string | null {
+  const names = Object.keys(outer).filter(
+    name => name !== 'signedData' && !isDeepStrictEqual(member(signed, name), outer[name]),
+  );
+  return names.length === 0 ? null : plainText(names.join(', '), MAX_MISMATCH_LENGTH);
+}
+
+/** Short, well-formed and without NUL, which other readers of the database stumble over. */
+function plainText(text: string, maxLength: number): string {
+  return Buffer.from(text.slice(0, maxLength)).toString().replaceAll('\0', '\uFFFD');
+}

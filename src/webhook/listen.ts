@@ -1,0 +1,77 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { PROBLEM_TYPE, problemText } from './problem.js';
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  /** Node cuts slow senders only as often as this. */
+  readonly checkIntervalMs?: number;
+  /** How long requests that are under way may take to end when the server closes. */
+  readonly graceMs?: number;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** Take no more, answer what is under way, close idle sockets. */
+  close(): Promise<void>;
+}
+
+const IDLE_SWEEP_MS = 20;
+
+export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { host, port, headersTimeoutMs = 10_000, requestTimeoutMs = 15_000 } = options;
+  const { checkIntervalMs = 1000, graceMs = 5000 } = options;
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkIntervalMs,
+    },
+    handler,
+  );
+  server.on('clientError', answerBrokenRequest);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      const taken = typeof address === 'object' && address !== null ? address.port : port;
+      resolve({ port: taken, close: () => close(server, graceMs) });
+    });
+  });
+}
+
+function close(server: Server, graceMs: number): Promise<void> {
+  return new Promise(resolve => {
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** What Node could not parse as HTTP, or what came too slowly. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [line, detail] = describe(error.code);
+  const body = problemText(Number(line.slice(0, 3)), detail);
+  const head = `content-type: ${PROBLEM_TYPE}\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${line}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function describe(code: string | undefined): readonly [string, string] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['408 Request Timeout', 'the request came too slowly'];
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return ['431 Request Header Fields Too Large', 'the headers are too large'];
+  return ['400 Bad Request', 'expected an HTTP/1.1 request'];
+}

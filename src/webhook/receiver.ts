@@ -1,0 +1,107 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import type { NewDelivery, StoredDelivery } from '../inbox/deliveries.js';
+import { readBody } from './body.js';
+import { type Delivery, openDelivery } from './delivery.js';
+import { sendProblem } from './problem.js';
+
+export interface ReceiverOptions {
+  /** The signature stands in the header `x-<prefix>-signature-256`. */
+  readonly headerPrefix: string;
+  readonly secrets: readonly string[];
+  readonly appId: string;
+  /** Resolves once the delivery is on disk; rejects when it was not stored. */
+  readonly accept: (delivery: NewDelivery) => Promise<StoredDelivery>;
+  readonly now: () => number;
+  /** Told of every answered POST, for logs and metrics. */
+  readonly answered?: (answer: Answer) => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** What was signed; null where the post was refused before its signature was known to be good. */
+  readonly delivery: Delivery | null;
+  /** Null unless the status is 202. */
+  readonly stored: StoredDelivery | null;
+  /** Why a delivery could not be stored; null unless the status is 503. */
+  readonly error: unknown;
+  /** From the last byte of the body to the answer; 0 where no body was read. */
+  readonly tookMs: number;
+}
+
+export const WEBHOOK_PATH = '/webhooks';
+
+const RETRY_AFTER_SECONDS = '5';
+const NOT_STORED = 'the delivery was not stored: send it again';
+
+const PAGE = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>carbon-mirror</title>
+<p>This is a carbon-mirror receiver. The registry posts its webhooks to <code>${WEBHOOK_PATH}</code>.</p>
+</html>
+`;
+
+/** The door: verify, store, answer. Nothing else happens within a request. */
+export function createReceiver(options: ReceiverOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('strict routing');
+  app.enable('case sensitive routing');
+  app.post(WEBHOOK_PATH, createHandler(options));
+  app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST'));
+  app.get('/', (_request, response) => {
+    response.type('html').send(PAGE);
+  });
+  app.all('/', (_request, response) => refuseMethod(response, 'GET, HEAD'));
+  app.use((_request, response) => sendProblem(response, 404, 'there is nothing here'));
+  app.use(answerError);
+  return app;
+}
+
+function createHandler({ headerPrefix, secrets, appId, accept, now, answered }: ReceiverOptions) {
+  const signatureHeader = `x-${headerPrefix}-signature-256`.toLowerCase();
+
+  function told(answer: Partial<Answer> & { readonly status: number }): void {
+    answered?.({ delivery: null, stored: null, error: null, tookMs: 0, ...answer });
+  }
+
+  function refuse(response: Response, status: number, detail: string, tookMs: number): void {
+    sendProblem(response, status, detail);
+    told({ status, tookMs });
+  }
+
+  async function store(response: Response, delivery: Delivery, receivedAt: number): Promise<void> {
+    const stored = await accept({ ...delivery, receivedAt }).catch((error: unknown) => {
+      sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
+      told({ status: 503, delivery, error, tookMs: now() - receivedAt });
+      return null;
+    });
+    if (stored === null) return;
+    response.statusCode = 202;
+    response.end();
+    told({ status: 202, delivery, stored, tookMs: now() - receivedAt });
+  }
+
+  return (request: Request, response: Response): void => {
+    readBody(request, body => {
+      if ('status' in body) return refuse(response, body.status, body.detail, 0);
+      const receivedAt = now();
+      const header = request.headers[signatureHeader];
+      const signature = typeof header === 'string' ? header : undefined;
+      const opened = openDelivery({ body: body.bytes, signature, secrets, appId });
+      if (opened.verdict === 'refused') {
+        return refuse(response, opened.status, opened.detail, now() - receivedAt);
+      }
+      void store(response, opened.delivery, receivedAt);
+    });
+  };
+}
+
+function refuseMethod(response: Response, allow: string): void {
+  sendProblem(response, 405, `expected ${allow}`, { allow });
+}
+
+/** A path that cannot be decoded is the sender's fault; anything else is ours, and is not explained. */
+const answerError: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  if (error instanceof URIError) sendProblem(response, 400, 'expected a path that can be decoded');
+  else sendProblem(response, 500, 'this is a fault of the receiver');
+};

@@ -1,0 +1,52 @@
+// The floors of the receive benchmark. Nothing of ours is imported: Express as anybody would use it.
+// Arguments: `bare` or `insert`, data folder, secret.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import express from 'express';
+
+const [kind, folder, secret] = process.argv.slice(2);
+
+const app = express();
+app.disable('x-powered-by');
+app.disable('etag');
+app.enable('strict routing');
+app.enable('case sensitive routing');
+app.use(express.json({ limit: 65_536 }));
+
+const store = kind === 'insert' ? createStore() : () => undefined;
+
+app.post('/webhooks', (request, response) => {
+  const { signedData } = request.body;
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`);
+  const given = Buffer.from(request.headers['x-registry-signature-256'] ?? '');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    response.status(401).end();
+    return;
+  }
+  store(request.body);
+  response.status(202).end();
+});
+
+const server = app.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`listening ${server.address().port}\n`);
+});
+process.once('SIGTERM', () => process.exit(0));
+
+/** One insert and one flush a request. */
+function createStore() {
+  const db = new Database(join(folder, 'floor.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  db.pragma('temp_store = MEMORY');
+  db.exec(`CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY, received_at TEXT NOT NULL, event TEXT, installation_id TEXT,
+    digest TEXT NOT NULL, signed_data TEXT NOT NULL) STRICT`);
+  const insert = db.prepare(`INSERT INTO deliveries (received_at, event, installation_id, digest, signed_data)
+    VALUES (?, ?, ?, ?, ?)`);
+  return ({ event, installation, signedData }) => {
+    const digest = createHash('sha256').update(signedData).digest('hex');
+    insert.run(new Date().toISOString(), event, installation.id, digest, signedData);
+  };
+}
