@@ -5,7 +5,7 @@ CREATE VIEW freshness (
   state, -- current, late, partial, doubtful, failing, forbidden, suspended, uninstalled or never_read
   complete_at, -- start of the last complete read; null before the first
   age_seconds, -- how long ago that was
-  rows, -- rows that are there now
+  rows, -- rows that are there now; of the certificates those that are stored
   drift, -- changes so far that no delivery had announced
   attempted_at, -- start of the latest read, however it ended
   error -- what is wrong; null where nothing is
@@ -33,7 +33,19 @@ SELECT r.organization_id, r.resource,
       > 2 * max(coalesce((SELECT schedule_seconds FROM origin), 900), coalesce(r.duration_ms, 0) / 100) THEN 'late'
     ELSE 'current'
   END,
-  r.complete_at, unixepoch('now') - unixepoch(r.complete_at), r.rows, r.drift, r.attempted_at, r.error
+  r.complete_at, unixepoch('now') - unixepoch(r.complete_at),
+  CASE r.resource
+    WHEN 'projects' THEN (
+      SELECT count(*) FROM project_references AS n JOIN projects AS p ON p.id = n.project_id
+      WHERE n.organization_id = r.organization_id
+    )
+    WHEN 'certificates' THEN (
+      SELECT coalesce(sum(certificates), 0) FROM certificate_sums AS c
+      WHERE c.organization_id = r.organization_id AND c.state = 'stored'
+    )
+    ELSE r.rows
+  END,
+  r.drift, r.attempted_at, r.error
 FROM resource_states AS r
 LEFT JOIN access ON access.organization_id = r.organization_id;
 

@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/database/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import type { Finish, Outcome, Read } from '../../src/mirror/list-read.js';
+import { createMirror, type Mirror, type ReadRequest } from '../../src/mirror/mirror.js';
+import type { Items, ListResource } from '../../src/mirror/resources.js';
+import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
 
 /** A real, migrated mirror.db that goes away with its test. */
@@ -12,4 +16,121 @@ export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
   });
   migrate(db, 'mirror', new Date(NOON).toISOString());
   return db;
+}
+
+/** A client's view of time: it moves only when it is told to. */
+export interface Clock {
+  at: number;
+}
+
+export const MINUTE = 60_000;
+
+export function amount(exact: string): Amount {
+  const [tonnes = '0', rest = ''] = exact.split('.');
+  const micro = rest.length <= 6 ? BigInt(tonnes) * 1_000_000n + BigInt(rest.padEnd(6, '0')) : null;
+  return { exact, value: Number(exact), micro, fault: null };
+}
+
+export function retirement(id: string, overrides: Partial<Retirement> = {}): Retirement {
+  const item = {
+    id,
+    organizationId: 'organization-1',
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    serialization: 'ICR-ISL-354-1-14-R-0-2021',
+    vintage: '2021',
+    amount: amount('12.5'),
+    reason: 'Voluntary purposes',
+    beneficiary: 'Harbour Ferries',
+    comment: null,
+    isClaimed: true,
+    createdAt: '2026-03-01T10:00:00Z',
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
+}
+
+export function credit(creditId: string, overrides: Partial<Credit> = {}): Credit {
+  const item = {
+    creditId,
+    inventoryId: null,
+    organizationId: 'organization-1',
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    serialization: 'ICR-ISL-354-1-14-R-0-2021',
+    vintage: null,
+    type: 'exPost',
+    tokenId: null,
+    tokenAddress: null,
+    unit: null,
+    amount: amount('100'),
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
+}
+
+export function installation(id: string, overrides: Partial<Installation> = {}): Installation {
+  const item = {
+    id,
+    appId: 'app-1',
+    organizationId: 'organization-1',
+    organization: null,
+    permissions: { organization_info: 'VIEW', organization_warehouse: 'WRITE' },
+    createdAt: null,
+    updatedAt: null,
+    ...overrides,
+  };
+  return { ...item, document: overrides.document ?? JSON.stringify(item) };
+}
+
+export interface Scene {
+  readonly db: Sqlite;
+  readonly mirror: Mirror;
+  readonly clock: Clock;
+  /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
+  readonly read: <Name extends ListResource>(
+    resource: Name,
+    items: readonly Items[Name][],
+    how?: Partial<ReadRequest<Name>> & { limit?: number | null; total?: number | null } & Pick<Finish, 'ask'>,
+  ) => Promise<Outcome>;
+}
+
+export const TRAFFIC = { requests: 1, bytes: 100 };
+
+/** A mirror with one active installation, and a clock at noon. */
+export function temporaryScene(folder?: string): Scene {
+  const db = temporaryMirror(folder);
+  const clock = { at: NOON };
+  const mirror = createMirror(db, () => clock.at);
+  const trigger = 'delivery';
+  mirror.writeInstallation({
+    installation: installation('installation-1'),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    trigger,
+  });
+  return {
+    db,
+    mirror,
+    clock,
+    read: async (resource, items, { limit = null, total, ask, ...request } = {}) => {
+      const read = mirror.beginRead({
+        organizationId: 'organization-1',
+        resource,
+        claim: 1,
+        startedAt: clock.at,
+        trigger,
+        announced: true,
+        ...request,
+      });
+      if (limit === null) await read.writeBatch(items);
+      else await writePages(read, items, limit);
+      return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask }) });
+    },
+  };
+}
+
+async function writePages<Item>(read: Read<Item>, items: readonly Item[], limit: number): Promise<void> {
+  for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
+    await read.writePage(page, items.slice(page * limit, (page + 1) * limit));
+  }
 }

@@ -1,0 +1,202 @@
+import type { Lane } from '../database/inbox-tables.js';
+import type { RunState } from '../database/mirror-tables.js';
+import type { Sqlite } from '../database/open.js';
+import { createFence, type Fence } from './fence.js';
+import type { Resource } from './resources.js';
+
+/** What is asked of one run: which resource, for whom, by which claim. */
+export interface RunRequest {
+  readonly organizationId: string;
+  readonly resource: Resource;
+  readonly claim: number;
+  /** When the read began, in milliseconds; taken before the first call to the registry. */
+  readonly startedAt: number;
+  readonly trigger: string;
+  /** Whether a delivery came since the last complete read; a scheduled run's changes are drift otherwise. */
+  readonly announced: boolean;
+}
+
+export interface Counts {
+  added: number;
+  changed: number;
+  removed: number;
+  unchanged: number;
+}
+
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface KnownState {
+  readonly rows: number;
+  readonly complete_at: string | null;
+  readonly open_run: number | null;
+  readonly doubted_at: string | null;
+  readonly doubted: Uint8Array | null;
+  readonly stamp_at: string | null;
+  readonly read_claim: number | null;
+  readonly read_at: string | null;
+}
+
+interface Whose {
+  organization_id: string;
+  resource: Resource;
+}
+
+interface RunCounts {
+  rows_added: number;
+  rows_changed: number;
+  rows_removed: number;
+  rows_unchanged: number;
+}
+
+interface NewRun {
+  organization_id: string | null;
+  resource: Resource | 'installation';
+  trigger: string;
+  claim: number;
+  started_at: string;
+}
+
+interface EndedRun extends RunCounts {
+  id: number;
+  finished_at: string;
+  state: RunState;
+  requests: number;
+  bytes: number;
+  drift: number;
+  error_code: string | null;
+  error: string | null;
+}
+
+interface SmallRun extends NewRun {
+  finished_at: string;
+  rows_added: number;
+  rows_changed: number;
+}
+
+interface Written extends Whose {
+  rows: number;
+  open_run: number;
+  stamp_at: string;
+  read_claim: number;
+  read_at: string;
+}
+
+interface EndedState extends Whose {
+  rows: number;
+  complete_at: string | null;
+  attempted_at: string;
+  outcome: RunState;
+  error_code: string | null;
+  error: string | null;
+  open_run: number | null;
+  drift: number;
+  drift_at: string | null;
+  duration_ms: number | null;
+  stamp_at: string | null;
+  read_claim: number | null;
+  read_at: string | null;
+}
+
+/** The statements behind sync_runs, resource_states, fences and the version counter, prepared once. */
+export interface Books {
+  readonly db: Sqlite;
+  readonly fence: Fence;
+  /** Reserves so many version numbers and answers the first of them. Inside a transaction. */
+  versions(count: number): number;
+  state(organizationId: string, resource: Resource): KnownState | undefined;
+  prepareStates(organizationId: string, resources: readonly Resource[]): void;
+  beginRun(run: NewRun): number;
+  /** A run that wrote one row and is over. */
+  enterSmallRun(run: SmallRun): number;
+  countRun(run: RunCounts & { id: number }): void;
+  endRun(run: EndedRun): void;
+  interruptRuns(organizationId: string, lane: Lane, claim: number, at: string): void;
+  written(state: Written): void;
+  ended(state: EndedState): void;
+  doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
+  forbid(whose: Whose & { forbidden_at: string }): void;
+}
+
+const WHOSE = 'organization_id = @organization_id AND resource = @resource';
+
+export function createBooks(db: Sqlite): Books {
+  const advance = db
+    .prepare<[number], number>('UPDATE version_counter SET last = last + ? RETURNING last')
+    .pluck();
+  const state = db.prepare<[string, string], KnownState>(
+    `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, read_claim, read_at
+     FROM resource_states WHERE organization_id = ? AND resource = ?`,
+  );
+  const prepare = db.prepare(
+    'INSERT INTO resource_states (organization_id, resource) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const begin = db.prepare<[NewRun]>(
+    `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
+     VALUES (@organization_id, @resource, @trigger, @claim, @started_at, 'running')`,
+  );
+  const enterSmall = db.prepare<[SmallRun]>(
+    `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state,
+       rows_added, rows_changed)
+     VALUES (@organization_id, @resource, @trigger, @claim, @started_at, @finished_at, 'complete',
+       @rows_added, @rows_changed)`,
+  );
+  const count = db.prepare(
+    `UPDATE sync_runs SET rows_added = @rows_added, rows_changed = @rows_changed,
+       rows_removed = @rows_removed, rows_unchanged = @rows_unchanged
+     WHERE id = @id`,
+  );
+  const end = db.prepare(
+    `UPDATE sync_runs SET finished_at = @finished_at, state = @state, requests = @requests, bytes = @bytes,
+       rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
+       rows_unchanged = @rows_unchanged, drift = @drift, error_code = @error_code, error = @error
+     WHERE id = @id`,
+  );
+  const interrupt = db.prepare(
+    `UPDATE sync_runs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
+       error = 'the work was interrupted before it ended'
+     WHERE state = 'running' AND organization_id = @organization_id AND claim < @claim
+       AND (resource = 'certificates') = (@lane = 'certificates')`,
+  );
+  const written = db.prepare(
+    `UPDATE resource_states SET rows = rows + @rows, open_run = @open_run, stamp_at = @stamp_at,
+       read_claim = @read_claim, read_at = @read_at
+     WHERE ${WHOSE}`,
+  );
+  const ended = db.prepare(
+    `UPDATE resource_states SET rows = rows + @rows, complete_at = coalesce(@complete_at, complete_at),
+       attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
+       forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL), open_run = @open_run,
+       drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
+       duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
+       read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
+     WHERE ${WHOSE}`,
+  );
+  const doubt = db.prepare(
+    `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
+  );
+  const forbid = db.prepare(
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @forbidden_at) WHERE ${WHOSE}`,
+  );
+  return {
+    db,
+    fence: createFence(db),
+    versions: wanted => (advance.get(wanted) ?? wanted) - wanted + 1,
+    state: (organizationId, resource) => state.get(organizationId, resource),
+    prepareStates: (organizationId, resources) => {
+      for (const resource of resources) prepare.run(organizationId, resource);
+    },
+    beginRun: run => Number(begin.run(run).lastInsertRowid),
+    enterSmallRun: run => Number(enterSmall.run(run).lastInsertRowid),
+    countRun: run => void count.run(run),
+    endRun: run => void end.run(run),
+    interruptRuns: (organizationId, lane, claim, at) =>
+      void interrupt.run({ organization_id: organizationId, lane, claim, at }),
+    written: row => void written.run(row),
+    ended: row => void ended.run(row),
+    doubt: row => void doubt.run(row),
+    forbid: row => void forbid.run(row),
+  };
+}

@@ -1,0 +1,46 @@
+/** A list that lost at least this many rows, and more than half of what it had, is not believed at once. */
+const GATE_ROWS = 20;
+const GATE_SHARE = 0.5;
+/** How long after a doubtful read a second one may confirm it. */
+export const AGREE_AFTER_MS = 60_000;
+/** As many missing rows are asked for by their id. */
+export const ASK_AT_MOST = 50;
+
+/** What a complete read knows about the rows that it did not find. */
+export interface Evidence {
+  readonly missing: number;
+  /** Rows that were there before the read. */
+  readonly before: number;
+  /** One answer, which cannot have shifted under the reader. */
+  readonly isSnapshot: boolean;
+  /** Every page stood exactly as the read before had found it. */
+  readonly isQuiet: boolean;
+  readonly asked: number;
+  /** How many of those the registry still knows. */
+  readonly alive: number;
+  /** How long ago a complete read first lacked most rows; null where none did. */
+  readonly doubtedForMs: number | null;
+}
+
+/**
+ * close: the missing rows are gone, but for those that are alive. keep: unproved, read once more.
+ * doubt: most of the list is gone, a second read must agree. wait: it is too early for that.
+ * close_doubted: it agrees, for the rows that both reads lacked.
+ */
+export type Verdict = 'close' | 'keep' | 'doubt' | 'wait' | 'close_doubted';
+
+export function judge(evidence: Evidence): Verdict {
+  if (tripsGate(evidence)) return judgeEmptied(evidence);
+  if (evidence.asked > 0 && evidence.missing <= evidence.asked) return 'close';
+  if (evidence.alive > 0) return 'keep';
+  return evidence.isSnapshot || evidence.isQuiet ? 'close' : 'keep';
+}
+
+export function tripsGate({ missing, before }: { missing: number; before: number }): boolean {
+  return missing >= GATE_ROWS && missing > before * GATE_SHARE;
+}
+
+function judgeEmptied({ alive, doubtedForMs }: Evidence): Verdict {
+  if (alive > 0 || doubtedForMs === null) return 'doubt';
+  return doubtedForMs < AGREE_AFTER_MS ? 'wait' : 'close_doubted';
+}

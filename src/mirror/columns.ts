@@ -1,0 +1,66 @@
+import type { Amount, ProjectReference } from '../registry/model.js';
+
+export type Value = string | number | bigint | null;
+
+/** One column of a mirrored row and how it is taken from what the registry sent. */
+export interface Column<Item> {
+  readonly name: string;
+  readonly of: (item: Item) => Value;
+}
+
+export function column<Item>(name: string, of: (item: Item) => Value): Column<Item> {
+  return { name, of };
+}
+
+const UNREADABLE = /\p{Surrogate}|\0/u;
+
+/** Text that every reader of the database can read: a lone surrogate or a NUL becomes U+FFFD. */
+export function text(value: string | null): string | null {
+  if (value === null || !UNREADABLE.test(value)) return value;
+  return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\uFFFD');
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** Later ones have a year of six digits, which would not sort as text. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** `YYYY-MM-DDTHH:MM:SS.sssZ`, or null where the registry sent no usable instant. Without a zone it is UTC. */
+export function instant(value: string | null): string | null {
+  const match = value === null ? null : INSTANT.exec(value);
+  if (value === null || match === null) return null;
+  const zoned = match[1] === undefined && value.length > 10 ? `${value}Z` : value;
+  const milliseconds = Date.parse(zoned);
+  return milliseconds <= LAST_INSTANT ? formatInstant(milliseconds) : null;
+}
+
+export function formatInstant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+export function flag(value: boolean | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+const ENDING_YEAR = /-(\d{4})$/;
+
+/** Warehouse credits come without their vintage, but their serialization ends with it. */
+export function vintageOf(item: { vintage: string | null; serialization: string | null }): string | null {
+  return text(item.vintage ?? ENDING_YEAR.exec(item.serialization ?? '')?.[1] ?? null);
+}
+
+export function amountColumns<Item extends { amount: Amount }>(): Column<Item>[] {
+  return [
+    column('amount', item => item.amount.value),
+    column('amount_micro', item => item.amount.micro),
+    column('amount_exact', item => text(item.amount.exact)),
+    column('fault', item => text(item.amount.fault)),
+  ];
+}
+
+export function projectColumns<Item extends { project: ProjectReference | null }>(): Column<Item>[] {
+  return [
+    column('project_id', item => text(item.project?.id ?? null)),
+    column('project_name', item => text(item.project?.fullName ?? null)),
+  ];
+}

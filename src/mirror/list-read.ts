@@ -1,0 +1,214 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Counts, Fault } from './books.js';
+import { HeldPages } from './held-pages.js';
+import {
+  type Circumstances,
+  COMPLETE,
+  closeRows,
+  type Decision,
+  decide,
+  findMissing,
+  NONE,
+} from './missing.js';
+import { digestOf } from './pages.js';
+import type { ListParts } from './parts.js';
+import type { Traffic } from './run.js';
+import { type HeldPage, Staging } from './staging.js';
+import { VersionSet } from './version-set.js';
+
+/** Rows of one transaction; it stays well under 50 ms. */
+const SLICE = 500;
+/** Up to so many changes become visible at once, in the last transaction. */
+const AT_ONCE = 1_000;
+/** The changes of a long list become visible after so many pages, or so many rows. */
+const HOLD_PAGES = 10;
+const REMEMBER_PAGES = 64;
+
+export interface PageResult {
+  /** Rows that this read had not seen before; 0 where the page only repeats. */
+  readonly fresh: number;
+  readonly repeated: number;
+}
+
+export interface Finish extends Traffic {
+  /** How many rows the registry says the list has; null where it does not say. */
+  readonly total: number | null;
+  /** Answers which of the ids, at most 50, the registry does not know any more. */
+  readonly ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+}
+
+export interface Outcome extends Readonly<Counts> {
+  readonly state: 'complete' | 'partial' | 'doubtful';
+  readonly fault: Fault | null;
+  readonly runId: number;
+  readonly drift: number;
+  /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */
+  readonly missing: number;
+  readonly missingIds: readonly string[];
+  /** The list moved while it was read: reading it once more, at once, can settle it. */
+  readonly readAgain: boolean;
+}
+
+/** A read of one list. Its calls follow one another; each works for a few milliseconds between two pauses. */
+export interface Read<Item> {
+  /** A page of a paginated list, numbered from 0. */
+  writePage(page: number, items: readonly Item[]): Promise<PageResult>;
+  /** A part of one answer that holds the whole list. */
+  writeBatch(items: readonly Item[]): Promise<PageResult>;
+  /** After everything was written: closes what is gone, if that is certain. */
+  finish(finish: Finish): Promise<Outcome>;
+  abandon(fault: Fault, traffic: Traffic): void;
+}
+
+export class ListRead<Item extends { document: string }> implements Read<Item> {
+  readonly #parts: ListParts<Item>;
+  readonly #staging: Staging<Item>;
+  readonly #pages: HeldPages;
+  #pagesHeldBack = 0;
+  #showsEarly = false;
+
+  constructor(parts: ListParts<Item>) {
+    this.#parts = parts;
+    this.#staging = new Staging(parts);
+    this.#pages = new HeldPages(parts.pages, parts.run.before.open_run === null);
+  }
+
+  async writePage(page: number, items: readonly Item[]): Promise<PageResult> {
+    this.#parts.run.demandNotEnded();
+    const digest = digestOf(items);
+    if (this.#pages.skip(page, digest, this.#staging)) return { fresh: items.length, repeated: 0 };
+    this.#staging.demandDistinct(items);
+    const held = { number: page, digest, versions: Array.from(items, () => 0), waiting: 0 };
+    const result = await this.#compare(items, held);
+    this.#pages.hold(held);
+    await this.#showPages();
+    return result;
+  }
+
+  async writeBatch(items: readonly Item[]): Promise<PageResult> {
+    this.#parts.run.demandNotEnded();
+    const result = await this.#compare(items.filter(this.#parts.admits), null);
+    if (this.#staging.size > AT_ONCE) this.#showsEarly = true;
+    if (this.#showsEarly && this.#staging.size >= SLICE) await this.#applyAll();
+    return result;
+  }
+
+  async finish({ total, ask, requests, bytes }: Finish): Promise<Outcome> {
+    this.#parts.run.demandNotEnded();
+    const seen = this.#staging.distinct;
+    if (total !== null && total !== seen) {
+      const fault = {
+        code: 'total_differs',
+        message: `the registry counts ${total} rows, this read saw ${seen}`,
+      };
+      return this.#end({ ...COMPLETE, state: 'partial', fault, doubt: undefined, readAgain: true }, [], {
+        requests,
+        bytes,
+      });
+    }
+    if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], { requests, bytes });
+    const missing = await findMissing(this.#parts, this.#staging.seen);
+    const decision =
+      missing.versions.size === 0 ? COMPLETE : await decide(this.#parts, missing, this.#circumstances(ask));
+    const outcome = await this.#end(decision, missing.ids, { requests, bytes });
+    return { ...outcome, missing: missing.versions.size - outcome.removed };
+  }
+
+  abandon(fault: Fault, traffic: Traffic): void {
+    this.#staging.clear();
+    this.#parts.run.abandon(fault, traffic);
+  }
+
+  async #compare(items: readonly Item[], page: HeldPage | null): Promise<PageResult> {
+    const before = this.#staging.distinct;
+    for (let start = 0; start < items.length; start += SLICE) {
+      if (start > 0) await pause();
+      for (const [index, item] of items.slice(start, start + SLICE).entries()) {
+        this.#staging.compare(item, page, start + index);
+      }
+    }
+    const fresh = this.#staging.distinct - before;
+    return { fresh, repeated: items.length - fresh };
+  }
+
+  async #showPages(): Promise<void> {
+    if (this.#staging.size > 0) this.#pagesHeldBack += 1;
+    if (this.#staging.size >= SLICE || this.#pagesHeldBack >= HOLD_PAGES) return this.#applyAll();
+    if (this.#pages.waiting >= REMEMBER_PAGES) this.#write(() => ({}));
+  }
+
+  async #applyAll(): Promise<void> {
+    while (this.#staging.size > 0) {
+      this.#write(runId => this.#staging.apply(runId, SLICE));
+      await pause();
+    }
+    this.#pagesHeldBack = 0;
+  }
+
+  #write(work: (runId: number) => Partial<Counts>): void {
+    this.#parts.run.write(runId => {
+      const counts = work(runId);
+      this.#pages.keep();
+      return counts;
+    });
+  }
+
+  #circumstances(ask: Finish['ask']): Circumstances {
+    const { before } = this.#parts.run;
+    const doubtedAt = before.doubted_at;
+    return {
+      before: before.rows,
+      isSnapshot: this.#pages.visited <= 1,
+      isQuiet: this.#pages.moved === 0,
+      doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
+      doubtedForMs: doubtedAt === null ? null : this.#parts.request.startedAt - Date.parse(doubtedAt),
+      ask,
+    };
+  }
+
+  /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
+  async #end(decision: Decision, ids: readonly string[], traffic: Traffic): Promise<Outcome> {
+    const { run } = this.#parts;
+    const isLittle = this.#staging.size + decision.close.size <= AT_ONCE;
+    if (!isLittle) await this.#writeInSlices(decision.close);
+    const { state, fault, readAgain } = decision;
+    const { id, drift } = run.end({ state, fault, isInterrupted: false, ...traffic }, runId => {
+      const counts = this.#staging.apply(runId, AT_ONCE);
+      this.#pages.keep();
+      this.#pages.dropStale(this.#staging.repeated);
+      this.#doubt(decision.doubt);
+      return { ...counts, removed: isLittle ? closeRows(this.#parts, decision.close.values(), runId) : 0 };
+    });
+    return { ...run.counts, state, fault, runId: id, drift, missing: 0, missingIds: ids, readAgain };
+  }
+
+  async #writeInSlices(close: VersionSet): Promise<void> {
+    await this.#applyAll();
+    this.#write(() => {
+      this.#pages.dropStale(this.#staging.repeated);
+      return {};
+    });
+    let slice: number[] = [];
+    for (const version of close.values()) {
+      slice.push(version);
+      if (slice.length === SLICE) {
+        const full = slice;
+        this.#write(runId => ({ removed: closeRows(this.#parts, full, runId) }));
+        slice = [];
+        await pause();
+      }
+    }
+    this.#write(runId => ({ removed: closeRows(this.#parts, slice, runId) }));
+  }
+
+  #doubt(doubt: VersionSet | null | undefined): void {
+    const { books, request, run } = this.#parts;
+    if (doubt === undefined || (doubt === null && run.before.doubted_at === null)) return;
+    books.doubt({
+      organization_id: request.organizationId,
+      resource: request.resource,
+      doubted_at: doubt === null ? null : new Date(request.startedAt).toISOString(),
+      doubted: doubt?.pack() ?? null,
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import type { Sqlite } from '../database/open.js';
+import type { Retirement } from '../registry/model.js';
+import { CERTIFICATE_COLUMNS } from './certificate-rows.js';
+import type { Companion } from './parts.js';
+import { createRetirementSums } from './retirement-sums.js';
+
+const NOTHING: Companion<unknown> = {
+  begin: () => undefined,
+  enter: () => undefined,
+  leave: () => undefined,
+  vanish: () => undefined,
+  flush: () => undefined,
+};
+
+export function noCompanion<Item>(): Companion<Item> {
+  return NOTHING;
+}
+
+/** Retirements carry their sums with them, and a retirement that is gone takes its certificate to the past. */
+export function createRetirementCompanion(db: Sqlite): Companion<Retirement> {
+  const sums = createRetirementSums(db);
+  const its =
+    '(organization_id, retirement_id) = (SELECT organization_id, id FROM retirements WHERE version = ?)';
+  const names = CERTIFICATE_COLUMNS.join(', ');
+  const archive = db.prepare<[string, number, number]>(
+    `INSERT INTO certificates_past (${names}, valid_to, closed_by)
+     SELECT ${names}, ?, ? FROM certificates WHERE state = 'stored' AND ${its}`,
+  );
+  const remove = db.prepare<[number]>(`DELETE FROM certificates WHERE ${its}`);
+  return {
+    begin: sums.discard,
+    enter: sums.add,
+    leave: sums.subtract,
+    vanish: (version, validTo, runId) => {
+      archive.run(validTo, runId, version);
+      remove.run(version);
+    },
+    flush: sums.flush,
+  };
+}
