@@ -1,11 +1,184 @@
+import { readFileSync } from 'node:fs';
+import {
+  type Role,
+  SETTINGS,
+  type SettingsByRole,
+  SettingsError,
+  type SettingsFault,
+} from './config/settings.js';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SettingsTools {
+  readonly readFile: (path: string) => string;
+  /** Throws where the text is no usable private key; its message must not hold the text. */
+  readonly checkPrivateKey?: (pem: string) => void;
+}
+
+const OPERATIONS_PORTS = { receive: '8081', work: '8082', live: '0', sandbox: '0' } as const;
+const SECRET_OF = {
+  receive: 'WEBHOOK_SECRETS',
+  work: 'REGISTRY_PRIVATE_KEY',
+  live: 'REGISTRY_PRIVATE_KEY',
+  sandbox: null,
+} as const;
+/** Enough to recognise a value; a secret pasted into the wrong setting is mostly longer. */
+const SHOWN_CHARACTERS = 60;
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {
   return process.env;
 }
 
+export function readSecretFile(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
 /** Where the databases are: all that a quick command needs, without the cost of the checked settings. */
 export function readDataDir(env: Environment): string {
   return env['DATA_DIR'] || 'data';
+}
+
+/** What a child of `up` is given: never the other one's secret, and no port twice. */
+export function childEnvironment(env: Environment, role: 'receive' | 'work'): Environment {
+  const foreign = SECRET_OF[role === 'receive' ? 'work' : 'receive'];
+  const kept = Object.entries(env).filter(([name]) => name !== foreign && name !== `${foreign}_FILE`);
+  const port = env['OPERATIONS_PORT'] ?? '';
+  const next =
+    role === 'work' && /^[1-9]\d*$/.test(port) ? { OPERATIONS_PORT: String(Number(port) + 1) } : {};
+  return { ...Object.fromEntries(kept), ...next };
+}
+
+/** Checks what a role needs and refuses with every fault at once. Only `tools` touches the outside. */
+export async function readSettings<R extends Role>(
+  env: Environment,
+  role: R,
+  tools: SettingsTools = { readFile: readSecretFile },
+): Promise<SettingsByRole[R]> {
+  const { CHECKS } = await import('./config/checks.js');
+  const { given, faults } = takeSecret(withDefaults(env, role), SECRET_OF[role], tools);
+  const result = CHECKS[role].safeParse(given);
+  const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
+  const unfit = (result.error?.issues ?? [])
+    .map(({ path, message }) => faultAt(String(path[0]), message, given))
+    .filter(({ name }) => !spoken.has(name));
+  const all = inOrder([...faults, ...unfit, ...unknownNames(env)]);
+  if (all.length > 0 || !result.success) throw new SettingsError(all);
+  return result.data;
+}
+
+/** `up` checks what both of its children will be given before it starts either. */
+export async function readUpSettings(env: Environment, tools?: SettingsTools) {
+  const [receive, work] = await Promise.allSettled([
+    readSettings(childEnvironment(env, 'receive'), 'receive', tools),
+    readSettings(childEnvironment(env, 'work'), 'work', tools),
+  ]);
+  if (receive.status === 'fulfilled' && work.status === 'fulfilled') {
+    return { receive: receive.value, work: work.value };
+  }
+  throw joinErrors([receive, work].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
+}
+
+/** An empty value is one that is not set. */
+function withDefaults(env: Environment, role: Role): Environment {
+  const values = SETTINGS.map(({ name, default: standard }) => {
+    const fallback = name === 'OPERATIONS_PORT' ? OPERATIONS_PORTS[role] : (standard ?? undefined);
+    return [name, env[name] || fallback];
+  });
+  return Object.fromEntries(values);
+}
+
+interface Given {
+  readonly given: Environment;
+  readonly faults: readonly SettingsFault[];
+}
+
+function takeSecret(env: Environment, name: string | null, tools: SettingsTools): Given {
+  const path = name === null ? undefined : env[`${name}_FILE`];
+  if (name === null) return { given: env, faults: [] };
+  if (path !== undefined && env[name] !== undefined) {
+    const expected = `only one of ${name} and ${name}_FILE`;
+    return { given: env, faults: [{ name, expected, came: 'both are set' }] };
+  }
+  try {
+    const text =
+      path === undefined
+        ? env[name]
+        : tools
+            .readFile(path)
+            .replace(/^\uFEFF/, '')
+            .trimEnd();
+    const given = { ...env, [name]: text };
+    return { given, faults: name === 'REGISTRY_PRIVATE_KEY' ? keyFaults(text, tools) : [] };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    const came = `${shown(path)} cannot be read${code}`;
+    return { given: env, faults: [{ name: `${name}_FILE`, expected: 'a file that can be read', came }] };
+  }
+}
+
+function keyFaults(pem: string | undefined, tools: SettingsTools): SettingsFault[] {
+  if (pem === undefined) return [];
+  try {
+    tools.checkPrivateKey?.(pem);
+    return [];
+  } catch (error) {
+    const came = error instanceof Error ? error.message : 'it cannot be read';
+    return [{ name: 'REGISTRY_PRIVATE_KEY', expected: "the app's private key", came }];
+  }
+}
+
+function faultAt(name: string, expected: string, given: Environment): SettingsFault {
+  const value = given[name];
+  if (value === undefined) return { name, expected, came: 'it is not set' };
+  const secret = SETTINGS.some(setting => setting.name === name && setting.secret);
+  return { name, expected, came: secret ? 'its text is not shown' : `came ${shown(value)}` };
+}
+
+/** What looks like a credential in the wrong place is not shown either. */
+function shown(value = ''): string {
+  if (value.length > SHOWN_CHARACTERS || /[@=\n]|-----|^cr[su]_/.test(value))
+    return 'a text that is not shown';
+  return JSON.stringify(value);
+}
+
+/** A name that nobody reads is most likely a known one, mistyped. */
+function unknownNames(env: Environment): SettingsFault[] {
+  const known = SETTINGS.map(each => each.name);
+  return Object.keys(env)
+    .filter(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] && !known.includes(name))
+    .map(name => {
+      const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
+      return { name, expected: `a known name, perhaps ${nearest}`, came: 'there is no such setting' };
+    });
+}
+
+/** How many letters must be put in, taken out or changed to make one word the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (const [i, letter] of one.split('').entries()) {
+    const next = [i + 1];
+    for (const [j, wanted] of other.split('').entries()) {
+      const changed = (row[j] ?? 0) + (letter === wanted ? 0 : 1);
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function joinErrors(reasons: readonly unknown[]): unknown {
+  const foreign = reasons.find(reason => !(reason instanceof SettingsError));
+  if (foreign !== undefined) return foreign;
+  return new SettingsError(
+    inOrder(reasons.flatMap(reason => (reason instanceof SettingsError ? reason.faults : []))),
+  );
+}
+
+/** In the order of the table, each setting once. */
+function inOrder(faults: readonly SettingsFault[]): SettingsFault[] {
+  const names = SETTINGS.map(each => each.name);
+  const place = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length);
+  const first = faults.filter((fault, i) => faults.findIndex(other => other.name === fault.name) === i);
+  return first.toSorted((a, b) => place(a.name) - place(b.name));
 }

@@ -49,7 +49,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'a raw socket': { homes: [], sandbox: 'none' },
   'better-sqlite3': { homes: ['database'], sandbox: 'one' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },
-  croner: { homes: ['sync', 'config.ts'], sandbox: 'none' },
+  croner: { homes: ['sync', 'config'], sandbox: 'none' },
   express: { homes: ['webhook', 'operations'], sandbox: 'any' },
   jose: { homes: ['auth'], sandbox: 'one' },
   kysely: { homes: ['database', 'inbox', 'mirror', 'query'], sandbox: 'none' },
@@ -57,7 +57,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   pino: { homes: ['log.ts'], sandbox: 'none' },
   'pino-pretty': { homes: ['log.ts'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },
-  zod: { homes: ['config.ts'], sandbox: 'none' },
+  zod: { homes: ['config'], sandbox: 'none' },
 };
 
 const BUILT_IN_HOMES: Readonly<Record<string, string>> = {

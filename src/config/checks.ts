@@ -1,0 +1,155 @@
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { LOG_LEVELS, MIN_SECRET_CHARACTERS, type Role, type SettingsByRole } from './settings.js';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+const text = (expected: string, fits: (value: string) => boolean) =>
+  z.string({ error: expected }).refine(fits, { error: expected });
+const like = (expected: string, shape: RegExp) => text(expected, value => shape.test(value));
+const number = (expected: string, shape: RegExp, least: number, most: number) =>
+  text(expected, value => shape.test(value) && Number(value) >= least && Number(value) <= most).transform(
+    Number,
+  );
+const whole = (least: number, most: number) =>
+  number(`a whole number from ${least} to ${most}`, /^\d{1,9}$/, least, most);
+const oneOf = <const T extends readonly [string, ...string[]]>(words: T) =>
+  z.enum(words, { error: `one of ${words.join(', ')}` });
+
+const ADDRESS = like('a host name or an address', /^[\w.:-]{1,253}$/);
+const PORT = whole(0, 65_535);
+
+const SETTINGS_TEXT = z.object({
+  REGISTRY_BASE_URL: text(
+    'an https address, or http on a loopback one, without user, query or fragment',
+    isBaseUrl,
+  ).transform(url => new URL(url).href.replace(/\/+$/, '')),
+  REGISTRY_HEADER_PREFIX: like('a plain word such as registry or icr', /^[a-z][a-z0-9-]{0,40}$/i),
+  REGISTRY_API_VERSION: like('a version such as 2023-06-16', /^[\w.-]{1,40}$/),
+  REGISTRY_FIND_PATH: like('an absolute path such as /projects/find', /^(\/[\w-]+)+$/),
+  REGISTRY_APP_ID: like("the app's id: 1 to 128 letters, digits, - and _", /^[\w-]{1,128}$/),
+  REGISTRY_PRIVATE_KEY: text("the app's private key as PEM text", value =>
+    value.includes('PRIVATE KEY-----'),
+  ),
+  REGISTRY_REQUESTS_PER_SECOND: number('a number from 0.1 to 10000', /^\d{1,5}(\.\d{1,3})?$/, 0.1, 10_000),
+  REGISTRY_BURST: whole(1, 100_000),
+  WEBHOOK_SECRETS: z
+    .string({ error: `secrets of at least ${MIN_SECRET_CHARACTERS} characters, separated by commas` })
+    .transform(value => value.split(/,[\r\n]*|[\r\n]+/).map(each => each.trim()))
+    .superRefine((secrets, context) => {
+      const short = secrets.findIndex(each => each.length < MIN_SECRET_CHARACTERS);
+      if (short < 0) return;
+      const message = `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secrets[short]?.length ?? 0} as in number ${short + 1} of ${secrets.length}`;
+      context.addIssue({ code: 'custom', message });
+    }),
+  DATA_DIR: text('the name of a folder', value => !value.includes('\0')),
+  HOST: ADDRESS,
+  PORT,
+  OPERATIONS_HOST: ADDRESS,
+  OPERATIONS_PORT: PORT,
+  SANDBOX_PORT: PORT,
+  SYNC_SCHEDULE: text('a cron expression of five fields, such as */15 * * * *', isSchedule),
+  WORKER_CONCURRENCY: whole(1, 64),
+  MIRROR_MEMBERS: oneOf(['on', 'off']),
+  RETENTION_DAYS: whole(0, 36_500),
+  LOG_LEVEL: oneOf(LOG_LEVELS),
+});
+
+type SettingsText = z.output<typeof SETTINGS_TEXT>;
+
+const SHARED = { DATA_DIR: true, LOG_LEVEL: true } as const;
+const LISTENING = { OPERATIONS_HOST: true, OPERATIONS_PORT: true, RETENTION_DAYS: true } as const;
+const LIVE = {
+  ...SHARED,
+  REGISTRY_BASE_URL: true,
+  REGISTRY_HEADER_PREFIX: true,
+  REGISTRY_API_VERSION: true,
+  REGISTRY_FIND_PATH: true,
+  REGISTRY_APP_ID: true,
+  REGISTRY_PRIVATE_KEY: true,
+  REGISTRY_REQUESTS_PER_SECOND: true,
+  REGISTRY_BURST: true,
+} as const;
+
+/** What each role reads, and nothing else: a setting of another role is neither looked at nor held. */
+export const CHECKS: { readonly [R in Role]: z.ZodType<SettingsByRole[R]> } = {
+  receive: SETTINGS_TEXT.pick({
+    ...SHARED,
+    ...LISTENING,
+    REGISTRY_HEADER_PREFIX: true,
+    REGISTRY_APP_ID: true,
+    WEBHOOK_SECRETS: true,
+    HOST: true,
+    PORT: true,
+  }).transform(given => ({
+    ...shared(given),
+    ...listening(given),
+    headerPrefix: given.REGISTRY_HEADER_PREFIX,
+    appId: given.REGISTRY_APP_ID,
+    webhookSecrets: given.WEBHOOK_SECRETS,
+    host: given.HOST,
+    port: given.PORT,
+  })),
+  work: SETTINGS_TEXT.pick({
+    ...LIVE,
+    ...LISTENING,
+    SYNC_SCHEDULE: true,
+    WORKER_CONCURRENCY: true,
+    MIRROR_MEMBERS: true,
+  }).transform(given => ({
+    ...live(given),
+    ...listening(given),
+    syncSchedule: given.SYNC_SCHEDULE,
+    workerConcurrency: given.WORKER_CONCURRENCY,
+    mirrorMembers: given.MIRROR_MEMBERS === 'on',
+  })),
+  live: SETTINGS_TEXT.pick(LIVE).transform(live),
+  sandbox: SETTINGS_TEXT.pick({ ...SHARED, SANDBOX_PORT: true }).transform(given => ({
+    ...shared(given),
+    sandboxPort: given.SANDBOX_PORT,
+  })),
+};
+
+function shared(given: Pick<SettingsText, keyof typeof SHARED>) {
+  return { dataDir: given.DATA_DIR, logLevel: given.LOG_LEVEL };
+}
+
+function listening(given: Pick<SettingsText, keyof typeof LISTENING>) {
+  return {
+    operationsHost: given.OPERATIONS_HOST,
+    operationsPort: given.OPERATIONS_PORT,
+    retentionDays: given.RETENTION_DAYS,
+  };
+}
+
+function live(given: Pick<SettingsText, keyof typeof LIVE>) {
+  return {
+    ...shared(given),
+    baseUrl: given.REGISTRY_BASE_URL,
+    headerPrefix: given.REGISTRY_HEADER_PREFIX,
+    apiVersion: given.REGISTRY_API_VERSION,
+    findPath: given.REGISTRY_FIND_PATH,
+    appId: given.REGISTRY_APP_ID,
+    privateKey: given.REGISTRY_PRIVATE_KEY,
+    requestsPerSecond: given.REGISTRY_REQUESTS_PER_SECOND,
+    burst: given.REGISTRY_BURST,
+  };
+}
+
+function isBaseUrl(value: string): boolean {
+  if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+}
+
+/** croner also takes a date, which would run once and then never again. */
+function isSchedule(value: string): boolean {
+  const fields = value.trim().split(/\s+/).length;
+  if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fields < 5 || fields > 6)) return false;
+  try {
+    return new Cron(value, { paused: true, timezone: 'UTC' }).nextRun(new Date(0)) !== null;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,349 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { childEnvironment, readDataDir, readSettings, readUpSettings } from '../src/config.js';
+import {
+  type ReceiveSettings,
+  type Role,
+  SETTINGS,
+  SettingsError,
+  type WorkSettings,
+} from '../src/config/settings.js';
+
+const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+const SECRET = 'correct horse battery';
+const NO_FILES = {
+  readFile: (path: string): string => {
+    throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
+  },
+};
+const GOOD = {
+  REGISTRY_BASE_URL: 'https://api.registry.example/v1/',
+  REGISTRY_APP_ID: '2b1c9f60-app',
+  REGISTRY_PRIVATE_KEY: PEM,
+  WEBHOOK_SECRETS: SECRET,
+};
+
+async function refusal(env: Record<string, string>, role: Role = 'work', tools = NO_FILES) {
+  const error = await readSettings({ ...GOOD, ...env }, role, tools).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error === null) return null;
+  if (!(error instanceof SettingsError)) throw error;
+  return error;
+}
+
+const wrongNames = async (env: Record<string, string>, role: Role = 'work'): Promise<string[]> =>
+  ((await refusal(env, role))?.faults ?? []).map(fault => fault.name);
+
+test('the defaults are those of the table', async () => {
+  expect(await readSettings(GOOD, 'receive', NO_FILES)).toEqual({
+    dataDir: 'data',
+    logLevel: 'info',
+    operationsHost: '127.0.0.1',
+    operationsPort: 8081,
+    retentionDays: 90,
+    headerPrefix: 'registry',
+    appId: '2b1c9f60-app',
+    webhookSecrets: [SECRET],
+    host: '127.0.0.1',
+    port: 8080,
+  });
+  expect(await readSettings(GOOD, 'work', NO_FILES)).toEqual({
+    dataDir: 'data',
+    logLevel: 'info',
+    operationsHost: '127.0.0.1',
+    operationsPort: 8082,
+    retentionDays: 90,
+    baseUrl: 'https://api.registry.example/v1',
+    headerPrefix: 'registry',
+    apiVersion: '2023-06-16',
+    findPath: '/projects/find',
+    appId: '2b1c9f60-app',
+    privateKey: PEM,
+    requestsPerSecond: 20,
+    burst: 40,
+    syncSchedule: '*/15 * * * *',
+    workerConcurrency: 4,
+    mirrorMembers: true,
+  });
+  expect(await readSettings({}, 'sandbox', NO_FILES)).toEqual({
+    dataDir: 'data',
+    logLevel: 'info',
+    sandboxPort: 8090,
+  });
+});
+
+test('every fault is reported at once, by name, in the order of the table', async () => {
+  const env = {
+    REGISTRY_BASE_URL: 'ftp://registry.example',
+    REGISTRY_APP_ID: '../app',
+    REGISTRY_PRIVATE_KEY: '',
+    REGISTRY_BURST: '20x',
+    WORKER_CONCURRENCY: '0',
+    LOG_LEVEL: 'loud',
+    WEBHOOK_SECRET: SECRET,
+  };
+  const error = await refusal(env);
+  expect(error?.message).toBe(
+    [
+      '7 settings are wrong:',
+      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came "ftp://registry.example"',
+      `  REGISTRY_APP_ID: expected the app's id: 1 to 128 letters, digits, - and _; came "../app"`,
+      `  REGISTRY_PRIVATE_KEY: expected the app's private key as PEM text; it is not set`,
+      '  REGISTRY_BURST: expected a whole number from 1 to 100000; came "20x"',
+      '  WORKER_CONCURRENCY: expected a whole number from 1 to 64; came "0"',
+      '  LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent; came "loud"',
+      '  WEBHOOK_SECRET: expected a known name, perhaps WEBHOOK_SECRETS; there is no such setting',
+    ].join('\n'),
+  );
+});
+
+describe('T03 a webhook secret', () => {
+  test.each([
+    ['unset', undefined],
+    ['empty', ''],
+    ['blank', '                    '],
+    ['short', 'fifteen letters'],
+    ['short behind a good one', `${SECRET},short`],
+    ['empty behind a good one', `${SECRET},`],
+    ['empty between good ones', `${SECRET},,${SECRET}`],
+    ['long only by its blanks', `${SECRET},   short         `],
+  ])('that is %s is refused', async (_case, secrets) => {
+    const { WEBHOOK_SECRETS: _, ...rest } = GOOD;
+    const env = secrets === undefined ? rest : { ...rest, WEBHOOK_SECRETS: secrets };
+    const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(SettingsError);
+    expect(String(error)).toContain('WEBHOOK_SECRETS: expected');
+    expect(String(error)).not.toContain('short  ');
+    expect(String(error)).not.toContain(SECRET);
+  });
+
+  test('of 16 characters is taken, and several are kept in their order', async () => {
+    const env = { ...GOOD, WEBHOOK_SECRETS: 'sixteen-letters!, older-and-longer-one' };
+    const { webhookSecrets } = await readSettings(env, 'receive', NO_FILES);
+    expect(webhookSecrets).toEqual(['sixteen-letters!', 'older-and-longer-one']);
+  });
+});
+
+describe('secrets', () => {
+  test('come from a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
+    try {
+      const key = join(folder, 'key.pem');
+      const secrets = join(folder, 'secrets');
+      writeFileSync(key, `\uFEFF${PEM}\n`);
+      writeFileSync(secrets, `${SECRET}\nanother long secret\r\n`);
+      const env = {
+        REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
+        REGISTRY_APP_ID: GOOD.REGISTRY_APP_ID,
+        REGISTRY_PRIVATE_KEY_FILE: key,
+        WEBHOOK_SECRETS_FILE: secrets,
+      };
+      const { receive, work } = await readUpSettings(env);
+      expect(work.privateKey).toBe(PEM.trimEnd());
+      expect(receive.webhookSecrets).toEqual([SECRET, 'another long secret']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('that cannot be read from their file are one fault, not two', async () => {
+    const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' });
+    expect(error?.message).toBe(
+      'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; "/nowhere/key.pem" cannot be read (ENOENT)',
+    );
+  });
+
+  test('are given once: the text or the file', async () => {
+    expect(await wrongNames({ REGISTRY_PRIVATE_KEY_FILE: 'key.pem' })).toEqual(['REGISTRY_PRIVATE_KEY']);
+    expect(await wrongNames({ WEBHOOK_SECRETS_FILE: 'secrets' }, 'receive')).toEqual(['WEBHOOK_SECRETS']);
+  });
+
+  test('T69 are never shown in a fault, wherever they were put', async () => {
+    const misplaced = {
+      REGISTRY_PRIVATE_KEY_FILE: PEM,
+      REGISTRY_BASE_URL: `https://user:${SECRET}@registry.example`,
+      REGISTRY_APP_ID: 'crs_0123456789abcdef',
+      LOG_LEVEL: `secret=${SECRET}`,
+    };
+    const shown = String(await refusal({ ...misplaced, REGISTRY_PRIVATE_KEY: '' }));
+    for (const text of ['BEGIN', SECRET, 'crs_']) expect(shown).not.toContain(text);
+    expect(shown).toContain('REGISTRY_PRIVATE_KEY_FILE');
+    expect(String(await refusal({ REGISTRY_PRIVATE_KEY: 'no pem but secret' }))).not.toContain('secret');
+  });
+
+  test('are checked by the function that is given for the key', async () => {
+    const tools = {
+      ...NO_FILES,
+      checkPrivateKey: () => {
+        throw new Error('found one of 1024 bits');
+      },
+    };
+    const error = await refusal({}, 'work', tools);
+    expect(error?.message).toContain(
+      "REGISTRY_PRIVATE_KEY: expected the app's private key; found one of 1024 bits",
+    );
+  });
+
+  test('of another role are neither read nor held', async () => {
+    const other = { REGISTRY_PRIVATE_KEY: 'nonsense', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' };
+    const receive = await readSettings({ ...GOOD, ...other }, 'receive', NO_FILES);
+    const work = await readSettings({ ...GOOD, WEBHOOK_SECRETS: 'short' }, 'work', NO_FILES);
+    expect(JSON.stringify(receive)).not.toContain('nonsense');
+    expect(JSON.stringify(work)).not.toContain('short');
+    expectTypeOf<ReceiveSettings>().not.toHaveProperty('privateKey');
+    expectTypeOf<WorkSettings>().not.toHaveProperty('webhookSecrets');
+  });
+});
+
+describe('a base URL', () => {
+  test.each([
+    ['https://registry.example', 'https://registry.example'],
+    ['HTTPS://Registry.Example/API/', 'https://registry.example/API'],
+    ['http://127.0.0.1:8090', 'http://127.0.0.1:8090'],
+    ['http://localhost:8090/', 'http://localhost:8090'],
+    ['http://[::1]:8090', 'http://[::1]:8090'],
+  ])('T32 %s is taken', async (url, normal) => {
+    expect((await readSettings({ ...GOOD, REGISTRY_BASE_URL: url }, 'live', NO_FILES)).baseUrl).toBe(normal);
+  });
+
+  test.each([
+    'http://registry.example',
+    'http://127.0.0.1.evil.example',
+    'http://localhost.evil.example',
+    'http://10.0.0.1',
+    'https://user:word@registry.example',
+    'https://registry.example/?a=b',
+    'https://registry.example/#a',
+    'https://registry.example?',
+    'registry.example',
+    'file:///etc/passwd',
+    'https://',
+  ])('T32 %s is refused', async url => {
+    expect(await wrongNames({ REGISTRY_BASE_URL: url })).toEqual(['REGISTRY_BASE_URL']);
+  });
+});
+
+test.each([
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '80.5'],
+  ['PORT', '0x50'],
+  ['PORT', ' 80'],
+  ['PORT', '1e3'],
+  ['HOST', 'a b'],
+  ['RETENTION_DAYS', 'ninety'],
+  ['OPERATIONS_PORT', '8081;'],
+  ['REGISTRY_HEADER_PREFIX', 'x y'],
+])('the receiver refuses %s=%s', async (name, value) => {
+  expect(await wrongNames({ [name]: value }, 'receive')).toEqual([name]);
+});
+
+test.each([
+  ['REGISTRY_REQUESTS_PER_SECOND', '0'],
+  ['REGISTRY_REQUESTS_PER_SECOND', 'Infinity'],
+  ['REGISTRY_REQUESTS_PER_SECOND', '20x'],
+  ['REGISTRY_FIND_PATH', '//evil.example/find'],
+  ['REGISTRY_FIND_PATH', 'projects/find'],
+  ['REGISTRY_API_VERSION', '2023 06 16'],
+  ['REGISTRY_APP_ID', '..'],
+  ['MIRROR_MEMBERS', 'yes'],
+  ['SYNC_SCHEDULE', 'often'],
+  ['SYNC_SCHEDULE', '61 * * * *'],
+  ['SYNC_SCHEDULE', '* * * *'],
+  ['SYNC_SCHEDULE', '0 0 30 2 *'],
+  ['SYNC_SCHEDULE', '2030-01-01T00:00:00'],
+])('the worker refuses %s=%s', async (name, value) => {
+  expect(await wrongNames({ [name]: value })).toEqual([name]);
+});
+
+test.each(['*/15 * * * *', '0 3 * * 1-5', '*/10 * * * * *', '@hourly'])(
+  'the schedule %s is taken',
+  async SYNC_SCHEDULE => {
+    expect(await refusal({ SYNC_SCHEDULE })).toBeNull();
+  },
+);
+
+test('port 0 is taken: any free port, or none for operations', async () => {
+  const { port, operationsPort } = await readSettings(
+    { ...GOOD, PORT: '0', OPERATIONS_PORT: '0' },
+    'receive',
+    NO_FILES,
+  );
+  expect([port, operationsPort]).toEqual([0, 0]);
+});
+
+test('an unknown REGISTRY_ or WEBHOOK_ name is a fault; other names are none of our business', async () => {
+  expect(await wrongNames({ REGISTRY_BASEURL: 'x', PATH: '/bin', DATADIR: 'x' })).toEqual([
+    'REGISTRY_BASEURL',
+  ]);
+  expect(String(await refusal({ REGISTRY_BASEURL: 'x' }))).toContain('perhaps REGISTRY_BASE_URL;');
+  expect(String(await refusal({ WEBHOOK_SECRET_FILE: 'x' }))).toContain('perhaps WEBHOOK_SECRETS_FILE;');
+});
+
+test('the children of up get different ports and only their own secrets', async () => {
+  const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home' };
+  expect(childEnvironment(env, 'receive')).toEqual({
+    REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
+    REGISTRY_APP_ID: GOOD.REGISTRY_APP_ID,
+    WEBHOOK_SECRETS: SECRET,
+    OPERATIONS_PORT: '9000',
+    HOME: '/home',
+  });
+  const { work } = await readUpSettings(env, NO_FILES);
+  expect(work.operationsPort).toBe(9001);
+  expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
+});
+
+test('up reports the faults of both children, each once', async () => {
+  const error: unknown = await readUpSettings({ LOG_LEVEL: 'loud' }, NO_FILES).catch(
+    (reason: unknown) => reason,
+  );
+  const names = error instanceof SettingsError ? error.faults.map(fault => fault.name) : error;
+  expect(names).toEqual([
+    'REGISTRY_BASE_URL',
+    'REGISTRY_APP_ID',
+    'REGISTRY_PRIVATE_KEY',
+    'WEBHOOK_SECRETS',
+    'LOG_LEVEL',
+  ]);
+});
+
+test('a quick command finds the data without the checks', () => {
+  expect([readDataDir({}), readDataDir({ DATA_DIR: '' }), readDataDir({ DATA_DIR: '/srv/mirror' })]).toEqual([
+    'data',
+    'data',
+    '/srv/mirror',
+  ]);
+});
+
+describe('.env.example', () => {
+  const lines = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8').split('\n');
+  const examples = lines.flatMap(line => {
+    const [, name, value] = /^#?([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, value }];
+  });
+
+  test('shows every setting once, in the order of the table', () => {
+    expect(examples.map(({ name }) => name)).toEqual(SETTINGS.map(({ name }) => name));
+  });
+
+  test('shows the defaults, and no value for what has none but the shape of an address', () => {
+    for (const { name, value } of examples) {
+      const standard = SETTINGS.find(setting => setting.name === name)?.default?.split(' receive')[0] ?? '';
+      expect(`${name}=${value}`).toBe(
+        name === 'REGISTRY_BASE_URL' ? `${name}=https://api.registry.example` : `${name}=${standard}`,
+      );
+    }
+  });
+
+  test('sets nothing as it stands', () => {
+    expect(lines.filter(line => line !== '' && !line.startsWith('#'))).toEqual([]);
+  });
+});
