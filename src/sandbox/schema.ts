@@ -190,4 +190,5 @@ export interface WorldTables {
   reservations: Iterable<ReservationRow>;
   inventory_requests: Iterable<InventoryRequestRow>;
   retirements: Iterable<RetirementRow>;
+  transactions: Iterable<TransactionRow>;
 }

@@ -1,6 +1,6 @@
 import type { CreditRow, HoldingRow, OrganizationRow, ReservationRow, WorldTables } from '../schema.js';
 import { type CreditPlan, planCredits } from './credits.js';
-import { planRequests, planReservations } from './movements.js';
+import { LAST_RETIREMENTS, planRequests, planReservations } from './movements.js';
 import {
   type OrganizationCore,
   planAddresses,
@@ -12,6 +12,7 @@ import {
 import { readSize, type WorldSpec } from './plan.js';
 import { planProjects } from './projects.js';
 import { planRetirements, type RetirementPlan } from './retirements.js';
+import { planTransactions } from './transactions.js';
 
 /**
  * A registry's contents: the same seed and size give the same rows, ids included.
@@ -28,6 +29,10 @@ export function createWorld(spec: WorldSpec): WorldTables {
   const sources = { size, apps, organizations, credits, retirements };
   const reservations = planReservations(sources);
   const requests = planRequests(sources);
+  const explained = retirements
+    .lastByApps(LAST_RETIREMENTS)
+    .map(number => retirements.at(number))
+    .toReversed();
 
   return {
     apps,
@@ -41,6 +46,7 @@ export function createWorld(spec: WorldSpec): WorldTables {
     reservations,
     inventory_requests: requests,
     retirements: retirements.rows(),
+    transactions: planTransactions(size.seed, explained, { reservations, requests }),
   };
 }
 

@@ -14,6 +14,7 @@ const TABLES = [
   'reservations',
   'inventory_requests',
   'retirements',
+  'transactions',
 ] as const;
 
 /** Puts a world into an empty database and then makes a note of it, all of it or nothing. */

@@ -15,7 +15,8 @@ import { COMMENTS, REASONS } from './words.js';
 
 const HOLD_MS = 600_000;
 const MINUTE_MS = 60_000;
-const LAST_RETIREMENTS = 10;
+/** So many of the last retirements by apps show how they came about. */
+export const LAST_RETIREMENTS = 10;
 const ENDED = ['expired', 'cancelled', 'expired', 'cancelled', 'expired'] as const;
 const OUTSTANDING_SINCE_MS = [3 * MINUTE_MS, MINUTE_MS] as const;
 const UNDECIDED = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pending'] as const;

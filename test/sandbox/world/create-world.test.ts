@@ -105,6 +105,21 @@ test('Lists are counted 1, 2, 3 in order of time, and the organization holds the
   }
 });
 
+test('Each finished reservation and accepted request has its transaction, which names the retirement and the app', () => {
+  const db = fill(SPEC);
+  const ended = `select id from reservations where state = 'finished'
+    union all select id from inventory_requests where state = 'Accepted'`;
+  const named = 'select coalesce(reservation_id, request_id) from transactions where app_id is not null';
+  expect(values(db, `${named} order by 1`)).toEqual(values(db, `${ended} order by 1`));
+  const fitting = `select t.id from transactions t join retirements r on r.id = t.retirement_id
+    where r.credit_id = t.credit_id and r.amount_micro = t.amount_micro and r.app_id = t.app_id`;
+  expect(values(db, fitting)).toHaveLength(values(db, named).length);
+  expect(values(db, 'select distinct event from transactions order by 1')).toEqual([
+    'organizationTransaction',
+    'warehouseTransaction',
+  ]);
+});
+
 test('Ids and serializations have the forms that the registry shows', () => {
   const db = fill(SPEC);
   for (const table of [
