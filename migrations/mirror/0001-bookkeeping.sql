@@ -52,6 +52,7 @@ CREATE TABLE resource_states (
   organization_id TEXT NOT NULL, -- whose resource
   resource TEXT NOT NULL, -- what is read
   rows INTEGER NOT NULL DEFAULT 0, -- rows that are there now
+  first_complete_at TEXT, -- start of the first complete read; what was before it is not known
   complete_at TEXT, -- start of the last complete read; null before the first
   attempted_at TEXT, -- start of the latest read, however it ended
   outcome TEXT CHECK (outcome IN ('complete', 'partial', 'doubtful', 'failed')), -- how the latest read ended

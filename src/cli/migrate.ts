@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
@@ -13,7 +12,6 @@ export function define(program: Command, io: Io): void {
     .action(async (options: { json?: boolean }) => {
       const { migrateFile } = await import('../database/migrate.js');
       const place = placeAt(dataFolder(io.env), io.env, false);
-      mkdirSync(place.folder, { recursive: true, mode: 0o700 });
       const now = new Date(io.now()).toISOString();
       const applied = [
         ...migrateFile(place.inboxFile, 'inbox', now).map(file => ({ database: 'inbox.db', file })),

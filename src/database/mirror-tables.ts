@@ -130,6 +130,7 @@ interface ResourceStatesTable {
   organization_id: string;
   resource: string;
   rows: number;
+  first_complete_at: string | null;
   complete_at: string | null;
   attempted_at: string | null;
   outcome: RunState | null;

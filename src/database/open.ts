@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 
 export type Sqlite = Database.Database;
@@ -11,6 +12,7 @@ export interface OpenOptions {
 
 const FULL = 2;
 const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
 
 /** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
@@ -49,7 +51,14 @@ export function walBytes(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** Bytes that the disk of a database file has left for us. */
+export function freeBytes(file: string): number {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return bavail * bsize;
+}
+
 function makePrivate(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
   closeSync(openSync(file, 'a', PRIVATE_FILE));
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(name, { throwIfNoEntry: false })?.mode;

@@ -167,6 +167,7 @@ export function createBooks(db: Sqlite): Books {
   );
   const ended = db.prepare(
     `UPDATE resource_states SET rows = rows + @rows, complete_at = coalesce(@complete_at, complete_at),
+       first_complete_at = coalesce(first_complete_at, @complete_at),
        attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
        forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL), open_run = @open_run,
        drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),

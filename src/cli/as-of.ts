@@ -1,0 +1,128 @@
+import { type Command, Option } from 'commander';
+import type { Sqlite } from '../database/open.js';
+import type { AsOf, DatedResource } from '../query/as-of.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
+import { formatOf } from './lists.js';
+import { writeRows, writeValue } from './output.js';
+import { findPlace } from './place.js';
+
+interface AsOfOptions {
+  readonly organization?: string;
+  readonly resource?: DatedResource;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+const RESOURCES = ['warehouse', 'inventory', 'retirements'] as const;
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('as-of')
+    .description('Show warehouse, inventory and retirements of an organization as they stood then')
+    .argument('<date>', 'a date (the end of that day in UTC) or an instant such as 2026-01-31T12:00:00Z')
+    .option('--organization <id>', 'the organization; may be left out where the mirror holds only one')
+    .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
+    .option('--json', 'print it as JSON')
+    .addOption(new Option('--csv', 'print it as CSV; needs --resource').conflicts('json'))
+    .action(async (date: string, options: AsOfOptions) => {
+      const at = readInstant(date, io.now());
+      const { openReader } = await import('../query/open.js');
+      const db = openReader(findPlace(io));
+      try {
+        await show(io, db, at, options);
+      } finally {
+        db.close();
+      }
+    });
+  examples(command, [
+    'carbon-mirror as-of 2025-12-31 --organization ID',
+    'carbon-mirror as-of 2025-12-31T12:00:00Z --resource retirements --csv',
+  ]);
+}
+
+async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promise<void> {
+  const { DATED, readAsOf, readLastReadBefore, readOrganizationIds } = await import('../query/as-of.js');
+  if (options.csv && options.resource === undefined) {
+    throw new CommandFault(
+      EXIT.usage,
+      '--csv prints one table: expected --resource warehouse, inventory or retirements.',
+    );
+  }
+  const organizationId = options.organization ?? onlyOne(readOrganizationIds(db));
+  const wanted = (options.resource === undefined ? RESOURCES : [options.resource]).map(resource => ({
+    organizationId,
+    resource,
+    at,
+  }));
+  const known = await knownAt(io, db, wanted, options.resource === undefined);
+  if (options.json) {
+    const parts = known.map(asOf => [
+      asOf.resource,
+      { lastRead: readLastReadBefore(db, asOf), rows: Array.from(readAsOf(db, asOf)) },
+    ]);
+    return await writeValue(io, { organizationId, at, ...Object.fromEntries(parts) });
+  }
+  for (const asOf of known) {
+    const lastRead = readLastReadBefore(db, asOf);
+    say(io, `${asOf.resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
+    await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(db, asOf));
+    if (!options.csv) await emit(io, '\n');
+  }
+}
+
+/** What was known then. Where all were asked for, one that was never read is named and left out. */
+async function knownAt(io: Io, db: Sqlite, wanted: readonly AsOf[], tolerant: boolean): Promise<AsOf[]> {
+  const { readKnownSince } = await import('../query/as-of.js');
+  const unknown: string[] = [];
+  const known = wanted.filter(asOf => {
+    const since = readKnownSince(db, asOf);
+    if (since !== null && since <= asOf.at) return true;
+    unknown.push(
+      since === null
+        ? `${asOf.resource}: never read completely`
+        : `${asOf.resource}: not known before ${since}`,
+    );
+    return false;
+  });
+  if (known.length === 0 || !tolerant) {
+    if (unknown.length === 0) return known;
+    throw new CommandFault(
+      EXIT.checkFailed,
+      unknown.join('\n'),
+      'The mirror cannot tell what was there before its first complete read.',
+    );
+  }
+  for (const line of unknown) say(io, line);
+  return known;
+}
+
+function onlyOne(ids: readonly string[]): string {
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return id;
+  throw new CommandFault(
+    EXIT.usage,
+    `Expected --organization ID: the mirror holds ${ids.length} organizations.`,
+    'See "carbon-mirror organizations list" for their ids.',
+  );
+}
+
+/** A date means the end of that day in UTC. */
+export function readInstant(text: string, now: number): string {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const ms = day ? Date.parse(`${text}T23:59:59.999Z`) : Date.parse(text);
+  const real = day ? new Date(ms || 0).toISOString().startsWith(text) : instant;
+  if (!real || Number.isNaN(ms)) {
+    throw new CommandFault(
+      EXIT.usage,
+      `Expected a date like 2025-12-31 or an instant like 2025-12-31T12:00:00Z, got "${text}".`,
+    );
+  }
+  const today = new Date(now).toISOString().slice(0, 10);
+  if (day ? text > today : ms > now) {
+    throw new CommandFault(EXIT.usage, `${text} lies in the future: the mirror knows the past only.`);
+  }
+  return new Date(Math.min(ms, now)).toISOString();
+}

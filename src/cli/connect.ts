@@ -1,0 +1,18 @@
+import { type Client, createClient } from '../auth/client.js';
+import { readSettings } from '../config.js';
+import type { Io } from './io.js';
+import type { Place } from './place.js';
+
+/** The registry that a place's settings name. One call of a person is worth waiting for, so no budget is set. */
+export async function connect(place: Place, io: Io): Promise<Client> {
+  const settings = await readSettings(place.env, 'live');
+  return createClient({
+    ...settings,
+    now: io.now,
+    random: Math.random,
+    onClockCorrection: offsetMs =>
+      io.stderr.write(
+        `The registry's clock is ${Math.round(offsetMs / 1000)} s from ours; going by the registry's.\n`,
+      ),
+  });
+}

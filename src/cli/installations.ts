@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { LISTS } from '../query/lists.js';
+import type { Io } from './io.js';
+import { defineGroup, defineList, defineShow } from './lists.js';
+import { liveInstallations, liveInstallation } from './live.js';
+
+export function define(program: Command, io: Io): void {
+  const group = defineGroup(program, 'installations', 'The links between this app and organizations', [
+    'carbon-mirror installations list',
+    'carbon-mirror installations show ID --live',
+  ]);
+  const resource = {
+    noun: 'installations',
+    list: LISTS.installations,
+    live: liveInstallations,
+    liveOne: liveInstallation,
+  };
+  defineList(group, io, resource);
+  defineShow(group, io, resource);
+}

@@ -1,0 +1,169 @@
+import { type Command, Option } from 'commander';
+import type { ListDefinition } from '../query/lists.js';
+import type { Client } from '../auth/client.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
+import { type Format, type Row, writeRows, writeValue } from './output.js';
+import { findPlace, type Place } from './place.js';
+
+export interface ListOptions {
+  readonly organization?: string;
+  readonly limit: string;
+  readonly live?: boolean;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** How the same rows are asked of the registry itself. */
+export type LiveList = (client: Client, options: ListOptions) => AsyncIterable<Row>;
+export type LiveOne = (client: Client, id: string, options: ListOptions) => Promise<Row>;
+
+export interface Resource {
+  readonly noun: string;
+  readonly list: ListDefinition;
+  readonly live?: LiveList;
+  readonly liveOne?: LiveOne;
+}
+
+const LIMIT = new Option('--limit <n>', 'show at most so many, 0 for all').default('100');
+
+/** `list`: from the mirror, or with --live from the registry. */
+export function defineList(parent: Command, io: Io, resource: Resource): Command {
+  const command = parent
+    .command('list')
+    .description(`List ${resource.noun} of the mirror`)
+    .option('--organization <id>', 'of one organization only')
+    .addOption(LIMIT)
+    .option('--json', 'print the rows as JSON')
+    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
+    .action(async (options: ListOptions) => {
+      const place = findPlace(io);
+      const limit = readLimit(options.limit);
+      const rows = options.live
+        ? await readLive(io, place, resource, options)
+        : readMirror(place, resource, options, limit);
+      const shown = await writeRows(io, formatOf(options), resource.list.columns, take(rows, limit));
+      if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
+    });
+  return resource.live === undefined
+    ? command
+    : command.option('--live', 'ask the registry instead of the mirror');
+}
+
+/** `show ID`: every column, and the registry's whole object. */
+export function defineShow(parent: Command, io: Io, resource: Resource): Command {
+  const command = parent
+    .command('show')
+    .description(`Show one of the ${resource.noun}, with the registry's whole object`)
+    .argument('<id>', `value of the column ${resource.list.key}`)
+    .option('--organization <id>', 'the organization that it belongs to')
+    .option('--json', 'print it as JSON')
+    .action(async (id: string, options: ListOptions) => {
+      const place = findPlace(io);
+      const rows = options.live
+        ? [await readLiveOne(io, place, resource, id, options)]
+        : await readMirrorOne(place, resource, id);
+      if (options.json) return await writeValue(io, rows.length === 1 ? rows[0] : rows);
+      for (const row of rows) await emit(io, sheet(row));
+      return undefined;
+    });
+  return resource.liveOne === undefined
+    ? command
+    : command.option('--live', 'ask the registry instead of the mirror');
+}
+
+export function defineGroup(
+  program: Command,
+  name: string,
+  description: string,
+  lines: readonly string[],
+): Command {
+  return examples(program.command(name).description(description), lines);
+}
+
+export function formatOf(options: { readonly json?: boolean; readonly csv?: boolean }): Format {
+  if (options.json) return 'json';
+  return options.csv ? 'csv' : 'table';
+}
+
+export function readLimit(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CommandFault(EXIT.usage, `--limit: expected a whole number, got "${text}".`);
+}
+
+/** One row as lines of name and value. */
+export function sheet(row: Row): string {
+  const width = Math.max(...Object.keys(row).map(name => name.length));
+  const lines = Object.entries(row)
+    .filter(([name]) => name !== 'document')
+    .map(
+      ([name, value]) =>
+        `${name.padEnd(width)}  ${value === null || value === undefined ? '-' : String(value)}`,
+    );
+  const document = typeof row['document'] === 'string' ? `\n${row['document']}\n` : '';
+  return `${lines.join('\n')}\n${document}\n`;
+}
+
+async function* readMirror(
+  place: Place,
+  { list }: Resource,
+  options: ListOptions,
+  limit: number,
+): AsyncIterable<Row> {
+  const { openReader } = await import('../query/open.js');
+  const { readList } = await import('../query/lists.js');
+  const db = openReader(place);
+  try {
+    const filter = { organizationId: options.organization ?? null, limit: limit === 0 ? null : limit };
+    yield* readList(db, list, filter);
+  } finally {
+    db.close();
+  }
+}
+
+async function readMirrorOne(place: Place, { list, noun }: Resource, id: string): Promise<Row[]> {
+  const { openReader } = await import('../query/open.js');
+  const { readByKey } = await import('../query/lists.js');
+  const db = openReader(place);
+  const rows = readByKey(db, list, id);
+  db.close();
+  if (rows.length > 0) return rows;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `There is no "${id}" among the ${noun} of the mirror.`,
+    'It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".',
+  );
+}
+
+async function readLive(
+  io: Io,
+  place: Place,
+  { live }: Resource,
+  options: ListOptions,
+): Promise<AsyncIterable<Row>> {
+  const { connect } = await import('./connect.js');
+  if (live === undefined) throw new CommandFault(EXIT.usage, 'The registry has no such list.');
+  return live(await connect(place, io), options);
+}
+
+async function readLiveOne(
+  io: Io,
+  place: Place,
+  { liveOne }: Resource,
+  id: string,
+  options: ListOptions,
+): Promise<Row> {
+  const { connect } = await import('./connect.js');
+  if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
+  return await liveOne(await connect(place, io), id, options);
+}
+
+async function* take(rows: Iterable<Row> | AsyncIterable<Row>, limit: number): AsyncIterable<Row> {
+  let count = 0;
+  for await (const row of rows) {
+    yield row;
+    count++;
+    if (count === limit) return;
+  }
+}

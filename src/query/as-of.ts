@@ -1,0 +1,100 @@
+import type { Sqlite } from '../database/open.js';
+import type { Value } from './statement-guard.js';
+
+export const DATED = {
+  warehouse: {
+    table: 'warehouse_credits',
+    columns: [
+      'credit_id',
+      'project_name',
+      'vintage',
+      'type',
+      'amount_exact',
+      'serialization',
+      'valid_from',
+      'valid_to',
+    ],
+    order: 'credit_id, inventory_id',
+  },
+  inventory: {
+    table: 'inventory_credits',
+    columns: [
+      'credit_id',
+      'project_name',
+      'vintage',
+      'type',
+      'amount_exact',
+      'serialization',
+      'valid_from',
+      'valid_to',
+    ],
+    order: 'credit_id, inventory_id',
+  },
+  retirements: {
+    table: 'retirements',
+    columns: [
+      'id',
+      'created_at',
+      'amount_exact',
+      'beneficiary',
+      'reason',
+      'project_name',
+      'vintage',
+      'valid_from',
+      'valid_to',
+    ],
+    order: 'created_at, id',
+  },
+} as const;
+export type DatedResource = keyof typeof DATED;
+
+export interface AsOf {
+  readonly organizationId: string;
+  readonly resource: DatedResource;
+  /** An instant in the form of the mirror's own. */
+  readonly at: string;
+}
+
+/** Start of the first complete read: what was before it is not known. Null where there was none. */
+export function readKnownSince(db: Sqlite, { organizationId, resource }: Omit<AsOf, 'at'>): string | null {
+  const row = db
+    .prepare<[string, string], { first_complete_at: string | null }>(
+      'SELECT first_complete_at FROM resource_states WHERE organization_id = ? AND resource = ?',
+    )
+    .get(organizationId, resource);
+  return row?.first_complete_at ?? null;
+}
+
+/** Start of the last complete read at or before the instant, as far back as sync runs are kept. */
+export function readLastReadBefore(db: Sqlite, { organizationId, resource, at }: AsOf): string | null {
+  const row = db
+    .prepare<[string, string, string], { started_at: string | null }>(
+      `SELECT max(started_at) AS started_at FROM sync_runs
+      WHERE organization_id = ? AND resource = ? AND state = 'complete' AND started_at <= ?`,
+    )
+    .get(organizationId, resource, at);
+  return row?.started_at ?? null;
+}
+
+/** The rows that were true at the instant, as far as the mirror had seen. */
+export function readAsOf(
+  db: Sqlite,
+  { organizationId, resource, at }: AsOf,
+): IterableIterator<Record<string, Value>> {
+  const { table, columns, order } = DATED[resource];
+  return db
+    .prepare<[object], Record<string, Value>>(
+      `SELECT ${columns.join(', ')} FROM ${table}_history
+      WHERE organization_id = @organizationId AND valid_from <= @at AND (valid_to IS NULL OR valid_to > @at)
+      ORDER BY ${order}`,
+    )
+    .safeIntegers()
+    .iterate({ organizationId, at });
+}
+
+export function readOrganizationIds(db: Sqlite): string[] {
+  return db
+    .prepare<[], { id: string }>('SELECT DISTINCT organization_id AS id FROM resource_states ORDER BY id')
+    .all()
+    .map(row => row.id);
+}
