@@ -1,0 +1,18 @@
+import type { CallRecord } from '../registry/calls.js';
+import type { ReadOptions } from '../registry/reading.js';
+
+/** Counts what one read costs. */
+export interface Observed {
+  readonly options: Required<Pick<ReadOptions, 'signal' | 'onCall'>>;
+  traffic(): { readonly requests: number; readonly bytes: number };
+}
+
+export function observe(signal: AbortSignal): Observed {
+  let requests = 0;
+  let bytes = 0;
+  const onCall = (call: CallRecord) => {
+    requests += 1;
+    bytes += call.bytes;
+  };
+  return { options: { signal, onCall }, traffic: () => ({ requests, bytes }) };
+}
