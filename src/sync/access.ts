@@ -1,10 +1,9 @@
-import type { AccessTokens } from '../auth/access-tokens.js';
-import type { AppClient } from '../registry/app-client.js';
+import type { Client } from '../auth/client.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation } from '../registry/model.js';
 import type { ReadOptions } from '../registry/reading.js';
 
-/** What the registry lets us do through one installation. No answer shows its state: it is worked out from what is allowed. */
+/** What an installation allows. No answer shows a state: it is worked out from what is answered and what is refused. */
 export type Access =
   | {
       readonly state: 'active' | 'suspended';
@@ -13,30 +12,22 @@ export type Access =
     }
   | { readonly state: 'uninstalled' };
 
-export interface AccessClients {
-  readonly app: AppClient;
-  readonly tokens: AccessTokens;
+export interface AccessOptions extends ReadOptions {
   readonly appId: string;
-}
-
-/** What the mirror knew before. */
-export interface KnownInstallation {
-  readonly organizationId: string | null;
-  readonly state: string;
+  /** What the mirror knew before. */
+  readonly known: { readonly organizationId: string | null; readonly state: string } | null;
+  /** Ask for a new token even where a good one seems to be at hand. */
+  readonly prove: boolean;
 }
 
 /**
  * Gone (404 in the registry's own shape) means uninstalled. There, but refused a new token (403) although
- * the app itself was just answered: suspended. `prove` asks for a new token even where a good one seems to be at hand.
+ * the app itself was just answered: suspended. Anybody else's page means nothing at all.
  */
 export async function readAccess(
-  { app, tokens, appId }: AccessClients,
+  { app, tokens }: Pick<Client, 'app' | 'tokens'>,
   installationId: string,
-  {
-    known,
-    prove,
-    ...options
-  }: ReadOptions & { readonly known: KnownInstallation | null; readonly prove: boolean },
+  { appId, known, prove, ...options }: AccessOptions,
 ): Promise<Access> {
   const installation = await orNull('not_found', app.readInstallation(installationId, options));
   if (installation === null) {
@@ -44,12 +35,10 @@ export async function readAccess(
     return { state: 'uninstalled' };
   }
   demandSame('the installation', installationId, installation.id);
-  if (installation.appId !== null) demandSame('the app', appId, installation.appId);
-  tokens.matchPermissions(installationId, installation.permissions);
+  demandSame('the app', appId, installation.appId);
+  demandSame('the organization', known?.organizationId ?? null, installation.organizationId);
   if (prove || known?.state !== 'active') tokens.forget(installationId);
   const expected = known?.organizationId ?? installation.organizationId ?? undefined;
-  if (installation.organizationId !== null)
-    demandSame('the organization', expected, installation.organizationId);
   const issued = await orNull('forbidden', tokens.installation(installationId, expected).get());
   const organizationId =
     expected ?? (await app.createInstallationToken(installationId, options)).organizationId;
@@ -59,7 +48,7 @@ export async function readAccess(
 }
 
 /** One call: whether a suspended installation still is. */
-export async function isStillSuspended(tokens: AccessTokens, installationId: string): Promise<boolean> {
+export async function isStillSuspended(tokens: Client['tokens'], installationId: string): Promise<boolean> {
   tokens.forget(installationId);
   return (await orNull('forbidden', tokens.installation(installationId).get())) === null;
 }
@@ -73,7 +62,8 @@ async function orNull<T>(code: 'forbidden' | 'not_found', asked: Promise<T>): Pr
   }
 }
 
-function demandSame(what: string, expected: string | undefined, came: string): void {
-  if (expected === undefined || expected === came) return;
+/** Where one side says nothing, nothing is compared. */
+function demandSame(what: string, expected: string | null, came: string | null): void {
+  if (expected === null || came === null || expected === came) return;
   throw new RegistryError('bad_answer', `installation: ${what} is not the one that was asked for`);
 }

@@ -4,7 +4,7 @@ import type { ReadOptions } from '../registry/reading.js';
 /** Counts what one read costs. */
 export interface Observed {
   readonly options: Required<Pick<ReadOptions, 'signal' | 'onCall'>>;
-  traffic(): { readonly requests: number; readonly bytes: number };
+  readonly traffic: () => { readonly requests: number; readonly bytes: number };
 }
 
 export function observe(signal: AbortSignal): Observed {

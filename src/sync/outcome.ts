@@ -1,4 +1,5 @@
 import { backoffMs } from '../inbox/backoff.js';
+import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 
 /** Why a run was stopped from our own side. */
@@ -9,6 +10,8 @@ export const STOP_CODES = [
   'claim_lost',
   /** Another job reads the same organization. */
   'organization_busy',
+  /** Uninstalled or suspended while it was being read. */
+  'access_gone',
 ] as const;
 export type StopCode = (typeof STOP_CODES)[number];
 
@@ -23,10 +26,27 @@ export class StopError extends Error {
   }
 }
 
-const STORAGE_CODES = ['fenced', 'disk_full', 'database_busy', 'file_refused', 'clash'] as const;
+const STORAGE_CODES = ['disk_full', 'database_busy', 'file_refused'] as const;
 type StorageCode = (typeof STORAGE_CODES)[number];
 
-export type FailureCode = RegistryErrorCode | StopCode | StorageCode | 'unexpected';
+/** A list was read to its end and still is not to be believed. */
+export class UnsettledError extends Error {
+  override readonly name = 'UnsettledError';
+  readonly code: 'partial' | 'doubtful';
+
+  constructor(code: 'partial' | 'doubtful', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export type FailureCode =
+  | RegistryErrorCode
+  | MirrorErrorCode
+  | StopCode
+  | StorageCode
+  | UnsettledError['code']
+  | 'unexpected';
 
 /** `reach` says whether the other resources of the same run are still worth asking for. */
 export interface Rule {
@@ -38,6 +58,7 @@ export interface Rule {
 
 const BUSY_WAIT_MS = 1000;
 const DISK_WAIT_MS = 30_000;
+const DOUBT_WAIT_MS = 61_000;
 
 /** Every way in which work can fail, and what becomes of its job. */
 export const RULES: Readonly<Record<FailureCode, Rule>> = {
@@ -50,7 +71,16 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   conflict: { act: 'retry', reach: 'resource' },
   invalid: { act: 'retry', reach: 'resource' },
   forbidden: { act: 'retry', reach: 'resource' },
-  clash: { act: 'retry', reach: 'resource' },
+  duplicate_key: { act: 'retry', reach: 'resource' },
+  ended: { act: 'retry', reach: 'resource' },
+  stale_read: { act: 'retry', reach: 'resource' },
+  certificate_empty: { act: 'retry', reach: 'resource' },
+  certificate_not_pdf: { act: 'retry', reach: 'resource' },
+  certificate_cut_short: { act: 'retry', reach: 'resource' },
+  certificate_too_large: { act: 'retry', reach: 'resource' },
+  partial: { act: 'retry', reach: 'resource' },
+  /** A second read agrees or does not, a minute later at the earliest. */
+  doubtful: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
   unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third would be a loop. */
   unauthorized: { act: 'park', reach: 'run' },
@@ -63,9 +93,12 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   organization_busy: { act: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
   shutdown: { act: 'give_back', reach: 'run' },
   cancelled: { act: 'give_back', reach: 'run' },
+  access_gone: { act: 'give_up', reach: 'run' },
   claim_lost: { act: 'give_up', reach: 'run' },
   /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
   fenced: { act: 'give_up', reach: 'run' },
+  not_active: { act: 'give_up', reach: 'run' },
+  foreign_registry: { act: 'park', reach: 'run' },
 };
 
 const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
@@ -85,10 +118,9 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
 
 export function codeOf(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
-  if (error instanceof StopError) return error.code;
+  if (error instanceof MirrorError) return error.code;
+  if (error instanceof StopError || error instanceof UnsettledError) return error.code;
   if (!(error instanceof Error)) return 'unexpected';
-  if (error.name === 'FencedError') return 'fenced';
-  if (error.name === 'ClashError') return 'clash';
   const code = 'code' in error ? String(error.code) : '';
   return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
 }

@@ -1,3 +1,4 @@
+import type { Resource as Mirrored } from '../mirror/resources.js';
 import { type PermissionName, type Permissions, permits } from '../registry/model.js';
 
 export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
@@ -20,7 +21,7 @@ export const RESOURCES = [
   'members',
   'retirements',
   'projects',
-] as const;
+] as const satisfies readonly Mirrored[];
 export type Resource = (typeof RESOURCES)[number];
 
 /** What an installation must grant, at VIEW or above. Projects are public: the app's own token reads them. */
@@ -76,8 +77,10 @@ export interface Situation {
 
 /** What is known of the last time that a resource was asked for. */
 export interface LastRead {
-  readonly state: string;
-  readonly endedAt: number;
+  /** It was refused although the installation permits it. */
+  readonly refused: boolean;
+  readonly attemptedAt: number | null;
+  readonly completeAt: number | null;
   readonly durationMs: number;
 }
 
@@ -111,8 +114,8 @@ export function isPermitted(permissions: Permissions, resource: Resource): boole
 
 function isDue({ wish, scheduled, permissionsChanged, now, last }: Situation, resource: Resource): boolean {
   const before = last(resource);
-  if (before === null || wish.full || permissionsChanged) return true;
-  const restMs = now - before.endedAt;
-  if (before.state === 'forbidden') return restMs >= DAY_MS;
+  if (before === null || wish.full || wish.resources !== null || permissionsChanged) return true;
+  if (before.refused) return now - (before.attemptedAt ?? 0) >= DAY_MS;
+  const restMs = now - (before.completeAt ?? 0) - before.durationMs;
   return !scheduled || restMs >= before.durationMs * REST_FACTOR;
 }

@@ -1,30 +1,29 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { isStillSuspended, readAccess } from '../../src/sync/access.js';
-import { clientsOf } from '../support/clients.js';
+import { clientOf } from '../support/program.js';
 import { installApp, temporarySandbox } from '../support/sandbox.js';
-
-const UNKNOWN = { known: null, prove: false };
 
 async function installed() {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
-  const clients = clientsOf(sandbox, app);
+  const clients = clientOf(sandbox, app, Date.now);
+  const ask = { appId: app.id, prove: false, known: null };
   const known = { state: 'active', organizationId: organization.id };
-  return { sandbox, app, organization, installationId, clients, known, registry: sandbox.registry };
+  return { sandbox, app, organization, installationId, clients, ask, known, registry: sandbox.registry };
 }
 
 test('an installation that answers and gives tokens is active', async () => {
-  const { clients, installationId, organization } = await installed();
-  const access = await readAccess(clients, installationId, UNKNOWN);
+  const { clients, installationId, organization, ask } = await installed();
+  const access = await readAccess(clients, installationId, ask);
   expect(access).toMatchObject({ state: 'active', organizationId: organization.id });
 });
 
 test('one that answers and refuses a new token while the app is served is suspended', async () => {
-  const { clients, installationId, registry, known } = await installed();
-  await readAccess(clients, installationId, UNKNOWN);
+  const { clients, installationId, registry, known, ask } = await installed();
+  await readAccess(clients, installationId, ask);
   registry.installations.suspend(installationId);
-  expect(await readAccess(clients, installationId, { known, prove: true })).toMatchObject({
+  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toMatchObject({
     state: 'suspended',
   });
   expect(await isStillSuspended(clients.tokens, installationId)).toBe(true);
@@ -33,10 +32,12 @@ test('one that answers and refuses a new token while the app is served is suspen
 });
 
 test("T40 one that is gone in the registry's own words is uninstalled, and no token is asked for", async () => {
-  const { clients, installationId, registry, known, sandbox } = await installed();
+  const { clients, installationId, registry, known, sandbox, ask } = await installed();
   registry.installations.uninstall(installationId);
   const before = mints(sandbox);
-  expect(await readAccess(clients, installationId, { known, prove: true })).toEqual({ state: 'uninstalled' });
+  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toEqual({
+    state: 'uninstalled',
+  });
   expect(mints(sandbox)).toBe(before);
 });
 
@@ -45,7 +46,7 @@ test.each([
   ['a page of HTML with 404', 404, 'text/html', '<h1>Not here</h1>'],
   ['a 404 in a foreign shape', 404, 'application/json', '{"message":"no route"}'],
 ])('T34 %s uninstalls nobody', async (_name, status, type, body) => {
-  const { sandbox, app, installationId } = await installed();
+  const { sandbox, app, installationId, ask } = await installed();
   const proxy = createServer((_request, response) =>
     response.writeHead(status, { 'content-type': type }).end(body),
   );
@@ -53,14 +54,14 @@ test.each([
   onTestFinished(() => void proxy.close());
   const address = proxy.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const clients = clientsOf(sandbox, app, { baseUrl: `http://127.0.0.1:${port}` });
-  await expect(readAccess(clients, installationId, UNKNOWN)).rejects.toMatchObject({ code: 'bad_answer' });
+  const clients = clientOf(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
+  await expect(readAccess(clients, installationId, ask)).rejects.toMatchObject({ code: 'bad_answer' });
 });
 
 test('an installation that suddenly names another organization is believed in nothing', async () => {
-  const { clients, installationId } = await installed();
+  const { clients, installationId, ask } = await installed();
   const known = { state: 'active', organizationId: 'another-organization' };
-  await expect(readAccess(clients, installationId, { known, prove: false })).rejects.toMatchObject({
+  await expect(readAccess(clients, installationId, { ...ask, known })).rejects.toMatchObject({
     code: 'bad_answer',
   });
 });

@@ -20,7 +20,7 @@ const situation: Situation = {
 
 function asksForMembers(hoursAfterRefusal: number, permissionsChanged: boolean): boolean {
   const endedAt = situation.now - hoursAfterRefusal * HOUR_MS;
-  const refused = { state: 'forbidden', endedAt, durationMs: 0 };
+  const refused = { refused: true, attemptedAt: endedAt, completeAt: null, durationMs: 0 };
   const last = (resource: string) => (resource === 'members' ? refused : null);
   return plan({ ...situation, permissionsChanged, last }).read.includes('members');
 }
@@ -49,7 +49,8 @@ describe('what a look at an installation reads', () => {
   });
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {
-    const last = () => ({ state: 'current', endedAt: situation.now - HOUR_MS, durationMs: HOUR_MS / 5 });
+    const completeAt = situation.now - HOUR_MS;
+    const last = () => ({ refused: false, attemptedAt: completeAt, completeAt, durationMs: HOUR_MS / 5 });
     expect(plan({ ...situation, scheduled: true, last }).read).toEqual([]);
     expect(plan({ ...situation, scheduled: false, last }).read).toEqual(RESOURCES);
     expect(plan({ ...situation, scheduled: true, wish: { resources: null, full: true }, last }).read).toEqual(

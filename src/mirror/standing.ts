@@ -1,0 +1,62 @@
+import type { Sqlite } from '../database/open.js';
+import type { Resource } from './resources.js';
+
+export interface KnownInstallation {
+  readonly id: string;
+  readonly organizationId: string | null;
+  readonly state: string;
+  /** The granted permissions as JSON text. */
+  readonly permissions: string;
+}
+
+/** The latest time that a resource was asked for. Instants are epoch milliseconds. */
+export interface LastRead {
+  /** It was refused although the installation permits it. */
+  readonly refused: boolean;
+  readonly attemptedAt: number | null;
+  /** Start of the last complete read. */
+  readonly completeAt: number | null;
+  readonly durationMs: number;
+}
+
+interface StateRow {
+  refused: number;
+  attempted_at: string | null;
+  complete_at: string | null;
+  duration_ms: number | null;
+}
+
+/** What whoever reads the registry must know of the mirror beforehand. Nothing here writes. */
+export interface Standing {
+  findInstallation(id: string): KnownInstallation | null;
+  listInstallations(): KnownInstallation[];
+  lastRead(organizationId: string, resource: Resource): LastRead | null;
+}
+
+export function createStanding(db: Sqlite): Standing {
+  const columns = 'id, organization_id AS organizationId, state, permissions';
+  const find = db.prepare<[string], KnownInstallation>(`SELECT ${columns} FROM installations WHERE id = ?`);
+  const list = db.prepare<[], KnownInstallation>(`SELECT ${columns} FROM installations ORDER BY id`);
+  const last = db.prepare<[string, string], StateRow>(
+    `SELECT forbidden_at IS NOT NULL AND error_code IS 'forbidden' AS refused, attempted_at, complete_at, duration_ms FROM resource_states
+     WHERE organization_id = ? AND resource = ?`,
+  );
+  return {
+    findInstallation: id => find.get(id) ?? null,
+    listInstallations: () => list.all(),
+    lastRead: (organizationId, resource) => {
+      const row = last.get(organizationId, resource);
+      if (row === undefined) return null;
+      return {
+        refused: row.refused === 1,
+        attemptedAt: milliseconds(row.attempted_at),
+        completeAt: milliseconds(row.complete_at),
+        durationMs: row.duration_ms ?? 0,
+      };
+    },
+  };
+}
+
+function milliseconds(instant: string | null): number | null {
+  return instant === null ? null : Date.parse(instant);
+}

@@ -1,0 +1,18 @@
+import type { Client } from '../auth/client.js';
+import type { Inbox } from '../inbox/inbox.js';
+import type { Mirror } from '../mirror/mirror.js';
+import type { Standing } from '../mirror/standing.js';
+
+/** What all work needs: where jobs come from, where rows go, and whom to ask. */
+export interface Context {
+  readonly inbox: Inbox;
+  readonly mirror: Mirror;
+  readonly standing: Standing;
+  readonly client: Client;
+  readonly appId: string;
+  /** False keeps names and e-mails of members out of the mirror. */
+  readonly mirrorMembers: boolean;
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly random: () => number;
+}

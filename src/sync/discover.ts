@@ -1,0 +1,24 @@
+import { installationJob } from '../inbox/enqueue.js';
+import type { Standing } from '../mirror/standing.js';
+import type { Context } from './context.js';
+import type { Run } from './worker.js';
+
+/** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
+export async function discover({ client, inbox, standing, now }: Context, run: Run): Promise<string> {
+  let found = 0;
+  for await (const page of client.app.listInstallations({ signal: run.signal })) {
+    for (const { id, organizationId } of page.items) {
+      if (isKnown(standing, id)) continue;
+      inbox.enqueue(installationJob(id, organizationId, 'schedule'), now());
+      found += 1;
+    }
+    await run.turn();
+  }
+  return found === 0 ? 'nothing new' : `found ${found}`;
+}
+
+/** One that was thought gone and is listed after all is looked at again. */
+function isKnown(standing: Standing, id: string): boolean {
+  const state = standing.findInstallation(id)?.state;
+  return state === 'active' || state === 'suspended';
+}

@@ -1,0 +1,57 @@
+import type { NewJob } from '../inbox/enqueue.js';
+import type { Context } from './context.js';
+import type { Findings } from './findings.js';
+import type { Admitted } from './gate.js';
+import { holdsJob } from './holds.js';
+import { decide, describe } from './outcome.js';
+import { readWish, RESOURCES, type Resource, writeWish } from './plan.js';
+import type { Run } from './worker.js';
+
+/** What one look leads to: a look at the holds when they end, certificates to fetch, failed resources to read again. */
+export function followUp(context: Context, run: Run, admitted: Admitted, findings: Findings): string {
+  const { inbox, client, now } = context;
+  const { organizationId, installation } = admitted;
+  if (findings.holdEnd !== null) {
+    const runAt = findings.holdEnd - (client.http.clockSkewMs() ?? 0);
+    inbox.enqueue(holdsJob(installation.id, organizationId, runAt), now());
+  }
+  return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
+}
+
+export function certificatesJob(installationId: string, organizationId: string): NewJob {
+  return {
+    kind: 'certificates',
+    dedupeKey: `certificates:${organizationId}`,
+    trigger: 'worker',
+    lane: 'certificates',
+    installationId,
+    organizationId,
+  };
+}
+
+/** Throws where a second try brought nothing, so that its attempts are counted and it is buried in the end. */
+function readAgain(
+  { inbox, now, random }: Context,
+  { job }: Run,
+  { organizationId, installation }: Admitted,
+  failures: ReadonlyMap<Resource, unknown>,
+): string {
+  const asked = readWish(job.payload).resources ?? RESOURCES;
+  const errors = [...failures.values()];
+  if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
+  const outcomes = errors.map(error => decide(describe(error), { now: now(), attempts: 1, random }));
+  const runAt = Math.max(now(), ...outcomes.map(outcome => ('at' in outcome ? outcome.at : now())));
+  inbox.enqueue(
+    {
+      kind: 'retry',
+      dedupeKey: `retry:${installation.id}`,
+      trigger: 'worker',
+      installationId: installation.id,
+      organizationId,
+      payload: writeWish({ resources: [...failures.keys()], full: false }),
+      runAt,
+    },
+    now(),
+  );
+  return 'partly read';
+}

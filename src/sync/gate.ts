@@ -1,0 +1,74 @@
+import type { Installation } from '../registry/model.js';
+import { isStillSuspended, readAccess } from './access.js';
+import type { Context } from './context.js';
+import { StopError } from './outcome.js';
+import type { Run } from './worker.js';
+
+/** An active installation. */
+export interface Admitted {
+  readonly installation: Installation;
+  readonly organizationId: string;
+  readonly permissionsChanged: boolean;
+}
+
+/** What the registry allows at this moment, asked for and written down. */
+export interface Gate {
+  /** The first look of a run. Null where the installation is gone or suspended. */
+  enter(): Promise<Admitted | null>;
+  /** Look again, with a new token as the proof. The run is stopped where access is gone. */
+  again(): Promise<Admitted>;
+  /** What the latest look found. */
+  state(): string;
+}
+
+export function createGate(context: Context, run: Run, installationId: string): Gate {
+  const { inbox, mirror, standing, client, appId, now } = context;
+  const { job, signal } = run;
+  let state = 'unknown';
+  let raised = false;
+
+  async function look(prove: boolean): Promise<Admitted | null> {
+    const startedAt = now();
+    const known = standing.findInstallation(installationId);
+    const access = await readAccess(client, installationId, { appId, known, prove, signal });
+    state = access.state;
+    const read = { claim: job.claim, startedAt, trigger: job.trigger, state: access.state };
+    if (access.state === 'uninstalled') {
+      bind(known?.organizationId ?? null);
+      mirror.writeInstallationState({ ...read, installationId });
+      return null;
+    }
+    const { installation, organizationId } = access;
+    bind(organizationId);
+    mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
+    if (access.state === 'suspended') return null;
+    const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
+    return { installation, organizationId, permissionsChanged };
+  }
+
+  function bind(organizationId: string | null): void {
+    if (organizationId === null) return;
+    const isFree =
+      job.organizationId === organizationId || inbox.bindOrganization(job, organizationId, now());
+    if (!isFree) throw new StopError('organization_busy');
+    if (!raised) mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
+    raised = true;
+  }
+
+  return {
+    async enter() {
+      const known = standing.findInstallation(installationId);
+      if (known?.state === 'suspended' && job.trigger === 'schedule') {
+        state = 'suspended';
+        if (await isStillSuspended(client.tokens, installationId)) return null;
+      }
+      return look(false);
+    },
+    async again() {
+      const admitted = await look(true);
+      if (admitted === null) throw new StopError('access_gone');
+      return admitted;
+    },
+    state: () => state,
+  };
+}

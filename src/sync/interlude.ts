@@ -1,0 +1,64 @@
+import type { Context } from './context.js';
+import type { Gate } from './gate.js';
+import { describe, RULES } from './outcome.js';
+import type { Resource } from './plan.js';
+import type { StepContext } from './steps/step.js';
+import { readResource } from './steps/steps.js';
+import type { Run } from './worker.js';
+
+export interface InterludeOptions {
+  readonly gate: Gate;
+  readonly run: Run;
+  readonly step: StepContext;
+}
+
+export interface Interlude {
+  /** `reading` is the resource whose read is interrupted. */
+  turn(reading?: Resource): Promise<void>;
+}
+
+const PACE_MS = 1000;
+/** What can be sold now does not wait for the end of a long list. */
+const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
+
+/** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
+export function createInterlude({ inbox, now }: Context, { gate, run, step }: InterludeOptions): Interlude {
+  let lookedAt = now();
+  let checkedAt = now();
+  let busy = false;
+
+  function isAsked(): boolean {
+    if (busy || now() - checkedAt < PACE_MS) return false;
+    checkedAt = now();
+    return inbox.hasDeliverySince(run.job.installationId ?? '', lookedAt);
+  }
+
+  async function readUrgent(reading: Resource | undefined): Promise<void> {
+    lookedAt = now();
+    await gate.again();
+    for (const resource of URGENT) if (resource !== reading) await readQuietly(resource);
+  }
+
+  /** The delivery has a job of its own, which will read this again. */
+  async function readQuietly(resource: Resource): Promise<void> {
+    try {
+      await readResource(resource, { ...step, turn: run.turn });
+    } catch (error) {
+      step.signal.throwIfAborted();
+      if (RULES[describe(error).code].reach === 'run') throw error;
+    }
+  }
+
+  return {
+    async turn(reading) {
+      await run.turn();
+      if (!isAsked()) return;
+      busy = true;
+      try {
+        await readUrgent(reading);
+      } finally {
+        busy = false;
+      }
+    },
+  };
+}

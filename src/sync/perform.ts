@@ -1,0 +1,27 @@
+import { RegistryError } from '../registry/errors.js';
+import { fetchCertificates } from './certificates.js';
+import type { Context } from './context.js';
+import { discover } from './discover.js';
+import { look } from './look.js';
+import { isJobKind, type JobKind } from './plan.js';
+import { tick } from './tick.js';
+import type { Perform, Run } from './worker.js';
+
+type Work = (context: Context, run: Run) => Promise<string>;
+
+const WORK: Readonly<Record<JobKind, Work>> = {
+  installation: look,
+  retry: look,
+  holds: look,
+  certificates: fetchCertificates,
+  discover,
+  tick,
+};
+
+export function createPerform(context: Context): Perform {
+  return async run => {
+    const { kind } = run.job;
+    if (isJobKind(kind)) return WORK[kind](context, run);
+    throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
+  };
+}

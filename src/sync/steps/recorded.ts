@@ -1,0 +1,56 @@
+import type { Outcome, Read } from '../../mirror/list-read.js';
+import type { Items, ListResource } from '../../mirror/resources.js';
+import type { ReadOptions } from '../../registry/reading.js';
+import { observe } from '../observe.js';
+import { describe, UnsettledError } from '../outcome.js';
+import type { StepContext } from './step.js';
+
+export interface Listed {
+  /** How many rows the registry says the list has; null where it does not say. */
+  readonly total: number | null;
+  readonly ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+}
+
+export type Pass<Item> = (read: Read<Item>, options: Required<ReadOptions>) => Promise<Listed>;
+
+/** A list that moves while it is read is read again at once, this often; then later. */
+const PASSES = 3;
+
+/** Read a whole list and write what changed. An answer that breaks off leaves true rows and says so. */
+export async function readList<R extends ListResource>(
+  context: StepContext,
+  resource: R,
+  pass: Pass<Items[R]>,
+): Promise<void> {
+  for (let number = 1; ; number += 1) {
+    const outcome = await readOnce(context, resource, pass);
+    if (outcome.state === 'complete') return;
+    if (outcome.readAgain && number < PASSES) continue;
+    throw new UnsettledError(outcome.state, outcome.fault?.message ?? 'the list moved while it was read');
+  }
+}
+
+async function readOnce<R extends ListResource>(
+  context: StepContext,
+  resource: R,
+  pass: Pass<Items[R]>,
+): Promise<Outcome> {
+  const { mirror, task, trigger, now, signal } = context;
+  const { options, traffic } = observe(signal);
+  const read = mirror.beginRead({
+    organizationId: task.organizationId,
+    claim: task.claim,
+    resource,
+    trigger,
+    startedAt: now(),
+    announced: context.announced(resource),
+  });
+  try {
+    const { total, ask } = await pass(read, options);
+    return await read.finish({ total, ...(ask === undefined ? {} : { ask }), ...traffic() });
+  } catch (error) {
+    const { code, message } = describe(signal.aborted ? signal.reason : error);
+    read.abandon({ code, message }, traffic());
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { RegistryError } from '../../registry/errors.js';
+import type { Retirement } from '../../registry/model.js';
+import type { ReadOptions } from '../../registry/reading.js';
+import { demandOwn } from './own.js';
+import { writePages } from './pages.js';
+import { readList } from './recorded.js';
+import type { StepContext } from './step.js';
+
+export async function readRetirements(context: StepContext): Promise<void> {
+  const { organization, organizationId } = context;
+  await readList(context, 'retirements', async (read, options) => ({
+    total: await writePages({
+      context,
+      read,
+      pages: organization.listRetirements(options),
+      onPage: items => demandOwn(organizationId, items),
+    }),
+    ask: ids => findGone(context, ids, options),
+  }));
+}
+
+/** A retirement is for ever: one that is missing from the list is asked for by its id before that is believed. */
+async function findGone(
+  { organization }: StepContext,
+  ids: readonly string[],
+  options: ReadOptions,
+): Promise<string[]> {
+  const answers = await Promise.all(ids.map(id => orNull(organization.readRetirement(id, options))));
+  return ids.filter((_id, index) => answers[index] === null);
+}
+
+async function orNull(asked: Promise<Retirement>): Promise<Retirement | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'not_found') return null;
+    throw error;
+  }
+}

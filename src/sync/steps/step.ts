@@ -1,0 +1,28 @@
+import type { Task } from '../../mirror/fence.js';
+import type { Mirror } from '../../mirror/mirror.js';
+import type { OrganizationClient } from '../../registry/organization-client.js';
+import type { TokenClient } from '../../registry/token-client.js';
+import type { Resource } from '../plan.js';
+
+/** What a step is given. Nothing here can begin a transaction that something slow is awaited in. */
+export interface StepContext {
+  readonly organizationId: string;
+  /** The claim that every write carries. */
+  readonly task: Task;
+  readonly organization: OrganizationClient;
+  /** With the app's own token. */
+  readonly open: TokenClient;
+  readonly mirror: Mirror;
+  readonly trigger: string;
+  readonly full: boolean;
+  /** Whether a delivery came since the resource was last read completely. */
+  readonly announced: (resource: Resource) => boolean;
+  readonly now: () => number;
+  /** Epoch milliseconds by the registry's clock. */
+  readonly registryNow: () => number;
+  readonly signal: AbortSignal;
+  /** To be awaited after every page: others may go first, and an aborted run ends here. */
+  readonly turn: () => Promise<void>;
+  /** Told when the next outstanding hold ends, by the registry's clock. */
+  readonly onHoldEnd: (at: number) => void;
+}

@@ -1,0 +1,51 @@
+import type { Credit } from '../../registry/model.js';
+import type { ReadOptions } from '../../registry/reading.js';
+import { nextHoldEnd } from '../holds.js';
+import { demandOwn } from './own.js';
+import { writePages } from './pages.js';
+import { readList } from './recorded.js';
+import type { StepContext } from './step.js';
+
+export async function readWarehouse(context: StepContext): Promise<void> {
+  await readCredits(context, 'warehouse', options => context.organization.readWarehouse(options));
+}
+
+export async function readInventory(context: StepContext): Promise<void> {
+  await readCredits(context, 'inventory', options => context.organization.readInventory(options));
+}
+
+/** One long answer, written as it streams in. */
+async function readCredits(
+  context: StepContext,
+  resource: 'warehouse' | 'inventory',
+  batches: (options: ReadOptions) => AsyncIterable<readonly Credit[]>,
+): Promise<void> {
+  await readList(context, resource, async (read, options) => {
+    for await (const batch of batches(options)) {
+      demandOwn(context.organizationId, batch);
+      await read.writeBatch(batch);
+      await context.turn();
+    }
+    return { total: null };
+  });
+}
+
+export async function readReservations(context: StepContext): Promise<void> {
+  await readList(context, 'reservations', async (read, options) => ({
+    total: await writePages({
+      context,
+      read,
+      pages: context.organization.listReservations(options),
+      onPage: items => {
+        const end = nextHoldEnd(items, context.registryNow());
+        if (end !== null) context.onHoldEnd(end);
+      },
+    }),
+  }));
+}
+
+export async function readInventoryRequests(context: StepContext): Promise<void> {
+  await readList(context, 'inventory_requests', async (read, options) => ({
+    total: await writePages({ context, read, pages: context.organization.listInventoryRequests(options) }),
+  }));
+}

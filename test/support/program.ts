@@ -1,0 +1,229 @@
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type Client, createClient } from '../../src/auth/client.js';
+import { migrate } from '../../src/database/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { createGroupCommit } from '../../src/inbox/group-commit.js';
+import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
+import { storeGroup } from '../../src/inbox/store-group.js';
+import { watchCommits } from '../../src/inbox/wake.js';
+import { createMirror, type Mirror } from '../../src/mirror/mirror.js';
+import { createStanding } from '../../src/mirror/standing.js';
+import type { HttpOptions } from '../../src/registry/calls.js';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import type { Context } from '../../src/sync/context.js';
+import { enqueueTick } from '../../src/sync/schedule.js';
+import { createPerform } from '../../src/sync/perform.js';
+import { createWorker, type Ended, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
+import { listen } from '../../src/webhook/listen.js';
+import { createReceiver } from '../../src/webhook/receiver.js';
+import { temporaryFolder } from './inbox.js';
+import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
+
+export const WEBHOOK_SECRET = 'a webhook secret for tests';
+const SOON_MS = 3000;
+
+/** Wall time that a test can move. Everything in one program and its sandbox reads the same. */
+export interface TestTime {
+  readonly now: () => number;
+  move(ms: number): void;
+}
+
+export function createTime(): TestTime {
+  let offsetMs = 0;
+  return {
+    now: () => Date.now() + offsetMs,
+    move: ms => {
+      offsetMs += ms;
+    },
+  };
+}
+
+export interface ProgramOptions {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly http?: Partial<HttpOptions>;
+  readonly worker?: Partial<WorkerOptions>;
+  readonly context?: Partial<Context>;
+  /** Without a worker of its own. */
+  readonly receiveOnly?: boolean;
+}
+
+/** A sandbox, the receiver and a worker in one process, over real HTTP and real files. */
+export interface Program {
+  readonly sandbox: Sandbox;
+  readonly registry: Sandbox['registry'];
+  readonly time: TestTime;
+  readonly app: TestApp;
+  readonly folder: string;
+  readonly webhookUrl: string;
+  readonly inbox: Inbox;
+  readonly inboxDb: Sqlite;
+  readonly mirrorDb: Sqlite;
+  readonly ended: Ended[];
+  worker(): Worker;
+  startWorker(options?: Partial<WorkerOptions>): Worker;
+  /** Waits until every delivery has arrived and every job that is due soon is done. */
+  rest(): Promise<void>;
+  /** One time of the schedule, and everything that comes of it. */
+  reconcile(): Promise<void>;
+  rows(sql: string, ...values: unknown[]): unknown[];
+}
+
+export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
+  const time = createTime();
+  const folder = temporaryFolder();
+  const sandbox = await temporarySandbox({ wall: time.now });
+  const inboxDb = openInbox(folder, time);
+  const inbox = createInbox(inboxDb);
+  const door = await openDoor(inbox, time);
+  const app = registerApp(sandbox, {
+    permissions: options.permissions ?? ALL_PERMISSIONS,
+    webhookUrl: door.url,
+    webhookSecret: WEBHOOK_SECRET,
+  });
+  door.serve(app.id);
+  const mirrorDb = openMirror(folder, time);
+  const ended: Ended[] = [];
+  let current: Worker | undefined;
+
+  function startWorker(extra: Partial<WorkerOptions> = {}): Worker {
+    const mirror = createMirror(openMirror(folder, time), time.now);
+    const db = openInbox(folder, time);
+    const context = contextOf({ sandbox, app, time, inboxDb: db, mirror, options });
+    const worker = createWorker({
+      inbox: context.inbox,
+      perform: createPerform(context),
+      concurrency: 4,
+      now: time.now,
+      random: () => 0,
+      log: { info: () => {}, warn: () => {} },
+      watch: changed => watchCommits(db, changed),
+      onEnded: event => ended.push(event),
+      ...options.worker,
+      ...extra,
+    });
+    onTestFinished(() => worker.stop());
+    worker.start();
+    current = worker;
+    return worker;
+  }
+
+  function isQuiet(): boolean {
+    const { claimed } = inbox.countJobs();
+    const soon = new Date(time.now() + SOON_MS).toISOString();
+    const due = inbox.listJobs({ state: 'ready', limit: 1000 }).some(job => job.run_at <= soon);
+    return claimed === 0 && !due;
+  }
+
+  async function rest(): Promise<void> {
+    await sandbox.registry.deliveries.settled();
+    await expect.poll(isQuiet, { timeout: 20_000, interval: 10 }).toBe(true);
+  }
+
+  if (options.receiveOnly !== true) startWorker();
+  return {
+    sandbox,
+    registry: sandbox.registry,
+    time,
+    app,
+    folder,
+    webhookUrl: door.url,
+    inbox,
+    inboxDb,
+    mirrorDb,
+    ended,
+    worker: () => current ?? startWorker(),
+    startWorker,
+    rest,
+    async reconcile() {
+      enqueueTick(inbox, time.now(), time.now(), time.now());
+      await rest();
+    },
+    rows: (sql, ...values) => mirrorDb.prepare(sql).all(...values),
+  };
+}
+
+function contextOf(parts: {
+  sandbox: Sandbox;
+  app: TestApp;
+  time: TestTime;
+  inboxDb: Sqlite;
+  mirror: Mirror;
+  options: ProgramOptions;
+}): Context {
+  const { sandbox, app, time, inboxDb, mirror, options } = parts;
+  return {
+    inbox: createInbox(inboxDb),
+    mirror,
+    standing: createStanding(mirror.books.db),
+    client: clientOf(sandbox, app, time.now, options.http),
+    appId: app.id,
+    mirrorMembers: true,
+    retentionDays: 90,
+    now: time.now,
+    random: () => 0,
+    ...options.context,
+  };
+}
+
+export function clientOf(
+  sandbox: Sandbox,
+  app: TestApp,
+  now: () => number,
+  http: Partial<HttpOptions> = {},
+): Client {
+  return createClient({
+    baseUrl: sandbox.url,
+    appId: app.id,
+    privateKey: app.privateKey,
+    requestsPerSecond: Infinity,
+    burst: Infinity,
+    attempts: 1,
+    now,
+    random: Math.random,
+    ...http,
+  });
+}
+
+function openInbox(folder: string, time: TestTime): Sqlite {
+  return open(folder, 'inbox', time);
+}
+
+function openMirror(folder: string, time: TestTime): Sqlite {
+  return open(folder, 'mirror', time);
+}
+
+function open(folder: string, family: 'inbox' | 'mirror', time: TestTime): Sqlite {
+  const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5000 });
+  onTestFinished(() => {
+    db.close();
+  });
+  migrate(db, family, new Date(time.now()).toISOString());
+  return db;
+}
+
+async function openDoor(inbox: Inbox, time: TestTime) {
+  let handler: RequestListener = (_request, response) => response.writeHead(503).end();
+  const group = createGroupCommit({
+    store: async deliveries => storeGroup(inbox.acceptDeliveries, deliveries, time.now()),
+  });
+  onTestFinished(() => group.close());
+  const listening = await listen((request, response) => handler(request, response), {
+    host: '127.0.0.1',
+    port: 0,
+  });
+  onTestFinished(() => listening.close());
+  return {
+    url: `http://127.0.0.1:${listening.port}/webhooks`,
+    serve: (appId: string) => {
+      handler = createReceiver({
+        headerPrefix: 'registry',
+        secrets: [WEBHOOK_SECRET],
+        appId,
+        accept: delivery => group.accept(delivery),
+        now: time.now,
+      });
+    },
+  };
+}
