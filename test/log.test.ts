@@ -1,0 +1,197 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createMask } from '../src/log/mask.js';
+import { createLog, type LogOptions } from '../src/log.js';
+
+const SECRET = 'canary/secret+with "quotes" & ümläuts';
+const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs1', format: 'pem' })
+  .toString();
+const TOKEN = `crs_${'0123456789abcdef'.repeat(3)}`;
+const JWT = `${btoa('{"alg":"RS256"}')}.${btoa('{"iss":"app"}')}.c2lnbmF0dXJl`;
+
+async function record(
+  use: (log: Awaited<ReturnType<typeof createLog>>) => void,
+  more: Partial<LogOptions> = {},
+) {
+  const lines: string[] = [];
+  const sink = { write: (line: string) => lines.push(line) };
+  const secrets = [SECRET, PEM];
+  use(await createLog({ level: 'info', secrets, now: () => 0, pretty: false, sink, ...more }));
+  return lines;
+}
+
+test('an event is one line of JSON with its level as a word and its time in UTC', async () => {
+  const lines = await record(
+    log => log.info({ delivery: 7, installation: 'abc' }, 'delivery stored\nand more'),
+    { fields: { role: 'receive' } },
+  );
+  expect(lines).toEqual([
+    '{"level":"info","time":"1970-01-01T00:00:00.000Z","role":"receive","delivery":7,"installation":"abc","msg":"delivery stored\\nand more"}\n',
+  ]);
+});
+
+test('lines below the level are not written', async () => {
+  expect(await record(log => log.debug('quiet'))).toEqual([]);
+  expect(await record(log => log.debug('loud'), { level: 'debug' })).toHaveLength(1);
+  expect(await record(log => log.fatal('quiet'), { level: 'silent' })).toEqual([]);
+});
+
+test('an error is written with its stack and its causes', async () => {
+  const cause = new Error('the disk is full');
+  const [line = ''] = await record(log => log.error({ err: new Error('not stored', { cause }) }, 'failed'));
+  const { err } = JSON.parse(line);
+  expect(err.message).toBe('not stored: the disk is full');
+  expect(err.stack).toContain('caused by: Error: the disk is full');
+});
+
+describe('T69', () => {
+  const bytes = Buffer.from(SECRET);
+  const pemLine = PEM.split('\n')[5] ?? '';
+  const forms: Record<string, string> = {
+    plain: SECRET,
+    base64: bytes.toString('base64'),
+    'base64 behind one byte': Buffer.from(`:${SECRET}`).toString('base64'),
+    'base64 behind two bytes': Buffer.from(`a:${SECRET}!`).toString('base64'),
+    base64url: bytes.toString('base64url'),
+    hex: bytes.toString('hex'),
+    'part of a URL': `https://registry.example/?q=${encodeURIComponent(SECRET)}`,
+    'part of a form': new URLSearchParams({ q: SECRET }).toString(),
+    JSON: JSON.stringify({ deep: SECRET }),
+    'a key': PEM,
+    'a key with written-out line ends': PEM.replaceAll('\n', '\\n'),
+    'a line of a key': `found ${pemLine} in it`,
+    'a key cut short': PEM.slice(0, 200),
+    'a token': `used ${TOKEN} twice`,
+    'a user token': TOKEN.replace('crs_', 'cru_'),
+    'a token as base64': Buffer.from(TOKEN).toString('base64'),
+    'a JWT': `Authorization: Bearer ${JWT}`,
+    'a bearer of any kind': 'authorization: bearer opaque-0123456789',
+    'a signature': `sha256=${createHmac('sha256', SECRET).update('x').digest('hex')}`,
+  };
+  /** What must not be found: a good part of each form is enough to be caught. */
+  const leaks = [
+    'canary',
+    'ümläuts',
+    bytes.toString('base64').slice(3, 15),
+    Buffer.from(`:${SECRET}`).toString('base64').slice(4, 16),
+    Buffer.from(`a:${SECRET}`).toString('base64').slice(4, 16),
+    bytes.toString('hex').slice(0, 16),
+    'BEGIN',
+    pemLine,
+    TOKEN.slice(4),
+    Buffer.from(TOKEN).toString('base64').slice(0, 16),
+    JWT.split('.')[1] ?? '',
+    'c2lnbmF0dXJl',
+    'opaque-0123456789',
+    createHmac('sha256', SECRET).update('x').digest('hex'),
+  ];
+  const expectNone = (lines: readonly string[]): void => {
+    expect(lines.length).toBeGreaterThan(0);
+    for (const leak of leaks) expect(lines.join('')).not.toContain(leak);
+    expect(lines.join('')).toContain('[masked]');
+  };
+
+  test.each(Object.entries(forms))('%s is masked wherever it stands', async (_name, form) => {
+    const cause = new TypeError(`inner ${form}`);
+    const extra = Object.assign(new Error(`outer ${form}`, { cause }), { detail: { form } });
+    const lines = await record(log => {
+      log.info(form);
+      log.info({ field: form }, 'a field');
+      log.info({ deep: { er: [{ and: [form] }] } }, 'a deep field');
+      log.info({ [form]: 1 }, 'a name');
+      log.error({ err: extra }, 'an error');
+      log.error(extra);
+      log.error({ error: new AggregateError([extra], 'several') }, 'an error of errors');
+      log.child({ form }).info('a child');
+      log.info({ headers: new Headers({ a: 'b' }), form }, `text ${form} and more`);
+    });
+    expect(lines).toHaveLength(9);
+    for (const line of lines) {
+      expectNone([line]);
+      expect(line.endsWith('}\n')).toBe(true);
+      expect(JSON.parse(line)).toBeTypeOf('object');
+    }
+    const plain = await record(log => log.info({ form }, form), { pretty: true });
+    expectNone(plain);
+  });
+
+  test.each([
+    'authorization',
+    'Authorization',
+    'cookie',
+    'token',
+    'accessToken',
+    'access_token',
+    'secret',
+    'webhookSecrets',
+    'WEBHOOK_SECRETS',
+    'privateKey',
+    'private_key',
+    'REGISTRY_PRIVATE_KEY',
+    'signature',
+    'x-registry-signature-256',
+    'signedData',
+    'password',
+  ])('a field called %s is masked whatever it holds', async name => {
+    const lines = await record(log => {
+      log.info({ [name]: 'canary' }, 'text');
+      log.info({ request: { headers: { [name]: ['canary', 'canary'] } } }, 'a list');
+      log.info({ [name]: { value: 'canary' } }, 'an object');
+    });
+    expect(lines).toHaveLength(3);
+    expectNone(lines);
+  });
+
+  test('what only sounds like a secret is written', async () => {
+    const fields = {
+      tokenId: '17',
+      tokenAddress: '0xabc',
+      secretIndex: 1,
+      token: true,
+      sha256: 'ab'.repeat(32),
+      creditId: 'exPost-2-0xabc',
+      dedupe_key: 'tick:1',
+    };
+    const [line = ''] = await record(log => log.info(fields, 'the token was renewed, its key kept'));
+    expect(JSON.parse(line)).toMatchObject({ ...fields, msg: 'the token was renewed, its key kept' });
+  });
+
+  test('the same secrets stay masked in every line, not in every other one', async () => {
+    const lines = await record(log => {
+      for (let i = 0; i < 10; i += 1) log.info({ i, text: SECRET }, 'again');
+    });
+    for (const line of lines) expectNone([line]);
+  });
+
+  test('text outside of the log can be masked too', () => {
+    const mask = createMask([SECRET]);
+    expect(mask.text(`bad ${SECRET} and ${TOKEN}`)).toBe('bad [masked] and [masked]');
+    expect(createMask([]).text(`only ${TOKEN}`)).toBe('only [masked]');
+    expect(createMask(['', 'short']).text('a short text')).toBe('a short text');
+  });
+});
+
+test('on a terminal a line is for people, and cannot drive the terminal', async () => {
+  const lines = await record(log => log.warn({ organization: '\u001b[2Jevil\u009b1m' }, 'a \u001b]0;title'), {
+    pretty: true,
+  });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('WARN');
+  for (const control of ['\u001b[2J', '\u001b]', '\u009b']) expect(lines[0]).not.toContain(control);
+});
+
+test('a value that no JSON holds does not stop the log', async () => {
+  const ring: Record<string, unknown> = { name: 'ring' };
+  ring['self'] = ring;
+  const lines = await record(log => {
+    log.info({ ring }, 'a ring');
+    log.info({ big: 10n }, 'a bigint');
+    log.info({ bad: '\ud800' }, `a lone surrogate \udc00 ${TOKEN}`);
+  });
+  expect(lines.map(line => JSON.parse(line).msg)).toEqual([
+    'a ring',
+    'a bigint',
+    expect.stringContaining('a lone surrogate'),
+  ]);
+});
