@@ -77,10 +77,11 @@ export function amountText(amount: AmountInput): string {
 
 /** Whether two texts are the same number, to the last digit: `1`, `1.0` and `10e-1` are. */
 export function sameAmount(one: string, other: string): boolean {
-  return normal(one) === normal(other);
+  return normalAmount(one) === normalAmount(other);
 }
 
-function normal(exact: string): string {
+/** One text for all ways to write the same number. */
+export function normalAmount(exact: string): string {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   const kept = digits.replace(/0+$/, '');

@@ -2,13 +2,14 @@ import type { Call, Http } from './calls.js';
 import type { AppAccessToken, AppJwt, InstallationAccessToken, TokenSource } from './credential.js';
 import { badAnswer, memberSource, readSource } from './fields.js';
 import type { CreatedOrganization, Installation } from './model.js';
+import { collect } from './look-up.js';
 import { type Made, writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseInstallation, parseOrganization, parseUser } from './parse.js';
 import { parseAppToken, parseInstallationToken } from './parse-token.js';
 import type { ListOptions, Page, ReadOptions } from './reading.js';
 import { type CreateUserAndOrganizationRequest, userAndOrganizationBody } from './requests.js';
-import { bodyText, observed, readOne } from './single.js';
+import { bodyText, isSameId, observed, readOne } from './single.js';
 
 export interface AppClientOptions {
   readonly http: Http;
@@ -53,15 +54,10 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   }
 
   async function findCreated(fullName: string, made: Made, options: ReadOptions) {
-    const candidates: CreatedOrganization[] = [];
-    for await (const { items } of listInstallations(options)) {
-      for (const installation of items) {
-        const { organization } = installation;
-        if (organization?.fullName !== fullName || !made.since(installation.createdAt)) continue;
-        candidates.push({ user: null, organization, installation });
-      }
-    }
-    return { candidates, certain: candidates };
+    const found = await collect(listInstallations(options), ({ organization, createdAt }) =>
+      organization?.fullName === fullName && made.since(createdAt) ? 'yes' : 'no',
+    );
+    return { candidates: found.candidates.map(asCreated), certain: found.certain.map(asCreated) };
   }
 
   return {
@@ -77,19 +73,29 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
         read: answer => parseCreated(bodyText(answer)),
         lookUp: made => findCreated(request.organization.fullName, made, options),
         newId: ({ installation }) => installation.id,
+        twin: request.organization.fullName,
       });
     },
     listInstallations,
     readInstallation: (installationId, options) =>
-      readOne(http, get('/app/installations/:installationId', { installationId }), INSTALLATION, options),
-    readInstallationOf: (organizationId, options) =>
       readOne(
         http,
-        get('/app/organizations/:organizationId/installation', { organizationId }),
-        INSTALLATION,
+        get('/app/installations/:installationId', { installationId }),
+        { ...INSTALLATION, id: installationId },
         options,
       ),
+    readInstallationOf: async (organizationId, options) => {
+      const call = get('/app/organizations/:organizationId/installation', { organizationId });
+      const installation = await readOne(http, call, INSTALLATION, options);
+      const owner = installation.organizationId ?? organizationId;
+      if (isSameId(owner, organizationId)) return installation;
+      throw badAnswer('installation', 'the one of the organization', 'another');
+    },
   };
+}
+
+function asCreated(installation: Installation): CreatedOrganization {
+  return { user: null, organization: installation.organization, installation };
 }
 
 /** Only the installation is certain to be there. */

@@ -2,6 +2,7 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
 import { badAnswer, readSource, type Source } from './fields.js';
+import { isSameId } from './single.js';
 
 const BATCH_ROWS = 500;
 const SLICE_BYTES = 64 * 1024;
@@ -43,7 +44,7 @@ export async function* readBatches<T>(list: BatchCall<T>): AsyncGenerator<readon
     }
   }
   const owner = cutter.end()['organizationId'];
-  if (typeof owner === 'string' && owner.toLowerCase() !== organizationId.toLowerCase()) {
+  if (typeof owner === 'string' && !isSameId(owner, organizationId)) {
     throw badAnswer('organizationId', 'the organization that was asked for', 'another one');
   }
   if (batch.length > 0) yield batch;

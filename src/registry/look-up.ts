@@ -1,4 +1,4 @@
-import { amountText, sameAmount } from './amount.js';
+import { amountText, normalAmount, sameAmount } from './amount.js';
 import { isObject, readSource } from './fields.js';
 import type { Action, InventoryRequest, Reservation } from './model.js';
 import type { Findings, Made } from './once.js';
@@ -39,20 +39,29 @@ export async function findRequests(
   });
 }
 
-async function collect<T>(
+/** In a list that was not read to its end there may be a second one: then nothing is certain. */
+export async function collect<T extends { readonly id: string }>(
   pages: AsyncIterable<Page<T>>,
   judge: (item: T) => 'yes' | 'maybe' | 'no',
 ): Promise<Findings<T>> {
-  const candidates: T[] = [];
+  const candidates = new Map<string, T>();
   const certain: T[] = [];
-  for await (const { items } of pages) {
+  let whole = false;
+  for await (const { items, end } of pages) {
     for (const item of items) {
       const verdict = judge(item);
-      if (verdict !== 'no') candidates.push(item);
+      if (verdict === 'no') continue;
+      candidates.set(item.id, item);
       if (verdict === 'yes') certain.push(item);
     }
+    whole = end === 'complete';
   }
-  return { candidates, certain };
+  return { candidates: [...candidates.values()], certain: whole ? certain : [] };
+}
+
+/** Two writes of one credit and amount cannot be told apart by what they leave behind. */
+export function twinOf({ creditId, amount }: ReserveRequest): string {
+  return `${creditId} ${normalAmount(amountText(amount))}`;
 }
 
 function isAmount(exact: string | null, wanted: string): boolean {

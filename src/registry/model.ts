@@ -76,6 +76,7 @@ export interface Installation extends Documented {
 /** A live credential. It stays in memory; it has no `document`, so that it cannot be stored by accident. */
 export interface AccessToken {
   readonly token: string;
+  /** Empty where the registry does not say it in a way that can be read. */
   readonly expiresAt: string;
   readonly permissions: Permissions;
   readonly installationId: string | null;

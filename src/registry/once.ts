@@ -5,8 +5,10 @@ export interface Write<T> {
   readonly call: Call;
   /** Reads the answer of a write that was accepted. Where it cannot, the write is looked up. */
   readonly read: (answer: Answer) => T | Promise<T>;
-  /** All that may be the write, and those of them that are it beyond doubt. */
-  readonly lookUp: (made: Made) => Promise<Findings<T>>;
+  /** All that may be the write, and those of them that are it beyond doubt. Absent where it leaves no trace. */
+  readonly lookUp?: (made: Made) => Promise<Findings<T>>;
+  /** What a look-up goes by: writes that share it wait for each other. Default: the body. */
+  readonly twin?: string;
   /** New things have ids that are never found twice. */
   readonly newId?: (result: T) => string;
 }
@@ -30,7 +32,7 @@ const LOOK_UP_AFTER_MS = [0, 1_000, 4_000];
  */
 export function writeOnce<T>(http: Http, write: Write<T>): Promise<T> {
   const { method, route, params, body } = write.call;
-  const key = JSON.stringify([method, route, params, body]);
+  const key = JSON.stringify([method, route, params, write.twin ?? body]);
   return http.ledger.alone(key, async () => {
     const calledMs = http.localNow();
     const outcome = await send(http, write);
@@ -53,11 +55,13 @@ async function send<T>(http: Http, write: Write<T>): Promise<{ result: T } | { l
 }
 
 async function find<T>(http: Http, write: Write<T>, calledMs: number, lost: RegistryError): Promise<T> {
+  const { lookUp } = write;
+  if (lookUp === undefined) throw unknownOutcome(write, [], lost);
   let candidates: readonly T[] = [];
   for (const waitMs of LOOK_UP_AFTER_MS) {
     try {
       if (waitMs > 0) await http.sleep(waitMs, write.call.signal);
-      const found = await write.lookUp({ since: instant => isSince(instant, calledMs, http) });
+      const found = await lookUp({ since: instant => isSince(instant, calledMs, http) });
       candidates = unknownYet(found.candidates, http, write);
       const [certain] = unknownYet(found.certain, http, write);
       if (certain !== undefined && candidates.length === 1) return certain;
@@ -66,9 +70,16 @@ async function find<T>(http: Http, write: Write<T>, calledMs: number, lost: Regi
     }
     if (candidates.length > 1 || write.call.signal?.aborted === true) break;
   }
-  const { method, route } = write.call;
-  const message = `${method} ${route}: its answer was lost, and ${candidates.length} candidates were found`;
-  throw new RegistryError('outcome_unknown', message, { candidates, cause: lost, mayHaveHappened: true });
+  throw unknownOutcome(write, candidates, lost);
+}
+
+function unknownOutcome<T>(
+  { call }: Write<T>,
+  candidates: readonly T[],
+  cause: RegistryError,
+): RegistryError {
+  const message = `${call.method} ${call.route}: its answer was lost, and ${candidates.length} candidates were found`;
+  return new RegistryError('outcome_unknown', message, { candidates, cause, mayHaveHappened: true });
 }
 
 function unknownYet<T>(found: readonly T[], http: Http, { newId }: Write<T>): readonly T[] {

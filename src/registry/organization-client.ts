@@ -1,7 +1,7 @@
 import { readBatches } from './batches.js';
 import type { Call, Http } from './calls.js';
 import type { InstallationToken, TokenSource } from './credential.js';
-import { findRequests, findReservations } from './look-up.js';
+import { findRequests, findReservations, twinOf } from './look-up.js';
 import type {
   Action,
   Address,
@@ -118,12 +118,22 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   }
 
   function readReservation(reservationId: string, read?: ReadOptions) {
-    return readOne(http, get(`${RESERVATIONS}/:reservationId`, { reservationId }), ONE_RESERVATION, read);
+    return readOne(
+      http,
+      get(`${RESERVATIONS}/:reservationId`, { reservationId }),
+      { ...ONE_RESERVATION, id: reservationId },
+      read,
+    );
   }
 
   return {
     readOrganization: read =>
-      readOne(http, get(ORGANIZATION), { name: 'organization', parse: parseOrganization }, read),
+      readOne(
+        http,
+        get(ORGANIZATION),
+        { name: 'organization', parse: parseOrganization, id: organizationId },
+        read,
+      ),
     readAddresses: read =>
       readAll(http, get(`${ORGANIZATION}/addresses`), { key: 'addresses', parse: parseAddress }, read),
     readMembers: read =>
@@ -140,10 +150,12 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         read: answer => readWritten(answer, ONE_RESERVATION),
         lookUp: made => findReservations(listReservations(read), request, { appId, made }),
         newId: byId,
+        twin: twinOf(request),
       }),
     cancelReservation: (reservationId, read = {}) =>
       endReservation(http, {
         call: { ...to('DELETE', `${RESERVATIONS}/:reservationId`, { reservationId }), ...observed(read) },
+        reservationId,
         readNow: () => readReservation(reservationId, read),
         ended: ({ state }) => state?.toLowerCase() === 'cancelled',
       }),
@@ -154,13 +166,14 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
           body: finishBody(request),
           ...observed(read),
         },
+        reservationId,
         readNow: () => readReservation(reservationId, read),
         ended: ({ isComplete, state }) => isComplete === true || state?.toLowerCase() === 'finished',
       }),
 
     listInventoryRequests,
     readInventoryRequest: (requestId, read) =>
-      readOne(http, get(`${REQUESTS}/:requestId`, { requestId }), ONE_REQUEST, read),
+      readOne(http, get(`${REQUESTS}/:requestId`, { requestId }), { ...ONE_REQUEST, id: requestId }, read),
     requestInventoryAction: async (action, request, read = {}) =>
       writeOnce(http, {
         call: {
@@ -171,6 +184,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         read: answer => readWritten(answer, ONE_REQUEST),
         lookUp: made => findRequests(listInventoryRequests(read), action, request, { appId, made }),
         newId: byId,
+        twin: twinOf(request),
       }),
 
     listRetirements: list =>
@@ -182,7 +196,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       readOne(
         http,
         get(`${RETIREMENTS}/:retirementId`, { retirementId }),
-        { name: 'retirement', parse: parseRetirement },
+        { name: 'retirement', parse: parseRetirement, id: retirementId },
         read,
       ),
     downloadCertificate: (retirementId, read) =>

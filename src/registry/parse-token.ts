@@ -31,10 +31,8 @@ function badToken() {
 }
 
 function grant(source: Source) {
-  const expiresAt = instant(source, 'expiresAt');
-  if (expiresAt === null) throw badAnswer('token.expiresAt', 'an instant', 'something else');
   return {
-    expiresAt,
+    expiresAt: instant(source, 'expiresAt') ?? '',
     permissions: levels(source, 'permissions'),
     installationId: optionalId(source, 'installationId'),
     organizationId: optionalId(source, 'organizationId'),

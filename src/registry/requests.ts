@@ -75,20 +75,23 @@ export function userAndOrganizationBody({ user, organization }: CreateUserAndOrg
   });
 }
 
+/** A key that no caller's object can have. */
+const RAW = Symbol('raw');
+
 interface Raw {
-  readonly json: string;
+  readonly [RAW]: string;
 }
 
 function raw(json: string): Raw {
-  return { json };
+  return { [RAW]: json };
 }
 
 /** `JSON.stringify` would round an amount, so the members are joined here. */
 function jsonObject(members: Readonly<Record<string, string | Raw | RetirementData | undefined>>): string {
   const sent = Object.entries(members).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const isRaw = typeof value === 'object' && 'json' in value;
-    return [`${JSON.stringify(name)}:${isRaw ? value.json : JSON.stringify(value)}`];
+    const json = typeof value === 'object' && RAW in value ? value[RAW] : JSON.stringify(value);
+    return [`${JSON.stringify(name)}:${json}`];
   });
   return `{${sent.join(',')}}`;
 }

@@ -1,10 +1,10 @@
 import type { Answer, Call, Http } from './calls.js';
 import { RegistryError } from './errors.js';
-import { readWrapped, type Source } from './fields.js';
+import { parseJson, readWrapped, type Source } from './fields.js';
 import type { Reservation } from './model.js';
 import { writeOnce } from './once.js';
 import { parseReservation } from './parse.js';
-import { bodyText } from './single.js';
+import { bodyText, isSameId } from './single.js';
 
 export function readWritten<T>(
   answer: Answer,
@@ -15,16 +15,20 @@ export function readWritten<T>(
 
 export interface Ending {
   readonly call: Call;
+  readonly reservationId: string;
   readonly readNow: () => Promise<Reservation>;
   /** Whether a reservation looks as if this very call had ended it. */
   readonly ended: (reservation: Reservation) => boolean;
 }
 
 /** Finishes or cancels. The answer's shape is not known, so a reservation is only hoped for there. */
-export function endReservation(http: Http, { call, readNow, ended }: Ending): Promise<Reservation | null> {
+export function endReservation(
+  http: Http,
+  { call, reservationId, readNow, ended }: Ending,
+): Promise<Reservation | null> {
   return writeOnce<Reservation | null>(http, {
     call,
-    read: answer => readEnded(answer) ?? unlessGone(readNow()),
+    read: answer => readEnded(answer, reservationId) ?? unlessGone(readNow()),
     lookUp: async () => {
       const reservation = await unlessGone(readNow());
       if (reservation === null) return { candidates: [], certain: [] };
@@ -33,9 +37,13 @@ export function endReservation(http: Http, { call, readNow, ended }: Ending): Pr
   });
 }
 
-function readEnded(answer: Answer): Reservation | null {
+/** Any JSON, or nothing, says that the registry took it; a page of HTML is somebody else's answer. */
+function readEnded(answer: Answer, reservationId: string): Reservation | null {
+  const text = bodyText(answer);
+  if (text !== '') parseJson(text, 'reservation');
   try {
-    return readWritten(answer, { name: 'reservation', parse: parseReservation });
+    const reservation = readWritten(answer, { name: 'reservation', parse: parseReservation });
+    return isSameId(reservation.id, reservationId) ? reservation : null;
   } catch (error) {
     if (error instanceof RegistryError) return null;
     throw error;

@@ -1,19 +1,34 @@
 import type { Answer, Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
-import { readSource, readWrapped, type Source } from './fields.js';
+import { badAnswer, readSource, readWrapped, type Source } from './fields.js';
 import type { Download, DownloadOptions, ReadOptions } from './reading.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
 
+export interface One<T> {
+  readonly name: string;
+  readonly parse: (source: Source) => T;
+  /** The id that was asked for, where the answer must have it. */
+  readonly id?: string;
+}
+
 /** Reads one object, bare or wrapped in its own name. */
-export async function readOne<T>(
+export async function readOne<T extends { readonly id: string }>(
   http: Http,
   call: Call,
-  { name, parse }: { readonly name: string; readonly parse: (source: Source) => T },
+  { name, parse, id }: One<T>,
   options: ReadOptions = {},
 ): Promise<T> {
   const answer = await http.call({ ...call, ...observed(options) });
-  return parse(readWrapped(bodyText(answer), name));
+  const one = parse(readWrapped(bodyText(answer), name));
+  if (id !== undefined && !isSameId(one.id, id))
+    throw badAnswer(name, 'the one that was asked for', 'another');
+  return one;
+}
+
+/** Most ids are UUIDs, which may come back in the other case. */
+export function isSameId(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** Reads a short list that stands in one answer, under its name or as a bare array. */

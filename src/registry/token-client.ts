@@ -1,13 +1,14 @@
-import type { Call, Http } from './calls.js';
+import type { Answer, Call, CallRecord, Http } from './calls.js';
 import type { AnyAccessToken, TokenSource } from './credential.js';
 import { RegistryError } from './errors.js';
+import { isObject, parseJson } from './fields.js';
 import type { Credit, Project, Retirement } from './model.js';
 import { isId } from './model.js';
 import { writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseCredit, parseProject, parseRetirement } from './parse.js';
 import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
-import { cutAll, download, observed, readOne } from './single.js';
+import { bodyText, cutAll, download, observed, readOne } from './single.js';
 
 export interface TokenClientOptions {
   readonly http: Http;
@@ -30,6 +31,7 @@ export interface TokenClient {
   /**
    * A sandbox deposits 100 credits. It is a GET that writes, so it is never repeated;
    * a deposit has no mark to find it by, so a lost answer is always `outcome_unknown`.
+   * Answers the credits that the registry shows, which may be none.
    */
   friendbot(organizationId: string, options?: ReadOptions): Promise<readonly Credit[]>;
   /** Ends the very token that this client sends. */
@@ -67,20 +69,36 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
           ...get('/organizations/:organizationId/friendbot', { organizationId }),
           ...observed(options),
         },
-        read: answer => cutAll(answer, 'credits', parseCredit),
-        lookUp: async () => ({ candidates: [], certain: [] }),
+        read: readDeposit,
       }),
     revokeToken: options => revoke(http, token, options),
   };
 }
 
-/** A token that is dead already cannot be renewed for this, and need not be. */
+/** What the answer of a deposit looks like is not known: any JSON, or nothing, says that it was made. */
+function readDeposit(answer: Answer): readonly Credit[] {
+  const text = bodyText(answer);
+  const said = text === '' ? {} : parseJson(text, 'friendbot');
+  return isObject(said) && Array.isArray(said['credits']) ? cutAll(answer, 'credits', parseCredit) : [];
+}
+
+/**
+ * A token that is dead already cannot be renewed for this, and need not be.
+ * Refused after an answer was lost, it was revoked by the try before.
+ */
 async function revoke(http: Http, token: TokenSource<AnyAccessToken>, options: ReadOptions = {}) {
   const { token: ended } = await token.get();
   const only = { get: async () => ({ token: ended, fresh: true }), refuse: () => undefined };
   const call: Call = { method: 'DELETE', route: '/app/installations/token', token: only, repeatable: true };
+  let lost = false;
+  const onCall = (record: CallRecord) => {
+    lost ||= record.status === null;
+    options.onCall?.(record);
+  };
   try {
-    await http.call({ ...call, ...observed(options) });
+    await http.call({ ...call, signal: options.signal, onCall });
+  } catch (error) {
+    if (!(lost && error instanceof RegistryError && error.code === 'unauthorized')) throw error;
   } finally {
     token.refuse(ended);
   }

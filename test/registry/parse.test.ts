@@ -212,15 +212,19 @@ describe('tokens', () => {
     expect(parseAppToken(JSON.stringify(token))).toMatchObject({ installationId: null });
   });
 
-  test.each([
-    { token: 'has space crs_9' },
-    { token: '' },
-    { token: 5 },
-    { token: 'a\ncrs_9' },
-    { expiresAt: 'crs_9' },
-  ])('T69 a token that cannot be used is not shown: %j', change => {
-    const text = JSON.stringify({ ...token, ...change });
-    expect(() => parseAppToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
-    expect(() => parseAppToken(text)).not.toThrow(/crs_/);
-  });
+  test.each([{ token: 'has space crs_9' }, { token: '' }, { token: 5 }, { token: 'a\ncrs_9' }])(
+    'T69 a token that cannot be used is not shown: %j',
+    change => {
+      const text = JSON.stringify({ ...token, ...change });
+      expect(() => parseAppToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+      expect(() => parseAppToken(text)).not.toThrow(/crs_/);
+    },
+  );
+
+  test.each([{ expiresAt: 'soon' }, { expiresAt: 1_767_232_800 }, { expiresAt: undefined }])(
+    'a token that does not say when it ends is a token: %j',
+    change => {
+      expect(parseAppToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
+    },
+  );
 });
