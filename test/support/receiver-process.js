@@ -37,6 +37,6 @@ process.once('SIGTERM', () => void stop());
 
 async function stop() {
   await listening.close();
-  await commits.close();
+  commits.close();
   await thread.close();
 }
