@@ -37,6 +37,6 @@ process.once('SIGTERM', () => void stop());
 
 async function stop() {
   await listening.close();
-  commits.close();
+  await commits.close();
   await thread.close();
 }
