@@ -60,6 +60,7 @@ function formsOf(secret: string): string[] {
     whole,
     inJson(whole),
     encodeURIComponent(whole),
+    new URLSearchParams({ q: whole }).toString().slice(2),
     Buffer.from(whole).toString('hex'),
     ...lines,
   ].concat(base64Cores(whole));
