@@ -1,0 +1,227 @@
+import { afterEach, afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  startTestSandbox,
+  VERSION,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let root: string;
+let creditId: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+  root = `/organizations/${installed.organization.id}`;
+  creditId = issueCredit(sandbox, installed.organization.id, { place: 'inventory', amount: 100 });
+  for (let amount = 1; amount <= 12; amount += 1) {
+    sandbox.registry.credits.retireOffPlatform(installed.organization.id, { creditId, amount });
+  }
+});
+afterEach(() => sandbox.registry.faults.clear());
+afterAll(async () => stop());
+
+async function script(fault: object): Promise<void> {
+  expect((await ask(sandbox, 'POST /_sandbox/faults', { body: fault })).status).toBe(200);
+}
+
+async function get(path: string, signal?: AbortSignal): Promise<Response> {
+  const headers = { ...VERSION, authorization: `Bearer ${installed.token}` };
+  return fetch(`${sandbox.url}${path}`, { headers, redirect: 'manual', ...(signal && { signal }) });
+}
+
+test('nothing is wrong unless asked for', async () => {
+  expect(sandbox.registry.faults.list()).toEqual([]);
+  expect((await get(root)).status).toBe(200);
+});
+
+describe('a fault meets the calls it is scripted for', () => {
+  test('by method and path, where * is one segment and ** any rest', async () => {
+    await script({
+      method: 'GET',
+      path: '/organizations/*/members',
+      kind: 'status',
+      options: { status: 500 },
+    });
+    await script({ path: '/projects/**', kind: 'status', options: { status: 502 } });
+    expect((await get(`${root}/members`)).status).toBe(500);
+    expect((await get(`${root}/addresses`)).status).toBe(200);
+    expect((await get('/projects/find')).status).toBe(502);
+    expect((await get('/projects')).status).toBe(200);
+  });
+
+  test('as often as told, then no more', async () => {
+    await script({ path: root, kind: 'status', count: 2 });
+    const statuses = [await get(root), await get(root), await get(root)].map(({ status }) => status);
+    expect(statuses).toEqual([503, 503, 200]);
+    expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toMatchObject([
+      { hits: 2, remaining: 0 },
+    ]);
+  });
+
+  test('until it is removed', async () => {
+    await script({ path: root, kind: 'html' });
+    const [fault] = sandbox.registry.faults.list();
+    expect((await get(root)).headers.get('content-type')).toMatch(/html/);
+    await ask(sandbox, `DELETE /_sandbox/faults/${fault?.id}`);
+    expect((await get(root)).status).toBe(200);
+    await script({ path: root, kind: 'html' });
+    await ask(sandbox, 'DELETE /_sandbox/faults');
+    expect((await get(root)).status).toBe(200);
+  });
+});
+
+describe('kinds of faults', () => {
+  test('status: any code, with or without Retry-After, in the registry’s shape or another', async () => {
+    await script({ path: root, kind: 'status', count: 1, options: { status: 429, retryAfter: 7 } });
+    const first = await get(root);
+    expect([first.status, first.headers.get('retry-after')]).toEqual([429, '7']);
+    expect(await first.json()).toMatchObject({ statusCode: 429, error: 'Too Many Requests' });
+    await script({ path: root, kind: 'status', count: 1, options: { status: 404, body: 'gone' } });
+    const second = await get(root);
+    expect([second.status, second.headers.get('retry-after'), await second.json()]).toEqual([
+      404,
+      null,
+      'gone',
+    ]);
+  });
+
+  test('silence: the caller waits until it gives up', async () => {
+    await script({ path: root, kind: 'silence' });
+    await expect(get(root, AbortSignal.timeout(100))).rejects.toThrow(/timeout/i);
+  });
+
+  test('hangup: the connection ends without an answer, and nothing was done', async () => {
+    await script({ path: `${root}/friendbot`, kind: 'hangup', count: 1 });
+    const before = sandbox.registry.store.db.prepare('select sum(issued_micro) from credits').pluck().get();
+    await expect(get(`${root}/friendbot`)).rejects.toThrow();
+    expect(sandbox.registry.store.db.prepare('select sum(issued_micro) from credits').pluck().get()).toBe(
+      before,
+    );
+  });
+
+  test('slow: the true answer, a byte at a time', async () => {
+    await script({ path: `${root}/addresses`, kind: 'slow', options: { intervalMs: 1 } });
+    const answer = await (await get(`${root}/addresses`)).json();
+    expect(answer).toMatchObject({ organizationId: installed.organization.id });
+  });
+
+  test('cut: the answer breaks off in the middle', async () => {
+    await script({ path: root, kind: 'cut', options: { bytes: 20 } });
+    const response = await get(root);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test('cut of an answer that is streamed', async () => {
+    await script({ path: `${root}/inventory`, kind: 'cut' });
+    const response = await get(`${root}/inventory`);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test('cut with a clean end: half an answer that looks whole', async () => {
+    await script({ path: root, kind: 'cut', options: { bytes: 20, cleanEnd: true } });
+    expect(await (await get(root)).text()).toHaveLength(20);
+  });
+
+  test('cut at byte 0: the deed is done and the answer lost', async () => {
+    const credits = sandbox.registry.store.db.prepare('select sum(issued_micro) from credits').pluck();
+    const before = Number(credits.get());
+    await script({ path: `${root}/friendbot`, kind: 'cut', options: { bytes: 0 } });
+    await expect(get(`${root}/friendbot`)).rejects.toThrow();
+    expect(credits.get()).toBe(before + 100_000_000);
+  });
+
+  test('delay: the true answer, late', async () => {
+    await script({ path: root, kind: 'delay', options: { delayMs: 20 } });
+    expect(await (await get(root)).json()).toMatchObject({ id: installed.organization.id });
+  });
+
+  test('endless: an answer without an end', async () => {
+    await script({ path: `${root}/inventory`, kind: 'endless' });
+    const response = await get(`${root}/inventory`);
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > 5_000_000) break;
+    }
+    expect(bytes).toBeGreaterThan(5_000_000);
+  });
+
+  test('html: a page with 200', async () => {
+    await script({ path: root, kind: 'html' });
+    const response = await get(root);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toMatch(/^<!doctype html>/);
+  });
+
+  test('redirect: elsewhere', async () => {
+    await script({ path: root, kind: 'redirect', options: { location: 'http://elsewhere.example/x' } });
+    const response = await get(root);
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://elsewhere.example/x']);
+  });
+
+  test('wrongShape: JSON of another kind', async () => {
+    await script({ path: root, kind: 'wrongShape', options: { body: { credits: 'none' } } });
+    expect(await (await get(root)).json()).toEqual({ credits: 'none' });
+  });
+});
+
+describe('lists', () => {
+  const path = () => `${root}/retirements`;
+
+  async function pageOf(page: number) {
+    const { body } = await ask(sandbox, `GET ${path()}?limit=5&page=${page}`, { token: installed.token });
+    const amounts: number[] = body.retirements.map(({ amount }: { amount: number }) => amount);
+    return { amounts, pagination: body.pagination };
+  }
+
+  test('pageLoop: every page is the first and says that another follows', async () => {
+    await script({ path: path(), kind: 'pageLoop' });
+    for (const page of [0, 1, 7]) {
+      const { amounts, pagination } = await pageOf(page);
+      expect(amounts).toEqual([12, 11, 10, 9, 8]);
+      expect(pagination).toMatchObject({ currentPage: page, nextPage: page + 1 });
+    }
+  });
+
+  test('pageSize: fewer rows a page than asked for', async () => {
+    await script({ path: path(), kind: 'pageSize', options: { rows: 2 } });
+    const { amounts, pagination } = await pageOf(1);
+    expect(amounts).toEqual([10, 9]);
+    expect(pagination).toMatchObject({ total: 12, pageCount: 6 });
+  });
+
+  test('rowsAppear: new rows at the front shift every page', async () => {
+    await script({ path: path(), kind: 'rowsAppear', options: { rows: 1 } });
+    const pages = [await pageOf(0), await pageOf(1), await pageOf(2)];
+    expect(pages.map(({ pagination }) => pagination.total)).toEqual([7, 8, 9]);
+    expect(pages.map(({ amounts }) => amounts)).toEqual([[7, 6, 5, 4, 3], [3, 2, 1], []]);
+    await pageOf(0);
+    await pageOf(0);
+    expect((await pageOf(0)).pagination.total).toBe(12);
+  });
+
+  test('rowsDisappear: rows vanish from the front and later pages skip some', async () => {
+    await script({ path: path(), kind: 'rowsDisappear', options: { rows: 2 } });
+    const pages = [await pageOf(0), await pageOf(1)];
+    expect(pages.map(({ pagination }) => pagination.total)).toEqual([12, 10]);
+    expect(pages.map(({ amounts }) => amounts)).toEqual([
+      [12, 11, 10, 9, 8],
+      [5, 4, 3, 2, 1],
+    ]);
+  });
+});
+
+test.each([{}, { kind: 'unknown' }, { kind: 'html', count: -1 }, { kind: 'html', path: '' }, []])(
+  'the fault %j is refused',
+  async body => {
+    expect((await ask(sandbox, 'POST /_sandbox/faults', { body })).status).toBe(400);
+  },
+);
