@@ -78,6 +78,9 @@ export function createControlRoutes(registry: Registry): Router {
     res.json(installations.acceptPermissions(req.params.id)),
   );
 
+  router.get('/requests', (req, res) =>
+    res.json({ creditRequests: requests.newest(toLimit(req.query['limit'])) }),
+  );
   router.post('/requests/:id/accept', (req, res) => res.json(requests.accept(req.params.id)));
   router.post('/requests/:id/decline', (req, res) => res.json(requests.decline(req.params.id)));
 
@@ -105,16 +108,15 @@ export function createTroubleRoutes({ store, deliveries, faults }: Registry): Ro
     const fields = readFields(req.body, problems);
     const moveMs = fields.value('moveMs') ?? 0;
     const at = fields.optionalText('at');
+    const isFrozen = fields.flag('frozen', false);
     if (typeof moveMs !== 'number' || !Number.isSafeInteger(moveMs))
       problems.push('moveMs must be a whole number');
     if (at !== null && Number.isNaN(Date.parse(at))) problems.push('at must be an instant');
     const target = (at === null ? clock.now() : Date.parse(at)) + Number(moveMs);
     if (!(target >= EARLIEST && target <= LATEST)) problems.push('the clock must stay between 2000 and 9000');
     refuseFaults(problems);
-    if (fields.has('frozen')) {
-      if (fields.flag('frozen', false)) clock.freeze();
-      else clock.run();
-    }
+    if (fields.has('frozen') && isFrozen) clock.freeze();
+    if (fields.has('frozen') && !isFrozen) clock.run();
     if (at !== null) clock.setTo(Date.parse(at));
     if (typeof moveMs === 'number') clock.move(moveMs);
     res.json(showClock());

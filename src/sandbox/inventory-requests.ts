@@ -16,6 +16,8 @@ export interface InventoryRequests {
   /** The administrator's two answers. */
   accept(id: string): RequestShape;
   decline(id: string): RequestShape;
+  /** Of every organization, the newest first. */
+  newest(limit: number): readonly RequestShape[];
 }
 
 export interface RequestOrder {
@@ -56,6 +58,7 @@ export function createInventoryRequests(
   const page = db.prepare<[string, number, number], FullRow>(
     `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
   );
+  const newest = db.prepare<[number], FullRow>(`${FULL_ROWS} order by r.created_at desc, r.id limit ?`);
   const one = db.prepare<[string], FullRow>(`${FULL_ROWS} where r.id = ?`);
   const creditExists = db.prepare<[string], string>('select id from credits where id = ?').pluck();
 
@@ -137,6 +140,7 @@ export function createInventoryRequests(
       return inventoryRequest(found(row.organization_id === organizationId ? row : undefined, 'Request'));
     },
     create,
+    newest: limit => newest.all(limit).map(inventoryRequest),
     accept,
     decline(id) {
       write(now => decide.run('Rejected', null, now, findPending(id).id));

@@ -5,7 +5,6 @@ import {
   type Installed,
   installApp,
   issueCredit,
-  mintToken,
   signAppJwt,
   startTestSandbox,
   temporarySandbox,
@@ -146,14 +145,6 @@ test('one organization only is seen with an installation access token', async ()
     token: installed.token,
   });
   expect(status).toBe(403);
-});
-
-test('friendbot answers an app access token and any installation', async () => {
-  const other = installApp(sandbox, { app: installed.app });
-  for (const token of [mintToken(sandbox, installed.app), other.token]) {
-    const call = `GET /organizations/${installed.organization.id}/friendbot`;
-    expect((await ask(sandbox, call, { token })).status).toBe(200);
-  }
 });
 
 test('the Date header tells the time of the sandbox’s clock', async () => {

@@ -147,4 +147,6 @@ test('GET the inventory requests pages through all of them, the newest first', a
     for (const { id } of body.creditRequests) seen.push(id);
   }
   expect(seen).toEqual(ids);
+  const all = await ask(sandbox, 'GET /_sandbox/requests?limit=3');
+  expect(all.body.creditRequests.map(({ id }: { id: string }) => id).toSorted()).toEqual(ids.toSorted());
 });

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createControlClient } from '../../src/sandbox/control-client.js';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ALL_PERMISSIONS,
+  ask,
+  createPrivateKey,
+  installApp,
+  mintToken,
+  publicKeyOf,
+  registerApp,
+  signAppJwt,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+});
+afterAll(async () => stop());
+
+test('one walk through the human side, over HTTP alone', async () => {
+  const control = createControlClient(sandbox.url);
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body;
+  };
+  const privateKey = createPrivateKey();
+  const app = await call('POST', '/apps', {
+    name: 'Walker',
+    permissions: ['organization_warehouse:write', 'organization_inventory:read_request'],
+    webhookSecret: 'a secret of some length',
+    publicKeys: [publicKeyOf(privateKey)],
+  });
+  expect(app).toMatchObject({
+    name: 'Walker',
+    nameId: 'walker',
+    permissions: {
+      organization_info: 'VIEW',
+      organization_warehouse: 'WRITE',
+      organization_inventory: 'REQUEST',
+    },
+    webhookUrl: null,
+    hasWebhookSecret: true,
+    keys: [{ fingerprint: expect.any(String) }],
+  });
+  const { organization } = await call('POST', '/organizations', {
+    user: { email: 'walker@people.example', fullName: 'Walker' },
+    organization: { fullName: 'Walkers', type: 'marketParticipant', countryCode: 'IS' },
+  });
+  const project = await call('POST', '/projects', { fullName: 'Path', countryCode: 'IS' });
+  const { creditId } = await call('POST', '/credits', {
+    organizationId: organization.id,
+    projectId: project.id,
+    amount: 10,
+    vintage: '2022',
+    serialization: 'ICR-ISL-354-900-1-R-0-2022',
+  });
+  await call('POST', '/credits', { organizationId: organization.id, creditId, amount: 5 });
+  await call('POST', `/organizations/${organization.id}/deposit`, { creditId, amount: 4 });
+  await call('POST', `/organizations/${organization.id}/withdraw`, { creditId, amount: 1 });
+  const installation = await call('POST', '/installations', {
+    appId: app.id,
+    organizationId: organization.id,
+  });
+  await call('POST', `/installations/${installation.id}/suspend`);
+  await call('POST', `/installations/${installation.id}/unsuspend`);
+  await call('PATCH', `/apps/${app.id}`, { permissions: ALL_PERMISSIONS });
+  await call('POST', `/installations/${installation.id}/accept-permissions`);
+
+  const token = mintToken(sandbox, { id: app.id, name: app.name, privateKey }, installation.id);
+  const root = `/organizations/${organization.id}`;
+  expect((await ask(sandbox, `GET ${root}/warehouse/inventory`, { token })).body.credits).toMatchObject([
+    { id: creditId, amount: 3, supply: 15, serialization: 'ICR-ISL-354-900-1-R-0-2022', vintage: '2022' },
+  ]);
+  expect((await ask(sandbox, `GET ${root}/inventory`, { token })).body.credits).toMatchObject([
+    { amount: 12 },
+  ]);
+  expect((await ask(sandbox, `GET ${root}/members`, { token })).status).toBe(200);
+
+  expect(await control('GET', '/installations')).toMatchObject({
+    installations: [{ id: installation.id, state: 'active' }],
+  });
+  await call('POST', `/installations/${installation.id}/uninstall`);
+  expect(await control('GET', '/installations')).toMatchObject({ installations: [{ state: 'uninstalled' }] });
+  expect(
+    await control('GET', `/calls?appId=${app.id}&installationId=${installation.id}&limit=2`),
+  ).toMatchObject({
+    calls: [{ path: `${root}/members` }, { path: `${root}/inventory` }],
+  });
+});
+
+test('the control client gives the refusal of the sandbox as an error', async () => {
+  const control = createControlClient(`${sandbox.url}/`);
+  await expect(control('GET', '/apps/nope')).rejects.toMatchObject({
+    statusCode: 404,
+    message: 'App not found',
+  });
+  await expect(control('POST', '/apps', {})).rejects.toMatchObject({ statusCode: 400 });
+});
+
+describe('the clock', () => {
+  test('moves, stands still at an instant and runs on', async () => {
+    const clock = async (body: object) => (await ask(sandbox, 'POST /_sandbox/clock', { body })).body;
+    const at = '2031-05-01T12:00:00.000Z';
+    expect(await clock({ frozen: true, at })).toEqual({ now: at, isFrozen: true });
+    expect((await ask(sandbox, 'GET /_sandbox/clock')).body).toEqual({ now: at, isFrozen: true });
+    expect(await clock({ moveMs: 600_000 })).toEqual({ now: '2031-05-01T12:10:00.000Z', isFrozen: true });
+    expect((await clock({ frozen: false })).isFrozen).toBe(false);
+    const back = await clock({ moveMs: Date.now() - sandbox.registry.store.clock.now() });
+    expect(Math.abs(Date.parse(back.now) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test.each([
+    { moveMs: 'x' },
+    { moveMs: 1.5 },
+    { moveMs: 1e300 },
+    { at: 'noon' },
+    { frozen: 'yes' },
+    { moveMs: 9e15 },
+  ])('refuses %j', async body => {
+    const before = sandbox.registry.store.clock.state();
+    expect((await ask(sandbox, 'POST /_sandbox/clock', { body })).status).toBe(400);
+    expect(sandbox.registry.store.clock.state()).toEqual(before);
+  });
+});
+
+describe('the control API answers only to programs on this machine', () => {
+  test.each([
+    { origin: 'http://127.0.0.1' },
+    { 'x-forwarded-for': '127.0.0.1' },
+    { forwarded: 'for=127.0.0.1' },
+  ])('not with %j', async headers => {
+    expect((await ask(sandbox, 'GET /_sandbox/apps', { headers })).status).toBe(403);
+  });
+
+  test('not under the name of another host', async () => {
+    const status = await new Promise(resolve => {
+      const headers = { host: 'attacker.example' };
+      request(`${sandbox.url}/_sandbox/apps`, { headers }, res => resolve(res.resume().statusCode)).end();
+    });
+    expect(status).toBe(403);
+  });
+});
+
+describe('the control API refuses', () => {
+  test.each<[string, object | undefined, number]>([
+    ['POST /apps', {}, 400],
+    ['POST /apps', { name: '' }, 400],
+    ['POST /apps', { name: 'x', permissions: { organization_info: 'WRITE' } }, 400],
+    ['POST /apps', { name: 'x', permissions: ['organization_everything:read'] }, 400],
+    ['POST /apps', { name: 'x', permissions: 'all' }, 400],
+    ['POST /apps', { name: 'x', webhookUrl: 'ftp://x' }, 400],
+    ['POST /apps', { name: 'x', publicKeys: ['no key'] }, 400],
+    ['POST /apps', { name: 'x', publicKeys: 'no list' }, 400],
+    ['GET /apps/nope', undefined, 404],
+    ['PATCH /apps/nope', {}, 404],
+    ['POST /apps/nope/keys', { publicKey: 'x' }, 404],
+    ['DELETE /apps/nope/keys', undefined, 404],
+    ['POST /organizations', {}, 400],
+    ['POST /organizations/nope/claim', undefined, 404],
+    ['POST /organizations/nope/deposit', { creditId: 'x', amount: 1 }, 404],
+    ['POST /organizations/nope/retire-off-platform', { creditId: 'x', amount: 1 }, 404],
+    ['POST /projects', {}, 400],
+    ['PATCH /projects/nope', {}, 404],
+    ['POST /credits', {}, 400],
+    ['POST /credits', { organizationId: 'nope', projectId: 'nope', amount: 1 }, 404],
+    ['PATCH /retirements/nope', { beneficiary: 'x', reason: 'y' }, 404],
+    ['POST /installations', {}, 400],
+    ['POST /installations', { appId: 'nope', organizationId: 'nope' }, 404],
+    ['POST /installations/nope/suspend', undefined, 404],
+    ['POST /installations/nope/uninstall', undefined, 404],
+    ['POST /installations/nope/accept-permissions', undefined, 404],
+    ['POST /requests/nope/accept', undefined, 404],
+    ['POST /requests/nope/decline', undefined, 404],
+    ['GET /calls?limit=0', undefined, 400],
+    ['PATCH /webhooks', { drop: -1 }, 400],
+    ['PATCH /webhooks', { hold: 'yes' }, 400],
+    ['GET /deliveries?limit=x', undefined, 400],
+    ['GET /deliveries/x', undefined, 404],
+    ['POST /deliveries/999/resend', undefined, 404],
+    ['POST /deliveries/1e400/drop', undefined, 404],
+    ['POST /deliveries/release', { ids: ['x'] }, 400],
+    ['DELETE /faults/999', undefined, 404],
+    ['GET /nothing', undefined, 404],
+  ])('%s %j with %i', async (call, body, status) => {
+    const [method, path] = call.split(' ');
+    const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(status);
+    expect(answer.body).toMatchObject({ statusCode: status });
+  });
+
+  test('a second installation of an app on an organization, a second name, a second suspension', async () => {
+    const { app, organization, installationId } = installApp(sandbox);
+    const body = { appId: app.id, organizationId: organization.id };
+    expect((await ask(sandbox, 'POST /_sandbox/installations', { body })).status).toBe(409);
+    expect((await ask(sandbox, 'POST /_sandbox/apps', { body: { name: app.name } })).status).toBe(409);
+    await ask(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
+    const again = await ask(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
+    expect(again.body).toMatchObject({ statusCode: 409, message: 'The installation is already suspended' });
+    expect((await ask(sandbox, `POST /_sandbox/installations/${installationId}/unsuspend`)).status).toBe(200);
+  });
+});
+
+test('an app that loses its last key can no longer sign', async () => {
+  const app = registerApp(sandbox);
+  const { keys } = sandbox.registry.apps.get(app.id);
+  const query = encodeURIComponent(keys[0]?.fingerprint ?? '');
+  const token = signAppJwt(sandbox, app);
+  expect((await ask(sandbox, 'GET /app/installations', { token })).status).toBe(200);
+  expect((await ask(sandbox, `DELETE /_sandbox/apps/${app.id}/keys?fingerprint=${query}`)).status).toBe(200);
+  expect((await ask(sandbox, 'GET /app/installations', { token })).status).toBe(401);
+});
+
+test('docs/sandbox.md names every control route, and no other', () => {
+  const source = readFileSync('src/sandbox/control.ts', 'utf8');
+  const routes = [...source.matchAll(/router\.(get|post|patch|delete)\('([^']+)'/g)].map(
+    ([, method, path]) => `${method?.toUpperCase()} /_sandbox${path?.replaceAll(/:(\w+)/g, '<$1>')}`,
+  );
+  const docs = readFileSync('docs/sandbox.md', 'utf8');
+  const named = [...docs.matchAll(/^\| `((?:GET|POST|PATCH|DELETE) \/_sandbox\/[^`?]+)/gm)].map(
+    ([, route]) => route,
+  );
+  expect(new Set(named)).toEqual(new Set(routes));
+});
