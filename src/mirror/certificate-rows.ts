@@ -1,3 +1,7 @@
+import { write } from '../database/open.js';
+import type { Books } from './books.js';
+import { formatInstant } from './columns.js';
+
 /** The columns that certificates and certificates_past share. */
 export const CERTIFICATE_COLUMNS = [
   'version',
@@ -16,3 +20,164 @@ export const CERTIFICATE_COLUMNS = [
   'valid_from',
   'sync_run_id',
 ] as const;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const CHECK_AGAIN_MS = 30 * DAY_MS;
+const FAILED_FIRST_MS = 5 * MINUTE_MS;
+const ENTER_AT_ONCE = 500;
+
+export interface CertificateFile {
+  readonly file: string;
+  readonly sha256: string;
+  readonly size: number;
+}
+
+export interface DueCertificate {
+  readonly retirement_id: string;
+  readonly state: 'pending' | 'unavailable' | 'stored';
+  readonly attempts: number;
+}
+
+interface Known {
+  readonly version: number;
+  readonly state: 'pending' | 'unavailable' | 'stored';
+  readonly sha256: string | null;
+  readonly attempts: number;
+  readonly valid_from: string;
+}
+
+interface Moment {
+  readonly organizationId: string;
+  readonly retirementId: string;
+  /** When the registry was asked, in milliseconds. */
+  readonly askedAt: number;
+}
+
+/** gone: the retirement was closed meanwhile, so that there is no row to write to. */
+export type Stored = 'stored' | 'replaced' | 'unchanged' | 'gone';
+
+export interface CertificateRows {
+  /** Enters certificates for new and changed retirements; answers how many, 0 when all are entered. */
+  enter(at: number): number;
+  due(organizationId: string, at: number, limit: number): DueCertificate[];
+  /** Makes up to `limit` of an organization's certificates due; answers how many. */
+  makeDue(organizationId: string, at: number, limit: number): number;
+  /** These three write inside a transaction of the caller. */
+  store(moment: Moment, file: CertificateFile, stamp: string, runId: number): Stored;
+  unavailable(moment: Moment): void;
+  fail(moment: Moment, error: string): void;
+}
+
+export function createCertificateRows(books: Books): CertificateRows {
+  const { db } = books;
+  const names = CERTIFICATE_COLUMNS.join(', ');
+  const WHOSE = 'organization_id = ? AND retirement_id = ?';
+  const find = db.prepare<[string, string], Known>(
+    `SELECT version, state, sha256, attempts, valid_from FROM certificates WHERE ${WHOSE}`,
+  );
+  const due = db.prepare<[string, string, number], DueCertificate>(
+    `SELECT retirement_id, state, attempts FROM certificates
+     WHERE organization_id = ? AND due_at <= ? ORDER BY due_at, version LIMIT ?`,
+  );
+  const makeDue = db.prepare<[string, string, string, number]>(
+    `UPDATE certificates SET due_at = ?
+     WHERE version IN (SELECT version FROM certificates WHERE organization_id = ? AND due_at > ? LIMIT ?)`,
+  );
+  const archive = db.prepare<[string, number, number]>(
+    `INSERT INTO certificates_past (${names}, valid_to, closed_by)
+     SELECT ${names}, ?, ? FROM certificates WHERE version = ?`,
+  );
+  const store = db.prepare(
+    `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
+       fetched_at = @at, checked_at = @at, due_at = @due_at, attempts = 0, error = NULL, valid_from = @valid_from,
+       sync_run_id = @sync_run_id
+     WHERE version = @known`,
+  );
+  const confirm = db.prepare<[string, string, number]>(
+    'UPDATE certificates SET checked_at = ?, due_at = ?, attempts = 0, error = NULL WHERE version = ?',
+  );
+  const postpone = db.prepare<[string, string, string, string | null, number]>(
+    `UPDATE certificates SET state = ?, checked_at = ?, due_at = ?, attempts = attempts + 1, error = ?
+     WHERE version = ?`,
+  );
+  const enterSlice = createEnter(books);
+
+  return {
+    enter: at => write(db, () => enterSlice(at)),
+    due: (organizationId, at, limit) => due.all(organizationId, formatInstant(at), limit),
+    makeDue: (organizationId, at, limit) => {
+      const now = formatInstant(at);
+      return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
+    },
+    store: ({ organizationId, retirementId, askedAt }, file, stamp, runId) => {
+      const known = find.get(organizationId, retirementId);
+      if (known === undefined) return 'gone';
+      const at = formatInstant(askedAt);
+      const dueAt = formatInstant(askedAt + CHECK_AGAIN_MS);
+      if (known.sha256 === file.sha256) {
+        confirm.run(at, dueAt, known.version);
+        return 'unchanged';
+      }
+      const validFrom = later(stamp, known.valid_from);
+      if (known.state === 'stored') archive.run(validFrom, runId, known.version);
+      store.run({
+        ...file,
+        at,
+        due_at: dueAt,
+        valid_from: validFrom,
+        sync_run_id: runId,
+        version: books.versions(1),
+        known: known.version,
+      });
+      return known.state === 'stored' ? 'replaced' : 'stored';
+    },
+    unavailable: ({ organizationId, retirementId, askedAt }) => {
+      const known = find.get(organizationId, retirementId);
+      if (known === undefined) return;
+      const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
+      const isStored = known.state === 'stored';
+      const error = isStored ? 'the registry had none when it was asked again' : null;
+      const [at, dueAt] = [formatInstant(askedAt), formatInstant(askedAt + wait)];
+      postpone.run(isStored ? 'stored' : 'unavailable', at, dueAt, error, known.version);
+    },
+    fail: ({ organizationId, retirementId, askedAt }, error) => {
+      const known = find.get(organizationId, retirementId);
+      if (known === undefined) return;
+      const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
+      const [at, dueAt] = [formatInstant(askedAt), formatInstant(askedAt + wait)];
+      postpone.run(known.state, at, dueAt, error, known.version);
+    },
+  };
+}
+
+/** Certificates follow their retirements by version: a new version of a retirement is beyond the mark. */
+function createEnter(books: Books): (at: number) => number {
+  const { db } = books;
+  const behind = db.prepare<[number], { count: number; last: number | null }>(
+    `SELECT count(*) AS count, max(version) AS last FROM (
+       SELECT version FROM retirements
+       WHERE version > (SELECT retirement_version FROM certificate_mark) ORDER BY version LIMIT ?
+     )`,
+  );
+  const enter = db.prepare(
+    `INSERT INTO certificates (version, organization_id, retirement_id, state, due_at, retirement_version, valid_from)
+     SELECT @first + row_number() OVER (ORDER BY version) - 1, organization_id, id, 'pending', @at, version, @at
+     FROM retirements
+     WHERE version > (SELECT retirement_version FROM certificate_mark) AND version <= @last
+     ON CONFLICT (organization_id, retirement_id) DO UPDATE SET
+       due_at = min(due_at, excluded.due_at), retirement_version = excluded.retirement_version, attempts = 0`,
+  );
+  const move = db.prepare<[number]>('UPDATE certificate_mark SET retirement_version = ?');
+  return at => {
+    const { count, last } = behind.get(ENTER_AT_ONCE) ?? { count: 0, last: null };
+    if (last === null) return 0;
+    enter.run({ first: books.versions(count), last, at: formatInstant(at) });
+    move.run(last);
+    return count;
+  };
+}
+
+function later(stamp: string, before: string): string {
+  return stamp > before ? stamp : formatInstant(Date.parse(before) + 1);
+}

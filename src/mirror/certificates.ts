@@ -1,0 +1,134 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isId } from '../registry/model.js';
+import type { CertificateFile } from './certificate-rows.js';
+import { MirrorError } from './errors.js';
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const HEAD = '%PDF';
+const TAIL = '%%EOF';
+/** A PDF may carry a few line ends or a note after its last marker. */
+const TAIL_WITHIN_BYTES = 1_024;
+const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
+const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
+const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
+
+/** The folder of certificate files. A file is either whole, flushed and named by its hash, or not there. */
+export interface CertificateFolder {
+  /** Makes the folder, and removes what a crash left half-written. */
+  open(): Promise<void>;
+  /** Stores a file if it is a whole PDF; the same content again is the same file. */
+  save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
+  remove(file: string): Promise<void>;
+}
+
+export interface FolderOptions {
+  readonly now: () => number;
+  readonly maxBytes?: number;
+}
+
+export function createCertificateFolder(
+  folder: string,
+  { now, maxBytes = DEFAULT_MAX_BYTES }: FolderOptions,
+): CertificateFolder {
+  return {
+    open: async () => {
+      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      await chmod(folder, PRIVATE_FOLDER);
+      for (const name of await readdir(folder)) {
+        if (await isLeftover(folder, name, now())) await rm(join(folder, name), { force: true });
+      }
+    },
+    save: async (retirementId, body) => {
+      if (!isId(retirementId)) throw new TypeError('expected the id of a retirement');
+      const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
+      try {
+        const written = await writePart(part, body, maxBytes);
+        const file = `${retirementId}-${written.sha256.slice(0, 12)}.pdf`;
+        await place(folder, part, file, written.sha256);
+        return { file, ...written };
+      } finally {
+        await rm(part, { force: true });
+      }
+    },
+    remove: file => rm(join(folder, file), { force: true }),
+  };
+}
+
+async function writePart(
+  part: string,
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ sha256: string; size: number }> {
+  const hash = createHash('sha256');
+  const file = await open(part, 'wx', PRIVATE_FILE);
+  let size = 0;
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > maxBytes) throw new MirrorError('certificate_too_large', `more than ${maxBytes} bytes`);
+      if (head.length < HEAD.length) head = Buffer.concat([head, chunk]).subarray(0, HEAD.length);
+      tail = Buffer.concat([tail, chunk.subarray(-TAIL_WITHIN_BYTES)]).subarray(-TAIL_WITHIN_BYTES);
+      hash.update(chunk);
+      await file.writeFile(chunk);
+    }
+    demandPdf(size, head, tail);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { sha256: hash.digest('hex'), size };
+}
+
+function demandPdf(size: number, head: Buffer, tail: Buffer): void {
+  if (size === 0) throw new MirrorError('certificate_empty', 'an empty file');
+  if (head.toString('latin1') !== HEAD) {
+    throw new MirrorError('certificate_not_pdf', `expected a file that starts with ${HEAD}`);
+  }
+  if (!tail.includes(TAIL)) {
+    throw new MirrorError('certificate_cut_short', `expected ${TAIL} near the end of the file`);
+  }
+}
+
+/** A file that is there already is kept; one whose content is not what its name says was damaged on disk. */
+async function place(folder: string, part: string, file: string, sha256: string): Promise<void> {
+  const target = join(folder, file);
+  if ((await hashOf(target)) === sha256) return;
+  await rename(part, target);
+  const directory = await open(folder, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+async function hashOf(file: string): Promise<string | null> {
+  if ((await stat(file).catch(() => null)) === null) return null;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** Another worker may be writing a part right now: only what nobody writes any more is removed. */
+async function isLeftover(folder: string, name: string, now: number): Promise<boolean> {
+  const owner = Number(PART.exec(name)?.[1]);
+  if (Number.isNaN(owner)) return false;
+  if (owner !== process.pid && !isRunning(owner)) return true;
+  const file = await stat(join(folder, name)).catch(() => null);
+  return file !== null && now - file.mtimeMs > LEFTOVER_AFTER_MS;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
