@@ -13,6 +13,7 @@ function interruption(): AbortSignal {
       controller.abort(signal);
     });
   }
+  process.once('disconnect', () => controller.abort('disconnect'));
   return controller.signal;
 }
 
@@ -34,4 +35,5 @@ process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
   },
   columns: process.stdout.columns ?? 100,
   interruption,
+  tellParent: fact => void process.send?.(fact),
 });

@@ -2,6 +2,8 @@ import type { CommandModule } from './command.js';
 
 /** Every command, in the order of the help, and the module that holds it. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  up: () => import('./up.js'),
+  receive: () => import('./receive.js'),
   status: () => import('./status.js'),
   available: () => import('./available.js'),
   query: () => import('./query.js'),

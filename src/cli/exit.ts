@@ -52,7 +52,9 @@ export function explain(error: unknown): Explanation {
     };
   }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  if (error.name === 'SettingsError') return { exitCode: EXIT.usage, lines: error.message.split('\n') };
+  if (error.name === 'SettingsError' || error.name === 'PrivateKeyError') {
+    return { exitCode: EXIT.usage, lines: error.message.split('\n') };
+  }
   const code =
     error.name === 'RegistryError' && 'code' in error ? EXIT_BY_CODE[String(error.code)] : undefined;
   if (code !== undefined) return { exitCode: code, lines: [`The registry: ${error.message}`] };

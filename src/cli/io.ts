@@ -12,6 +12,8 @@ export interface Io {
   readonly columns: number;
   /** Take over SIGINT and SIGTERM: the first aborts the signal, a second ends the process at once. */
   readonly interruption: () => AbortSignal;
+  /** Tell the process that started this one, if it listens. */
+  readonly tellParent: (fact: Readonly<Record<string, unknown>>) => void;
 }
 
 export function say(io: Io, text: string): void {

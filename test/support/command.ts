@@ -32,6 +32,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: 100,
     interruption: () => new AbortController().signal,
+    tellParent: () => undefined,
   });
   stdout.end();
   stderr.end();

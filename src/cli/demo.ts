@@ -1,0 +1,109 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../sandbox/start.js';
+import { runChildren } from './children.js';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from './place.js';
+
+const SEED = 1;
+const DEFAULT_PORT = '8080';
+const DEFAULT_SANDBOX_PORT = '8090';
+const APP_NAME = 'carbon-mirror demo';
+
+/** All that a mirror needs to be told, and to go on asking for what may change later. */
+const PERMISSIONS = {
+  organization_info: 'VIEW',
+  organization_members: 'VIEW',
+  organization_warehouse: 'WRITE',
+  organization_inventory: 'REQUEST',
+};
+
+/** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
+export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
+  const folder = demoFolder(io.env);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
+  const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
+  try {
+    const webhookUrl = `http://127.0.0.1:${io.env['PORT'] || DEFAULT_PORT}/webhooks`;
+    const settings = known ?? registerDemoApp(sandbox, folder, webhookUrl);
+    const appId = settings['REGISTRY_APP_ID'] ?? '';
+    sandbox.registry.apps.change(appId, { webhookUrl });
+    const env = { ...settings, ...io.env, DATA_DIR: folder };
+    await runChildren(env, interrupted, async () => {
+      installEverywhere(sandbox, appId);
+      introduce(io, folder, sandbox.url, webhookUrl);
+    });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function startDemoSandbox(io: Io, folder: string, knownPort: string | undefined): Promise<Sandbox> {
+  const port = Number(knownPort ?? (io.env['SANDBOX_PORT'] || DEFAULT_SANDBOX_PORT));
+  try {
+    return await startSandbox({ port, folder: join(folder, 'sandbox'), seed: SEED, strict: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    throw new CommandFault(
+      EXIT.usage,
+      `The demo's registry needs port ${port}, but another program has it.`,
+      'Stop that program, or is the demo running already? For a new demo on another port set SANDBOX_PORT and DATA_DIR.',
+    );
+  }
+}
+
+function registerDemoApp(sandbox: Sandbox, folder: string, webhookUrl: string): Io['env'] {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const webhookSecret = randomBytes(32).toString('hex');
+  const app = sandbox.registry.apps.register({
+    name: APP_NAME,
+    permissions: PERMISSIONS,
+    webhookUrl,
+    webhookSecret,
+    publicKeys: [publicKey.export({ type: 'spki', format: 'pem' }).toString()],
+  });
+  const settings = {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: app.id,
+    REGISTRY_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    REGISTRY_REQUESTS_PER_SECOND: '200',
+    WEBHOOK_SECRETS: webhookSecret,
+    SANDBOX_PORT: String(sandbox.port),
+  };
+  writeFileSync(demoSettingsFile(folder), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  return settings;
+}
+
+/** Once only: what a person uninstalls in the demo stays uninstalled. */
+function installEverywhere(sandbox: Sandbox, appId: string): void {
+  const { installations, organizations } = sandbox.registry;
+  if (installations.all().some(installation => installation.appId === appId)) return;
+  for (const organization of organizations.all()) installations.install(appId, organization.id);
+}
+
+function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
+  const { mirrorFile, inboxFile, certificates } = placeAt(folder, io.env, true);
+  say(
+    io,
+    `
+This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+
+  registry      ${registryUrl}
+  webhooks      ${webhookUrl}
+  mirror        ${mirrorFile}
+  inbox         ${inboxFile}
+  certificates  ${certificates}
+
+Try in a second shell:
+
+  npx carbon-mirror status
+  npx carbon-mirror available
+  npx carbon-mirror query "select count(*) from retirements"
+
+Ctrl-C stops everything; the next start goes on from here.
+`,
+  );
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { examples } from './command.js';
+import type { Io } from './io.js';
+import { runService } from './service.js';
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('receive')
+    .description('Take webhooks at HOST:PORT and store them; runs until it is stopped')
+    .action(async () => {
+      const { readSettings } = await import('../config.js');
+      const settings = await readSettings(io.env, 'receive');
+      const { createLog } = await import('../log.js');
+      const { startReceive } = await import('../app.js');
+      const log = await createLog({
+        level: settings.logLevel,
+        secrets: settings.webhookSecrets,
+        now: io.now,
+        pretty: io.terminal.stdout,
+        fields: { role: 'receive' },
+      });
+      await runService(io, 'receive', () => startReceive(settings, { log, now: io.now }));
+    });
+  examples(command, ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive']);
+}

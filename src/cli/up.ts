@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { examples } from './command.js';
+import type { Io } from './io.js';
+import { meansDemo } from './place.js';
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('up')
+    .description(
+      'Start receive and work together; with no settings at all, a demo with a registry of its own',
+    )
+    .action(async () => {
+      const interrupted = io.interruption();
+      const { runChildren } = await import('./children.js');
+      if (meansDemo(io.env)) {
+        const { runDemo } = await import('./demo.js');
+        return await runDemo(io, interrupted);
+      }
+      const { readUpSettings } = await import('../config.js');
+      await readUpSettings(io.env);
+      return await runChildren(io.env, interrupted, async () => undefined);
+    });
+  examples(command, ['carbon-mirror up', 'node --env-file=.env dist/main.js up']);
+}
