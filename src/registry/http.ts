@@ -110,9 +110,11 @@ export function createHttp(options: HttpOptions): Http {
     };
   }
 
+  /** A cache on the way answers with an `Age`, and with the time at which it stored the answer. */
   function noteDate(response: Response): void {
     const serverMs = readHttpDate(response.headers.get('date'));
-    if (serverMs === null) return;
+    const isStored = response.headers.has('age');
+    if (serverMs === null || isStored) return;
     const localMs = now();
     skewMs = serverMs - localMs;
     options.onDate?.(serverMs, localMs);

@@ -213,6 +213,14 @@ describe('what the other side says', () => {
     expect(http.clockSkewMs()).toBe(3_600_000);
   });
 
+  it('T42 is no time when a cache on the way stored it', async () => {
+    const headers = ['date: Mon, 01 Jun 2026 11:00:00 GMT', 'age: 3600'];
+    const server = await listenRaw(socket => socket.write(rawAnswer(200, '{}', headers)));
+    const http = httpTo(server.url);
+    await http.call(call);
+    expect(http.clockSkewMs()).toBeNull();
+  });
+
   it('T69 is repeated without credentials, and without what a terminal would obey', async () => {
     const message = `no ${secret} Bearer ${secret} eyJh.eyJp.c2ln \u001b[31mred\r\nline\u202e`;
     const body = JSON.stringify({ statusCode: 400, message });
