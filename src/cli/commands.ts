@@ -14,6 +14,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   retirements: () => import('./retirements.js'),
   projects: () => import('./projects.js'),
   'as-of': () => import('./as-of.js'),
+  deliveries: () => import('./deliveries.js'),
+  jobs: () => import('./jobs.js'),
   history: () => import('./history.js'),
   snapshot: () => import('./snapshot.js'),
   schema: () => import('./schema.js'),

@@ -1,3 +1,5 @@
+import { CommandFault, EXIT } from './exit.js';
+
 const UNITS = [
   ['d', 86_400],
   ['h', 3_600],
@@ -10,4 +12,9 @@ export function ago(seconds: number): string {
     if (seconds >= 2 * size) return `${Math.floor(seconds / size)} ${unit}`;
   }
   return `${Math.max(0, Math.floor(seconds))} s`;
+}
+
+export function readNumber(what: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CommandFault(EXIT.usage, `Expected the number of ${what}, got "${text}".`);
 }

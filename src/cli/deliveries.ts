@@ -1,0 +1,157 @@
+import { type Command, Option } from 'commander';
+import type { Sqlite } from '../database/open.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
+import { readLimit, sheet } from './lists.js';
+import { writeRows, writeValue } from './output.js';
+import { findPlace, type Place } from './place.js';
+import { readNumber } from './words.js';
+
+interface ListOptions {
+  readonly setAside?: boolean;
+  readonly installation?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+const POLL_MS = 500;
+
+export function define(program: Command, io: Io): void {
+  const group = examples(
+    program.command('deliveries').description('Webhooks that arrived, and what became of them'),
+    [
+      'carbon-mirror deliveries list --set-aside',
+      'carbon-mirror deliveries show 42',
+      'carbon-mirror deliveries tail',
+      'carbon-mirror deliveries replay 42',
+    ],
+  );
+  group
+    .command('list')
+    .description('List deliveries, newest first')
+    .option('--set-aside', 'only those that lead to no read')
+    .option('--installation <id>', 'of one installation only')
+    .addOption(new Option('--limit <n>', 'show at most so many').default('50'))
+    .option('--json', 'print the rows as JSON')
+    .action((options: ListOptions) => list(io, options));
+  group
+    .command('show')
+    .description('Show one delivery: what was signed, and what became of it')
+    .argument('<id>', 'its number')
+    .option('--json', 'print it as JSON')
+    .action((id: string, options: { json?: boolean }) => show(io, id, options));
+  group
+    .command('tail')
+    .description('Print deliveries as they arrive, until it is stopped')
+    .option('--json', 'print one JSON object a line')
+    .action((options: { json?: boolean }) => tail(io, options));
+  group
+    .command('replay')
+    .description('Do again what a delivery asked for: look at its installation')
+    .argument('<id>', 'its number')
+    .option('--json', 'print the job as JSON')
+    .action((id: string, options: { json?: boolean }) => replay(io, id, options));
+}
+
+async function list(io: Io, options: ListOptions): Promise<void> {
+  const { DELIVERY_COLUMNS, readDeliveries } = await import('../query/inbox.js');
+  const db = await open(findPlace(io));
+  const rows = readDeliveries(db, {
+    verdict: options.setAside ? 'set_aside' : null,
+    installationId: options.installation ?? null,
+    after: 0,
+    limit: readLimit(options.limit) || -1,
+  });
+  db.close();
+  await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
+}
+
+async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
+  const { delivery, signedData } = await find(findPlace(io), id);
+  const content = signedData === null ? null : decode(signedData);
+  if (options.json) return await writeValue(io, { ...delivery, signed_data: signedData, content });
+  await emit(io, sheet(delivery));
+  if (signedData === null) say(io, 'The signed text is older than RETENTION_DAYS and was removed.');
+  else await emit(io, `${typeof content === 'string' ? content : JSON.stringify(content, null, 2)}\n`);
+  return undefined;
+}
+
+async function tail(io: Io, options: { json?: boolean }): Promise<void> {
+  const { readDeliveries } = await import('../query/inbox.js');
+  const interrupted = io.interruption();
+  const db = await open(findPlace(io));
+  const since = (after: number, limit: number) =>
+    readDeliveries(db, { verdict: null, installationId: null, after, limit }).toReversed();
+  let last = Number(since(0, 1)[0]?.['id'] ?? 0);
+  say(io, `Waiting for deliveries after number ${last}; Ctrl-C stops.`);
+  while (!interrupted.aborted) {
+    for (const row of since(last, -1)) {
+      last = Number(row['id']);
+      const { received_at: at, event, installation_id: installation, verdict, reason } = row;
+      const line = `${String(last)}  ${String(at)}  ${String(event)}  ${String(installation)}  ${String(verdict)}`;
+      await emit(
+        io,
+        options.json
+          ? `${JSON.stringify(row)}\n`
+          : `${line}${reason === null ? '' : `: ${String(reason)}`}\n`,
+      );
+    }
+    await pause(POLL_MS, interrupted);
+  }
+  db.close();
+}
+
+async function replay(io: Io, id: string, options: { json?: boolean }): Promise<void> {
+  const place = findPlace(io);
+  const { delivery } = await find(place, id);
+  const installationId = delivery['installation_id'];
+  if (typeof installationId !== 'string') {
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `Delivery ${id} names no usable installation: there is nothing to look at.`,
+      `It was set aside: ${String(delivery['reason'])}.`,
+    );
+  }
+  const { installationJob } = await import('../inbox/enqueue.js');
+  const { withInbox } = await import('./inbox-writer.js');
+  const job = withInbox(place, inbox =>
+    inbox.enqueue(installationJob(installationId, null, 'person'), io.now()),
+  );
+  if (options.json) return await writeValue(io, { delivery: Number(id), job });
+  say(io, `Job ${job} will look at installation ${installationId}: "carbon-mirror jobs show ${job}".`);
+  return undefined;
+}
+
+async function find(place: Place, id: string) {
+  const { readDelivery } = await import('../query/inbox.js');
+  const number = readNumber('the delivery', id);
+  const db = await open(place);
+  const found = readDelivery(db, number);
+  db.close();
+  if (found !== null) return found;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `There is no delivery ${id}.`,
+    'See "carbon-mirror deliveries list".',
+  );
+}
+
+async function open(place: Place): Promise<Sqlite> {
+  const { openReader } = await import('../query/open.js');
+  return openReader(place);
+}
+
+function decode(signedData: string): unknown {
+  const text = Buffer.from(signedData, 'base64').toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { setTimeout } = await import('node:timers/promises');
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,122 @@
+import { type Command, Option } from 'commander';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
+import { readLimit, sheet } from './lists.js';
+import { writeRows, writeValue } from './output.js';
+import { findPlace } from './place.js';
+import { readNumber } from './words.js';
+
+interface ListOptions {
+  readonly state?: string;
+  readonly organization?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+const STATES = ['ready', 'claimed', 'parked', 'buried', 'done'];
+
+export function define(program: Command, io: Io): void {
+  const group = examples(
+    program.command('jobs').description('What is to do, what is being done and what is stuck'),
+    [
+      'carbon-mirror jobs list --state buried',
+      'carbon-mirror jobs show 42',
+      'carbon-mirror jobs retry 42',
+      'carbon-mirror jobs retry --all',
+    ],
+  );
+  group
+    .command('list')
+    .description('List jobs, newest first')
+    .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
+    .option('--organization <id>', 'of one organization only')
+    .addOption(new Option('--limit <n>', 'show at most so many').default('50'))
+    .option('--json', 'print the rows as JSON')
+    .action((options: ListOptions) => list(io, options));
+  group
+    .command('show')
+    .description('Show one job, and its latest error in full')
+    .argument('<id>', 'its number')
+    .option('--json', 'print it as JSON')
+    .action((id: string, options: { json?: boolean }) => show(io, id, options));
+  group
+    .command('retry')
+    .description('Try a buried job again')
+    .argument('[id]', 'its number')
+    .option('--all', 'every buried job')
+    .option('--json', 'print what will run as JSON')
+    .action((id: string | undefined, options: { all?: boolean; json?: boolean }) => retry(io, id, options));
+}
+
+async function list(io: Io, options: ListOptions): Promise<void> {
+  const { openReader } = await import('../query/open.js');
+  const { JOB_COLUMNS, readJobs } = await import('../query/inbox.js');
+  const db = openReader(findPlace(io));
+  const rows = readJobs(db, {
+    state: options.state ?? null,
+    organizationId: options.organization ?? null,
+    limit: readLimit(options.limit) || -1,
+  });
+  db.close();
+  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
+}
+
+async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
+  const { openReader } = await import('../query/open.js');
+  const { readJob } = await import('../query/inbox.js');
+  const db = openReader(findPlace(io));
+  const job = readJob(db, readNumber('the job', id));
+  db.close();
+  if (job === null) throw noJob(id);
+  if (options.json) return await writeValue(io, job);
+  await emit(io, sheet(job));
+  if (job['state'] === 'buried') say(io, `When its cause is gone: "carbon-mirror jobs retry ${id}".`);
+  return undefined;
+}
+
+async function retry(
+  io: Io,
+  id: string | undefined,
+  options: { all?: boolean; json?: boolean },
+): Promise<void> {
+  if ((id === undefined) === (options.all !== true)) {
+    throw new CommandFault(
+      EXIT.usage,
+      'Expected the number of a buried job, or --all.',
+      'See "carbon-mirror jobs list --state buried".',
+    );
+  }
+  const { withInbox } = await import('./inbox-writer.js');
+  const retried = withInbox(findPlace(io), inbox => {
+    const ids =
+      id === undefined
+        ? inbox.listJobs({ state: 'buried', limit: -1 }).map(job => job.id)
+        : [readNumber('the job', id)];
+    return ids.map(buried => ({ buried, job: inbox.retryBuried(buried, io.now()) }));
+  });
+  const refused = retried.find(({ job }) => job === null);
+  if (refused !== undefined && id !== undefined) {
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `Job ${id} is not buried.`,
+      `See "carbon-mirror jobs show ${id}".`,
+    );
+  }
+  if (options.json) return await writeValue(io, retried);
+  say(
+    io,
+    retried.length === 0
+      ? 'No job is buried.'
+      : `Will run again: ${retried.map(({ job }) => job).join(', ')}.`,
+  );
+  return undefined;
+}
+
+function noJob(id: string): CommandFault {
+  return new CommandFault(
+    EXIT.checkFailed,
+    `There is no job ${id}.`,
+    'See "carbon-mirror jobs list"; done jobs are kept for RETENTION_DAYS.',
+  );
+}

@@ -1,0 +1,94 @@
+import type { Sqlite } from '../database/open.js';
+import type { Value } from './statement-guard.js';
+
+type Row = Record<string, Value>;
+
+export const DELIVERY_COLUMNS = [
+  'id',
+  'received_at',
+  'event',
+  'installation_id',
+  'verdict',
+  'reason',
+  'job_id',
+  'job_state',
+  'outcome',
+] as const;
+
+export const JOB_COLUMNS = [
+  'id',
+  'kind',
+  'lane',
+  'state',
+  'attempts',
+  'trigger',
+  'organization_id',
+  'run_at',
+  'last_error_code',
+  'outcome',
+] as const;
+
+const DELIVERIES = `
+  SELECT d.*, j.state AS job_state, coalesce(m.state, j.state) AS final_state,
+    coalesce(j.last_error, j.outcome) AS outcome, j.merged_into, j.finished_at
+  FROM inbox.deliveries AS d
+  LEFT JOIN inbox.jobs AS j ON j.id = d.job_id
+  LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into`;
+
+export interface DeliveryFilter {
+  readonly verdict: string | null;
+  readonly installationId: string | null;
+  /** Only those that came after this one. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Newest first, each beside the job that was sure to start after it. */
+export function readDeliveries(db: Sqlite, filter: DeliveryFilter): Row[] {
+  return db
+    .prepare<[object], Row>(
+      `${DELIVERIES}
+      WHERE d.id > @after AND (@verdict IS NULL OR d.verdict = @verdict)
+        AND (@installationId IS NULL OR d.installation_id = @installationId)
+      ORDER BY d.id DESC LIMIT @limit`,
+    )
+    .all(filter);
+}
+
+export interface DeliveryDetail {
+  readonly delivery: Row;
+  /** The signed text as it was sent; null once it is older than the retention. */
+  readonly signedData: string | null;
+}
+
+export function readDelivery(db: Sqlite, id: number): DeliveryDetail | null {
+  const delivery = db.prepare<[number], Row>(`${DELIVERIES} WHERE d.id = ?`).get(id);
+  if (delivery === undefined) return null;
+  const text = db
+    .prepare<[Value | undefined], { signed_data: string }>(
+      'SELECT signed_data FROM inbox.signed_texts WHERE digest = ?',
+    )
+    .get(delivery['digest']);
+  return { delivery, signedData: text?.signed_data ?? null };
+}
+
+export interface JobFilter {
+  readonly state: string | null;
+  readonly organizationId: string | null;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export function readJobs(db: Sqlite, filter: JobFilter): Row[] {
+  return db
+    .prepare<[object], Row>(
+      `SELECT * FROM inbox.jobs
+      WHERE (@state IS NULL OR state = @state) AND (@organizationId IS NULL OR organization_id = @organizationId)
+      ORDER BY id DESC LIMIT @limit`,
+    )
+    .all(filter);
+}
+
+export function readJob(db: Sqlite, id: number): Row | null {
+  return db.prepare<[number], Row>('SELECT * FROM inbox.jobs WHERE id = ?').get(id) ?? null;
+}
