@@ -1,0 +1,115 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createLabel, within } from './label.js';
+
+const PREFIX = 'carbon_mirror_';
+
+/** What this program counts. Every label has few values, whatever the registry or a stranger sends. */
+export interface Metrics {
+  delivery(verdict: string, event: string | null, secretIndex: number): void;
+  refused(status: number): void;
+  accepted(seconds: number): void;
+  committed(deliveries: number): void;
+  walBytes(database: string, bytes: number): void;
+  jobs(countByState: Readonly<Record<string, number>>): void;
+  jobEnded(outcome: string): void;
+  /** `route` is a template such as `/app/installations/:id`, never a path; `status` is null where none came. */
+  registryRequest(route: string, status: number | null): void;
+  syncRun(resource: string, state: string, seconds: number): void;
+  rows(resource: string, change: 'added' | 'changed' | 'removed', count: number): void;
+  drift(resource: string, count: number): void;
+  certificates(countByState: Readonly<Record<string, number>>): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** `events` are the event names with a count of their own. */
+export function createMetrics(events: readonly string[]): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+    new Counter({ name: PREFIX + name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]): Gauge<L> =>
+    new Gauge({ name: PREFIX + name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers });
+
+  const deliveries = counter(
+    'deliveries_total',
+    'Deliveries stored, by verdict and event',
+    'verdict',
+    'event',
+  );
+  const secrets = counter(
+    'deliveries_by_secret_total',
+    'Deliveries by the webhook secret that fits',
+    'secret',
+  );
+  const refusals = counter('posts_refused_total', 'Posts to the receiver that were refused', 'status');
+  const accepts = histogram(
+    'accept_duration_seconds',
+    'From the end of the body to the answer 202',
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+  );
+  const commits = histogram(
+    'commit_deliveries',
+    'Deliveries that shared one commit',
+    [1, 2, 4, 8, 16, 32, 64, 128, 256],
+  );
+  const wal = gauge('database_wal_bytes', 'Size of the write-ahead log', 'database');
+  const jobs = gauge('jobs', 'Jobs by state', 'state');
+  const runs = counter('job_runs_total', 'Jobs run, by outcome', 'outcome');
+  const requests = counter('registry_requests_total', 'Calls to the registry', 'route', 'status');
+  const syncs = histogram(
+    'sync_run_duration_seconds',
+    'Reads of one resource of one organization',
+    [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
+    'resource',
+    'state',
+  );
+  const rows = counter('rows_total', 'Rows written to the mirror', 'resource', 'change');
+  const drift = counter('drift_rows_total', 'Changes that no delivery announced', 'resource');
+  const certificates = gauge('certificates', 'Certificates by state', 'state');
+
+  const route = createLabel();
+  const resource = createLabel();
+  const word = createLabel();
+
+  return {
+    delivery: (verdict, event, secretIndex) => {
+      const name = event === null ? 'none' : within(events, event);
+      deliveries.inc({ verdict: word(verdict), event: name });
+      secrets.inc({ secret: word(String(secretIndex)) });
+    },
+    refused: status => refusals.inc({ status: statusLabel(status) }),
+    accepted: seconds => accepts.observe(seconds),
+    committed: count => commits.observe(count),
+    walBytes: (database, bytes) => wal.set({ database: word(database) }, bytes),
+    jobs: counts => setAll(jobs, counts, word),
+    jobEnded: outcome => runs.inc({ outcome: word(outcome) }),
+    registryRequest: (template, status) =>
+      requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
+    syncRun: (name, state, seconds) =>
+      syncs.observe({ resource: resource(name), state: word(state) }, seconds),
+    rows: (name, change, count) => rows.inc({ resource: resource(name), change }, count),
+    drift: (name, count) => drift.inc({ resource: resource(name) }, count),
+    certificates: counts => setAll(certificates, counts, word),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+/** States that are no longer there count 0: nothing of an earlier look stays. */
+function setAll(
+  gauge: Gauge<'state'>,
+  counts: Readonly<Record<string, number>>,
+  label: (value: string) => string,
+): void {
+  gauge.reset();
+  for (const [state, count] of Object.entries(counts)) gauge.set({ state: label(state) }, count);
+}
+
+function statusLabel(status: number): string {
+  return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : 'other';
+}

@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type OperationsListener, listenForOperations } from '../../src/operations/listen.js';
+import { createMetrics } from '../../src/operations/metrics.js';
+import { createOperations, type OperationsOptions } from '../../src/operations/operations.js';
+
+const EVENTS = ['installed', 'uninstalled'];
+let listener: OperationsListener | undefined;
+
+async function start(options: Partial<OperationsOptions> = {}): Promise<string> {
+  const app = createOperations({ live: {}, ready: {}, metrics: createMetrics(EVENTS), ...options });
+  listener = await listenForOperations(app, { host: '127.0.0.1', port: 0 });
+  return `http://127.0.0.1:${listener.port}`;
+}
+
+afterEach(async () => {
+  await listener?.close();
+  listener = undefined;
+});
+
+async function get(url: string, method = 'GET') {
+  const response = await fetch(url, { method });
+  const text = await response.text();
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    headers: response.headers,
+    text,
+  };
+}
+
+describe('/livez and /readyz', () => {
+  test('answer 200 where every check is well', async () => {
+    const url = await start({
+      live: { loop: () => null },
+      ready: { inbox: () => null, disk: async () => null },
+    });
+    expect(await get(`${url}/livez`)).toMatchObject({
+      status: 200,
+      text: '{"status":"ok","checks":{"loop":"ok"}}',
+    });
+    const ready = await get(`${url}/readyz`);
+    expect(JSON.parse(ready.text)).toEqual({ status: 'ok', checks: { inbox: 'ok', disk: 'ok' } });
+    expect(ready.headers.get('cache-control')).toBe('no-store');
+    expect(ready.headers.get('x-powered-by')).toBeNull();
+  });
+
+  test('answer 503 and name what is wrong, and recover by themselves', async () => {
+    const wrong = new Map([['disk', '12 MB free of 100 MB wanted']]);
+    const url = await start({ ready: { inbox: () => null, disk: () => wrong.get('disk') ?? null } });
+    const answer = await get(`${url}/readyz`);
+    expect(answer).toMatchObject({ status: 503, type: 'application/problem+json' });
+    expect(JSON.parse(answer.text)).toEqual({
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      detail: 'disk: 12 MB free of 100 MB wanted',
+      checks: { inbox: 'ok', disk: '12 MB free of 100 MB wanted' },
+    });
+    expect((await get(`${url}/livez`)).status).toBe(200);
+    wrong.clear();
+    expect((await get(`${url}/readyz`)).status).toBe(200);
+  });
+
+  test('T69 do not show what a check threw', async () => {
+    const fail = (): never => {
+      throw new Error('/srv/secret/inbox.db crs_0123456789');
+    };
+    const url = await start({ ready: { inbox: fail, disk: async () => fail() } });
+    const { status, text } = await get(`${url}/readyz`);
+    expect(status).toBe(503);
+    expect(JSON.parse(text).checks).toEqual({ inbox: 'failed', disk: 'failed' });
+    expect(text).not.toContain('secret');
+  });
+
+  test('do not wait for a check that never answers', async () => {
+    const url = await start({ ready: { inbox: () => new Promise(() => {}) }, deadlineMs: 10 });
+    expect(JSON.parse((await get(`${url}/readyz`)).text).checks).toEqual({ inbox: 'no answer in time' });
+  });
+});
+
+test('T16 another method is 405 with Allow, another path 404, both as a problem', async () => {
+  const url = await start();
+  for (const path of ['livez', 'readyz', 'metrics']) {
+    const refused = await get(`${url}/${path}`, 'POST');
+    expect(refused).toMatchObject({ status: 405, type: 'application/problem+json' });
+    expect(refused.headers.get('allow')).toBe('GET, HEAD');
+    expect((await get(`${url}/${path}`, 'HEAD')).status).toBe(200);
+  }
+  for (const path of ['', 'webhooks', 'metrics/x', '%00']) {
+    expect(await get(`${url}/${path}`)).toMatchObject({ status: 404, type: 'application/problem+json' });
+  }
+});
+
+test('a path that cannot be decoded is answered without a stack', async () => {
+  const url = await start();
+  const { status, text } = await get(`${url}/%ff`);
+  expect(status).toBeLessThan(500);
+  expect(text).not.toContain('at ');
+});
+
+test('a port that is taken is told to the caller', async () => {
+  await start();
+  const taken = { host: '127.0.0.1', port: listener?.port ?? 0 };
+  await expect(listenForOperations(() => {}, taken)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+describe('/metrics', () => {
+  async function lines(use: (metrics: ReturnType<typeof createMetrics>) => void): Promise<string[]> {
+    const metrics = createMetrics(EVENTS);
+    use(metrics);
+    const url = await start({ metrics });
+    const { status, text, type } = await get(`${url}/metrics`);
+    expect(status).toBe(200);
+    expect(type).toContain('text/plain; version=0.0.4');
+    return text.split('\n');
+  }
+
+  test('counts everything the program does, in base units', async () => {
+    const found = await lines(metrics => {
+      metrics.delivery('accepted', 'installed', 0);
+      metrics.delivery('accepted', 'somethingNew', 1);
+      metrics.delivery('set_aside', null, 0);
+      metrics.refused(401);
+      metrics.accepted(0.004);
+      metrics.committed(7);
+      metrics.walBytes('inbox', 4096);
+      metrics.jobs({ ready: 3, buried: 1 });
+      metrics.jobEnded('done');
+      metrics.registryRequest('/app/installations/:id', 200);
+      metrics.registryRequest('/app/installations/:id', null);
+      metrics.syncRun('retirements', 'complete', 0.2);
+      metrics.rows('retirements', 'added', 10);
+      metrics.drift('warehouse', 2);
+      metrics.certificates({ stored: 5 });
+    });
+    for (const line of [
+      'deliveries_total{verdict="accepted",event="installed"} 1',
+      'deliveries_total{verdict="accepted",event="other"} 1',
+      'deliveries_total{verdict="set_aside",event="none"} 1',
+      'deliveries_by_secret_total{secret="0"} 2',
+      'deliveries_by_secret_total{secret="1"} 1',
+      'posts_refused_total{status="401"} 1',
+      'accept_duration_seconds_bucket{le="0.005"} 1',
+      'commit_deliveries_bucket{le="8"} 1',
+      'database_wal_bytes{database="inbox"} 4096',
+      'jobs{state="ready"} 3',
+      'jobs{state="buried"} 1',
+      'job_runs_total{outcome="done"} 1',
+      'registry_requests_total{route="/app/installations/:id",status="200"} 1',
+      'registry_requests_total{route="/app/installations/:id",status="none"} 1',
+      'sync_run_duration_seconds_count{resource="retirements",state="complete"} 1',
+      'rows_total{resource="retirements",change="added"} 10',
+      'drift_rows_total{resource="warehouse"} 2',
+      'certificates{state="stored"} 5',
+    ]) {
+      expect(found).toContain(`carbon_mirror_${line}`);
+    }
+    expect(found.some(line => line.startsWith('carbon_mirror_nodejs_eventloop_lag_p99_seconds '))).toBe(true);
+    for (const line of found.filter(each => each !== '' && !each.startsWith('#'))) {
+      expect(line).toMatch(/^carbon_mirror_/);
+    }
+  });
+
+  test('a state that is gone is no longer shown', async () => {
+    const found = await lines(metrics => {
+      metrics.jobs({ ready: 3, buried: 1 });
+      metrics.jobs({ ready: 2 });
+    });
+    expect(found.filter(line => line.startsWith('carbon_mirror_jobs{'))).toEqual([
+      'carbon_mirror_jobs{state="ready"} 2',
+    ]);
+  });
+
+  test('no label grows without bound, whatever is counted', async () => {
+    const found = await lines(metrics => {
+      for (let i = 0; i < 5000; i += 1) {
+        metrics.delivery('accepted', `event${i}`, i);
+        metrics.refused(i);
+        metrics.jobEnded(`outcome${i}`);
+        metrics.registryRequest(`/app/installations/${i}`, i);
+        metrics.rows(`resource${i}`, 'added', 1);
+        metrics.drift(`resource${i}`, 1);
+        metrics.syncRun(`resource${i}`, 'complete', 1);
+        metrics.walBytes(`database${i}`, 1);
+      }
+    });
+    expect(found.length).toBeLessThan(4000);
+    expect(found).toContain('carbon_mirror_deliveries_total{verdict="accepted",event="other"} 5000');
+  });
+
+  test('two of them in one process do not disturb each other', async () => {
+    const one = createMetrics(EVENTS);
+    const other = createMetrics(EVENTS);
+    one.refused(401);
+    expect(await other.text()).not.toContain('posts_refused_total{');
+  });
+
+  test('that cannot be read are a problem, not a hanging request', async () => {
+    const url = await start({
+      metrics: { text: () => Promise.reject(new Error('x')), contentType: 'text/plain' },
+    });
+    expect(await get(`${url}/metrics`)).toMatchObject({ status: 500, type: 'application/problem+json' });
+  });
+});
