@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Lane } from '../database/inbox-tables.js';
 import type { Sqlite } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
-import { queries, raw, toInstant } from './queries.js';
+import { mergePayloads, queries, raw, toInstant } from './queries.js';
 
 export interface NewJob {
   readonly kind: string;
@@ -103,7 +103,7 @@ function findSatisfied() {
   return raw(sql<{ id: number }>`
     SELECT id FROM jobs
     WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked')
-      AND state = 'ready' AND run_at <= ${parameter('now')}
+      AND state = 'ready' AND payload = '{}' AND run_at <= ${parameter('now')}
       AND trigger IN ('delivery', ${parameter('trigger')})
       AND coalesce(${parameter('organizationId')}, organization_id, '') = coalesce(organization_id, '')`);
 }
@@ -127,7 +127,7 @@ function insertOrMerge() {
         ELSE min(jobs.run_at, excluded.run_at) END,
       attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
       trigger = iif(excluded.trigger = 'delivery', 'delivery', jobs.trigger),
-      payload = json_patch(jobs.payload, excluded.payload),
+      payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('excluded.payload'))},
       organization_id = coalesce(excluded.organization_id, jobs.organization_id)
     RETURNING id`);
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Sqlite, write } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
 import { type Held, MAX_ATTEMPTS } from './claim.js';
-import { queries, raw, toInstant } from './queries.js';
+import { mergePayloads, queries, raw, toInstant } from './queries.js';
 
 export interface JobError {
   readonly code: string;
@@ -174,7 +174,7 @@ function prepare(db: Sqlite) {
         UPDATE jobs SET state = 'ready', run_at = max(jobs.run_at, ${parameter('runAt')}),
           attempts = max(jobs.attempts, ${parameter('attempts')}),
           trigger = iif(merged.trigger = 'delivery', 'delivery', jobs.trigger),
-          payload = json_patch(jobs.payload, merged.payload),
+          payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('merged.payload'))},
           last_error_code = merged.last_error_code, last_error = merged.last_error
         FROM jobs AS merged WHERE jobs.id = ${id} AND merged.id = ${parameter('from')}`),
     ),

@@ -20,11 +20,21 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** How long a sender may take, and how soon a server that closes gives up on it. */
+export const DEFAULT_TIMEOUTS = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  checkIntervalMs: 1000,
+  graceMs: 5000,
+} as const;
+
 const IDLE_SWEEP_MS = 20;
 
 export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, headersTimeoutMs = 10_000, requestTimeoutMs = 15_000 } = options;
-  const { checkIntervalMs = 1000, graceMs = 5000 } = options;
+  const { host, port, headersTimeoutMs, requestTimeoutMs, checkIntervalMs, graceMs } = {
+    ...DEFAULT_TIMEOUTS,
+    ...options,
+  };
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,

@@ -1,0 +1,129 @@
+import { onTestFinished } from 'vitest';
+import type { Sqlite } from '../../src/database/open.js';
+import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import { createGroupCommit } from '../../src/inbox/group-commit.js';
+import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
+import { storeGroup } from '../../src/inbox/store-group.js';
+import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
+import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
+import { signDelivery } from '../../src/webhook/signature.js';
+import { temporaryInbox } from './inbox.js';
+
+export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
+export const SECRET = 'the-newest-secret-of-all';
+export const OLD_SECRET = 'the-secret-before-that-one';
+
+export interface Door {
+  readonly url: string;
+  readonly port: number;
+  readonly db: Sqlite;
+  readonly inbox: Inbox;
+  readonly answers: Answer[];
+  readonly listening: Listening;
+  post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
+  stored(): number;
+}
+
+interface DoorOptions extends Partial<ListenOptions> {
+  readonly db?: Sqlite;
+  readonly accept?: (db: Sqlite) => AcceptDeliveries;
+  readonly maxWaiting?: number;
+}
+
+/** The receiver on a free port, with a real inbox.db in this process. */
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  const db = options.db ?? temporaryInbox();
+  const accept = (options.accept ?? createAcceptDeliveries)(db);
+  const commits = createGroupCommit({
+    store: deliveries => Promise.resolve(storeGroup(accept, deliveries, Date.now())),
+    ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
+  });
+  const answers: Answer[] = [];
+  const receiver = createReceiver({
+    headerPrefix: 'registry',
+    secrets: [SECRET, OLD_SECRET],
+    appId: APP_ID,
+    accept: delivery => commits.accept(delivery),
+    now: Date.now,
+    answered: answer => answers.push(answer),
+  });
+  const listening = await listen(receiver, { host: '127.0.0.1', port: 0, graceMs: 500, ...options });
+  onTestFinished(async () => {
+    await listening.close();
+    await commits.close();
+  });
+  const url = `http://127.0.0.1:${listening.port}`;
+  return {
+    url,
+    port: listening.port,
+    db,
+    inbox: createInbox(db),
+    answers,
+    listening,
+    post: (body, headers = {}) =>
+      fetch(`${url}/webhooks`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : new Uint8Array(body),
+      }),
+    stored: () => Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get()),
+  };
+}
+
+export function payloadOf(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event: 'warehouseTransaction',
+    installation: installationOf(),
+    sender: { id: 'user-1', email: 'ann@example.org', fullName: 'Ann', profilePicture: null },
+    ...overrides,
+  };
+}
+
+export function installationOf(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id: 'installation-1',
+    appId: APP_ID,
+    permissions: { organization_info: 'VIEW' },
+    organization: { id: 'organization-1', fullName: 'Harbour Wind Cooperative' },
+    accessTokensUrl: 'undefined/app/installations/installation-1/accessTokens',
+    ...overrides,
+  };
+}
+
+export interface SignedPost {
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+/** A post as the registry sends it. `signed` is what is signed, `outer` what stands around it. */
+export function signedPost(
+  signed: unknown = payloadOf(),
+  { outer = signed, secret = SECRET }: { outer?: unknown; secret?: string } = {},
+): SignedPost {
+  const text = typeof signed === 'string' ? signed : JSON.stringify(signed);
+  return rawSignedPost(Buffer.from(text).toString('base64'), { outer, secret });
+}
+
+/** The same for any signed text, base64 or not. */
+export function rawSignedPost(
+  signedData: string,
+  { outer = {}, secret = SECRET }: { outer?: unknown; secret?: string } = {},
+): SignedPost {
+  const around = typeof outer === 'object' && outer !== null ? outer : {};
+  return {
+    body: JSON.stringify({ ...around, signedData }),
+    headers: { 'x-registry-signature-256': signDelivery(signedData, secret) },
+  };
+}
+
+/** The whole request, for a connection that sends bytes. */
+export function requestBytes({ body, headers }: SignedPost): Buffer {
+  const lines = [
+    'POST /webhooks HTTP/1.1',
+    'host: 127.0.0.1',
+    'content-type: application/json',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { EVENTS } from '../../src/registry/model.js';
+import { type Opened, openDelivery } from '../../src/webhook/delivery.js';
+import {
+  APP_ID,
+  installationOf,
+  OLD_SECRET,
+  payloadOf,
+  rawSignedPost,
+  SECRET,
+  type SignedPost,
+  signedPost,
+} from '../support/door.js';
+
+function open({ body, headers }: SignedPost): Opened {
+  const signature = headers['x-registry-signature-256'];
+  return openDelivery({ body: Buffer.from(body), signature, secrets: [SECRET, OLD_SECRET], appId: APP_ID });
+}
+
+function delivered(opened: Opened) {
+  if (opened.verdict === 'refused') throw new Error(`refused: ${opened.detail}`);
+  return opened.delivery;
+}
+
+const reasonOf = (signed: unknown) => delivered(open(signedPost(signed, { outer: {} }))).reason;
+
+describe('what is signed', () => {
+  test.each(EVENTS)('the event %s is accepted with its installation and organization', event => {
+    expect(open(signedPost(payloadOf({ event })))).toMatchObject({
+      verdict: 'accepted',
+      delivery: {
+        event,
+        installationId: 'installation-1',
+        organizationId: 'organization-1',
+        outerMismatch: null,
+        reason: null,
+        secretIndex: 0,
+      },
+    });
+  });
+
+  test('T04 only what was signed counts, and what contradicts it outside is noted', () => {
+    const outer = payloadOf({
+      event: 'uninstalled',
+      installation: installationOf({ id: 'another' }),
+      more: 1,
+    });
+    const delivery = delivered(open(signedPost(payloadOf(), { outer })));
+    expect(delivery).toMatchObject({
+      event: 'warehouseTransaction',
+      installationId: 'installation-1',
+      outerMismatch: 'event, installation, more',
+    });
+  });
+
+  test('T04 a body that says nothing outside contradicts nothing', () => {
+    expect(delivered(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({ outerMismatch: null });
+  });
+
+  test('T04 a hostile outer body is noted in short, plain text', () => {
+    const outer = { ...payloadOf(), ['x\0'.repeat(500)]: 1 };
+    const { outerMismatch } = delivered(open(signedPost(payloadOf(), { outer })));
+    expect(outerMismatch).toMatch(/^x\uFFFDx/);
+    expect(outerMismatch?.length).toBe(200);
+  });
+
+  test('T06 the secret that signed it is named', () => {
+    expect(delivered(open(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
+  });
+});
+
+describe('T05 a signed text that is no text is refused with 400', () => {
+  test.each([
+    '{}',
+    '{"signedData":null}',
+    '{"signedData":7}',
+    '{"signedData":["a"]}',
+    '{"signedData":{"a":1}}',
+    '{"__proto__":{"signedData":"e30="}}',
+    '[]',
+    'null',
+    '"e30="',
+    '',
+    '{"signedData":"e30="',
+  ])('%s', body => {
+    expect(open({ body, headers: {} })).toMatchObject({ verdict: 'refused', status: 400 });
+  });
+
+  test('so is a body that is no UTF-8', () => {
+    const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
+    expect(openDelivery({ body, signature: '', secrets: [SECRET], appId: APP_ID })).toMatchObject({
+      status: 400,
+    });
+  });
+});
+
+describe('once the signature is good nothing is refused', () => {
+  test('T10 a delivery for another app is set aside', () => {
+    expect(reasonOf(payloadOf({ installation: installationOf({ appId: 'another-app' }) }))).toBe('other_app');
+  });
+
+  test.each([
+    ['an event that nobody knows', { event: 'somethingNew' }],
+    ['no event', { event: undefined }],
+    ['a null event', { event: null }],
+    ['no sender', { sender: undefined }],
+    ['null fields', { sender: null, transaction: null, state: null }],
+    ['an installation that names no app', { installation: installationOf({ appId: null }) }],
+    ['an installation without organization', { installation: installationOf({ organization: null }) }],
+  ])('T11 %s is accepted', (_title, overrides) => {
+    expect(reasonOf(payloadOf(overrides))).toBeNull();
+  });
+
+  test('T12 an event of any length and any characters is kept in short, plain text', () => {
+    const event = `${'a'.repeat(98)}\0${String.fromCharCode(0xd800)}bcd`;
+    expect(delivered(open(signedPost(payloadOf({ event })))).event).toBe(`${'a'.repeat(98)}\uFFFD\uFFFD`);
+  });
+
+  test.each(['not base64!', 'e30', 'e30=\n', 'e3 0=', '', 'e31='])(
+    'T12 %j is set aside: no base64',
+    signedData => {
+      expect(delivered(open(rawSignedPost(signedData))).reason).toBe('not_base64');
+    },
+  );
+
+  test('T12 bytes that are no UTF-8 are set aside, and kept', () => {
+    const signedData = Buffer.from([0x7b, 0xff, 0x7d]).toString('base64');
+    expect(delivered(open(rawSignedPost(signedData)))).toMatchObject({ reason: 'not_utf8', signedData });
+  });
+
+  test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])('T12 %j is set aside: no JSON', text => {
+    expect(reasonOf(text)).toBe('not_json');
+  });
+
+  test.each(['[]', 'null', '7', '"text"'])('T12 %s is set aside: no object', text => {
+    expect(reasonOf(text)).toBe('not_an_object');
+  });
+
+  test('T12 a text nested 20,000 deep is set aside', () => {
+    expect(reasonOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)).toBe('nested_too_deep');
+    expect(reasonOf('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).toBe('nested_too_deep');
+  });
+
+  test('T12 keys that reach for a prototype are set aside, and reach nothing', () => {
+    const inner = JSON.stringify(payloadOf()).slice(1);
+    expect(reasonOf(`{"__proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
+    expect(reasonOf(`{"\\u005f_proto__":{"polluted":1},${inner}`)).toBe('prototype_key');
+    expect(reasonOf(`{"deep":[{"__proto__":{"polluted":1}}],${inner}`)).toBe('prototype_key');
+    expect('polluted' in {}).toBe(false);
+    expect(reasonOf(payloadOf({ note: '__proto__', list: ['__proto__'] }))).toBeNull();
+  });
+
+  test('T12 a key that stands twice is set aside: two readers could understand two things', () => {
+    const inner = JSON.stringify(payloadOf()).slice(1);
+    expect(reasonOf(`{"event":"uninstalled",${inner}`)).toBe('duplicate_key');
+    expect(reasonOf(`{"\\u0065vent":"uninstalled",${inner}`)).toBe('duplicate_key');
+    expect(reasonOf(`{"x":{"a\\\\":1, "a\\\\" : 2},${inner}`)).toBe('duplicate_key');
+    expect(
+      reasonOf(payloadOf({ x: { event: 1 }, y: [{ a: 1 }, { a: 1 }], z: ['event', 'event'] })),
+    ).toBeNull();
+    expect(reasonOf(payloadOf({ 'quoted "key" \\': 1, 'quoted "key"': '":{"event":1}' }))).toBeNull();
+  });
+
+  test.each([
+    '../../x',
+    '..',
+    '%2e%2e',
+    'a/b',
+    'a?b',
+    'a\0',
+    '',
+    ' a',
+    'a\n',
+    'x'.repeat(129),
+    7,
+    null,
+    {},
+    ['a'],
+  ])('T31 the installation id %j is set aside', id => {
+    const delivery = delivered(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
+    expect(delivery).toMatchObject({ reason: 'no_usable_installation_id', installationId: null });
+  });
+
+  test('T31 an organization id that cannot be used is not used', () => {
+    const installation = installationOf({ organization: { id: '../x' } });
+    expect(delivered(open(signedPost(payloadOf({ installation }))))).toMatchObject({
+      verdict: 'accepted',
+      organizationId: null,
+    });
+  });
+
+  test('T31 ids that only a prototype would have are none', () => {
+    expect(reasonOf('{"installation":"constructor"}')).toBe('no_usable_installation_id');
+    expect(reasonOf('{"event":"installed"}')).toBe('no_usable_installation_id');
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { openDoor, requestBytes, signedPost } from '../support/door.js';
+import { openConnection } from '../support/load.js';
+import { openSocket, readAll } from '../support/wire.js';
+
+const QUICK = { headersTimeoutMs: 200, requestTimeoutMs: 400, checkIntervalMs: 20 };
+
+test('T14 slow headers are cut before a slow body, and both before a patient good post is harmed', async () => {
+  const door = await openDoor(QUICK);
+  const ended: string[] = [];
+  const slowHeaders = await openSocket(door.port);
+  const slowBody = await openSocket(door.port);
+  slowHeaders.write('POST /webhooks HTTP/1.1\r\nhost: x\r\nx-slow: ');
+  slowBody.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig');
+  const answers = await Promise.all([
+    readAll(slowHeaders).finally(() => ended.push('headers')),
+    readAll(slowBody).finally(() => ended.push('body')),
+  ]);
+  expect(ended).toEqual(['headers', 'body']);
+  for (const answer of answers) {
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\ncontent-type: application\/problem\+json\r\n/);
+  }
+  const good = signedPost();
+  expect((await door.post(good.body, good.headers)).status).toBe(202);
+});
+
+test('T14 a body that drips byte by byte is cut as well', async () => {
+  const door = await openDoor(QUICK);
+  const socket = await openSocket(door.port);
+  socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\n\r\n');
+  const drip = setInterval(() => socket.write('x'), 10);
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  clearInterval(drip);
+  expect(door.stored()).toBe(0);
+});
+
+test('T14 200 idle sockets delay nobody, and are cut', async () => {
+  const door = await openDoor({ ...QUICK, headersTimeoutMs: 2000, requestTimeoutMs: 3000 });
+  let cut = 0;
+  const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(door.port)));
+  const closed = Promise.all(
+    idle.map(async socket => {
+      await readAll(socket);
+      cut += 1;
+    }),
+  );
+  const good = signedPost();
+  expect((await door.post(good.body, good.headers)).status).toBe(202);
+  expect(cut).toBe(0);
+  await closed;
+  expect(cut).toBe(200);
+});
+
+test('T14 the limits are 10 s for headers and 15 s for a request unless a test says otherwise', async () => {
+  const { DEFAULT_TIMEOUTS } = await import('../../src/webhook/listen.js');
+  expect(DEFAULT_TIMEOUTS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000 });
+  expect(DEFAULT_TIMEOUTS.checkIntervalMs).toBeLessThanOrEqual(1000);
+});
+
+test('closing answers what is under way, cuts idle sockets and takes no more', async () => {
+  const door = await openDoor();
+  const idle = await openSocket(door.port);
+  const cut = readAll(idle);
+  const connection = openConnection(door.port);
+  expect(await connection.send(requestBytes(signedPost()))).toBe(202);
+  const underWay = connection.send(requestBytes(signedPost()));
+  await new Promise(setImmediate);
+  await door.listening.close();
+  expect([202, 0]).toContain(await underWay);
+  expect(await cut).toBe('');
+  expect(door.stored()).toBe(door.answers.filter(answer => answer.status === 202).length);
+  await expect(openSocket(door.port)).rejects.toThrow('ECONNREFUSED');
+});

@@ -1,0 +1,284 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { EVENTS } from '../../src/registry/model.js';
+import {
+  type Door,
+  installationOf,
+  OLD_SECRET,
+  openDoor,
+  payloadOf,
+  rawSignedPost,
+  requestBytes,
+  SECRET,
+  signedPost,
+} from '../support/door.js';
+import { type LoadConnection, openConnection } from '../support/load.js';
+import { talk } from '../support/wire.js';
+
+const REFUSAL = {
+  type: 'about:blank',
+  title: 'Unauthorized',
+  status: 401,
+  detail: 'the signature is not valid',
+};
+
+async function expectProblem(response: Response, status: number): Promise<void> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(response.headers.get('x-powered-by')).toBeNull();
+  const text = await response.text();
+  expect(JSON.parse(text)).toEqual({
+    type: 'about:blank',
+    title: expect.any(String),
+    status,
+    detail: expect.any(String),
+  });
+  expect(text).not.toMatch(/\bat\b .*:\d+|node_modules|\/src\/|SQLITE|Error/);
+}
+
+async function postStatus(door: Door, post: { body: string; headers: Record<string, string> }) {
+  const response = await door.post(post.body, post.headers);
+  await response.arrayBuffer();
+  return response.status;
+}
+
+describe('a genuine delivery', () => {
+  test('is answered 202 with its installation stored, whichever of the seven events it is', async () => {
+    const door = await openDoor();
+    for (const [index, event] of EVENTS.entries()) {
+      const post = signedPost(
+        payloadOf({ event, installation: installationOf({ id: `installation-${index}` }) }),
+      );
+      expect(await postStatus(door, post)).toBe(202);
+    }
+    expect(door.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
+      EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
+    );
+    expect(door.inbox.countJobs()).toMatchObject({ ready: 7 });
+  });
+
+  test('T06 may be signed with either live secret, and which one is counted', async () => {
+    const door = await openDoor();
+    expect(await postStatus(door, signedPost())).toBe(202);
+    expect(await postStatus(door, signedPost(payloadOf(), { secret: OLD_SECRET }))).toBe(202);
+    expect(await postStatus(door, signedPost(payloadOf(), { secret: `${SECRET}x` }))).toBe(401);
+    expect(door.answers.map(answer => answer.delivery?.secretIndex)).toEqual([0, 1, undefined]);
+    expect(door.db.prepare('SELECT secret_index FROM deliveries').pluck().all()).toEqual([0, 1]);
+  });
+
+  test('T10 T12 that cannot be used is answered 202, stored and set aside without a job', async () => {
+    const door = await openDoor();
+    const posts = [
+      signedPost(payloadOf({ installation: installationOf({ appId: 'another' }) })),
+      rawSignedPost('no base64 at all'),
+      signedPost(`${'['.repeat(20_000)}${']'.repeat(20_000)}`),
+      signedPost('{"__proto__":{"polluted":1}}'),
+      signedPost('{"event":"installed","event":"uninstalled"}'),
+    ];
+    for (const post of posts) expect(await postStatus(door, post)).toBe(202);
+    expect(door.db.prepare('SELECT verdict, reason, job_id FROM deliveries').all()).toEqual(
+      ['other_app', 'not_base64', 'nested_too_deep', 'prototype_key', 'duplicate_key'].map(reason => ({
+        verdict: 'set_aside',
+        reason,
+        job_id: null,
+      })),
+    );
+    expect(door.inbox.readSignedText(2)).toBe('no base64 at all');
+    expect(door.inbox.countJobs()).toMatchObject({ ready: 0 });
+    expect('polluted' in {}).toBe(false);
+  });
+});
+
+describe('a forged delivery', () => {
+  test('T01 is refused and not stored: 10,000 random changes, with a genuine one among every 100', async () => {
+    const door = await openDoor();
+    let genuine = 0;
+    let next = 0;
+    const one = async (connection: LoadConnection, index: number): Promise<void> => {
+      const post = signedPost(payloadOf({ nonce: randomBytes(6).toString('hex') }));
+      if (index % 100 === 0) {
+        genuine += 1;
+        expect(await connection.send(requestBytes(post))).toBe(202);
+      } else {
+        const forged = index % 2 === 0 ? forgeHeader(post) : forgeText(post);
+        expect(await connection.send(requestBytes(forged))).toBe(401);
+      }
+    };
+    const connections = Array.from({ length: 20 }, () => openConnection(door.port));
+    await Promise.all(
+      connections.map(async connection => {
+        for (let index = next++; index < 10_000; index = next++) await one(connection, index);
+        connection.close();
+      }),
+    );
+    expect(genuine).toBe(100);
+    expect(door.stored()).toBe(100);
+  });
+
+  test.each([
+    ['no header', undefined],
+    ['an empty header', ''],
+    ['only the prefix', 'sha256='],
+    ['no prefix', (good: string) => good.slice(7)],
+    ['another prefix', (good: string) => good.replace('sha256', 'sha1')],
+    ['63 digits', (good: string) => good.slice(0, -1)],
+    ['65 digits', (good: string) => `${good}0`],
+    ['junk after the digits', (good: string) => `${good} x`],
+    ['capital digits', (good: string) => `sha256=${good.slice(7).toUpperCase()}`],
+    ['letters that are no ASCII', (good: string) => `${good.slice(0, -1)}\u00e9`],
+  ])('T02 with %s has one and the same answer', async (_title, header) => {
+    const door = await openDoor();
+    const { body, headers } = signedPost();
+    const good = headers['x-registry-signature-256'] ?? '';
+    const given = typeof header === 'function' ? header(good) : header;
+    const response = await door.post(body, given === undefined ? {} : { 'x-registry-signature-256': given });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(await response.json()).toEqual(REFUSAL);
+    expect(door.stored()).toBe(0);
+  });
+
+  test('T02 with two headers is refused, even if one is good', async () => {
+    const door = await openDoor();
+    const { body, headers } = signedPost();
+    const good = headers['x-registry-signature-256'] ?? '';
+    for (const signatures of [
+      [good, good],
+      [good, `sha256=${'0'.repeat(64)}`],
+    ]) {
+      const head = [
+        'POST /webhooks HTTP/1.1',
+        'host: x',
+        `content-length: ${body.length}`,
+        'connection: close',
+        ...signatures.map(signature => `x-registry-signature-256: ${signature}`),
+      ];
+      const answer = await talk(door.port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+      expect(answer).toContain(JSON.stringify(REFUSAL));
+    }
+    expect(door.stored()).toBe(0);
+  });
+});
+
+describe('what is no delivery', () => {
+  test.each(['{}', '{"signedData":null}', '{"signedData":1}', '{"signedData":[]}', '{"signedData":{}}'])(
+    'T05 %s is answered 400',
+    async body => {
+      const door = await openDoor();
+      await expectProblem(await door.post(body), 400);
+      expect(door.stored()).toBe(0);
+    },
+  );
+
+  test.each<[string, number, string | Buffer, Record<string, string>]>([
+    ['65 kB', 413, 'x'.repeat(65_537), {}],
+    ['an encoded body', 415, '{}', { 'content-encoding': 'gzip' }],
+    ['a form', 415, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['plain text', 415, '{}', { 'content-type': 'text/plain' }],
+    ['a declared UTF-16', 415, '{}', { 'content-type': 'application/json; charset=utf-16' }],
+    ['UTF-16', 400, Buffer.from('{"signedData":"e30="}', 'utf16le'), {}],
+    ['a byte order mark', 400, '\uFEFF{"signedData":"e30="}', {}],
+    ['nothing', 400, '', {}],
+  ])('T13 %s is answered %d', async (_title, status, body, headers) => {
+    const door = await openDoor();
+    await expectProblem(await door.post(body, headers), status);
+    expect(door.stored()).toBe(0);
+  });
+
+  test('T13 65 kB without a length is answered 413, and the connection goes on', async () => {
+    const door = await openDoor();
+    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
+    const good = signedPost();
+    const answer = await talk(
+      door.port,
+      `POST /webhooks HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}0\r\n\r\n` +
+        `POST /webhooks HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${good.body.length}\r\n` +
+        `x-registry-signature-256: ${good.headers['x-registry-signature-256']}\r\n\r\n${good.body}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('HTTP/1.1 202 ');
+  });
+
+  test('T13 a body of exactly 64 kB is read, with or without a declared UTF-8', async () => {
+    const door = await openDoor();
+    const bare = signedPost(payloadOf(), { outer: { pad: '' } });
+    const pad = 'x'.repeat(65_536 - Buffer.byteLength(bare.body));
+    const { body, headers } = signedPost(payloadOf(), { outer: { pad } });
+    expect(Buffer.byteLength(body)).toBe(65_536);
+    expect(await postStatus(door, { body, headers })).toBe(202);
+    const type = { 'content-type': 'Application/JSON; charset="UTF-8"' };
+    expect(await postStatus(door, { body, headers: { ...headers, ...type } })).toBe(202);
+  });
+
+  test.each(['GET', 'PUT', 'OPTIONS', 'DELETE', 'PATCH'])(
+    'T16 %s is answered 405 with what is allowed',
+    async method => {
+      const door = await openDoor();
+      const response = await fetch(`${door.url}/webhooks`, { method });
+      expect(response.headers.get('allow')).toBe('POST');
+      await expectProblem(response, 405);
+    },
+  );
+
+  test.each([
+    '/webhooks/',
+    '/Webhooks',
+    '/webhooks/x',
+    '//webhooks',
+    '/webhooks%2f',
+    '/.env',
+    '/index.html',
+    '/%00',
+    '/..%2f..%2fetc%2fpasswd',
+  ])('T16 a post to %s is answered 404', async path => {
+    const door = await openDoor();
+    const { body, headers } = signedPost();
+    const response = await fetch(door.url + path, { method: 'POST', headers, body });
+    await expectProblem(response, 404);
+    expect(door.stored()).toBe(0);
+  });
+
+  test('T16 a path that cannot be decoded is answered without a word about us', async () => {
+    const door = await openDoor();
+    const response = await fetch(`${door.url}/%E0%A4%A`);
+    await expectProblem(response, response.status);
+    expect([400, 404]).toContain(response.status);
+  });
+
+  test('T16 what is no HTTP is answered 400 as a problem', async () => {
+    const door = await openDoor();
+    const answer = await talk(door.port, 'BLURB\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: application\/problem\+json/);
+  });
+
+  test('the front page says what is here', async () => {
+    const door = await openDoor();
+    const response = await fetch(door.url);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('/webhooks');
+    await expectProblem(await fetch(door.url, { method: 'POST' }), 405);
+  });
+});
+
+/** One digit of the signature is another one. */
+function forgeHeader({ body, headers }: { body: string; headers: Record<string, string> }) {
+  const good = headers['x-registry-signature-256'] ?? '';
+  const at = 7 + randomInt(64);
+  const digit = (Number.parseInt(good.charAt(at), 16) + 1 + randomInt(15)) % 16;
+  const forged = good.slice(0, at) + digit.toString(16) + good.slice(at + 1);
+  return { body, headers: { 'x-registry-signature-256': forged } };
+}
+
+/** One character of the signed text is another one. */
+function forgeText({ body, headers }: { body: string; headers: Record<string, string> }) {
+  const outer = JSON.parse(body);
+  const signedData = String(outer.signedData);
+  const at = randomInt(signedData.length);
+  const other = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/='.replace(
+    signedData.charAt(at),
+    '',
+  );
+  const forged = signedData.slice(0, at) + other.charAt(randomInt(other.length)) + signedData.slice(at + 1);
+  return { body: JSON.stringify({ ...outer, signedData: forged }), headers };
+}
