@@ -12,9 +12,9 @@ const claim = (box: Inbox, now = NOON, slots = 10): ClaimedJob[] =>
   box.claimJobs({ now, leaseMs: LEASE_MS, slots });
 
 function claimOne(box: Inbox, now = NOON): ClaimedJob {
-  const [job] = claim(box, now, 1);
-  if (job === undefined) throw new Error('expected a job to claim');
-  return job;
+  const [held] = claim(box, now, 1);
+  if (held === undefined) throw new Error('expected a job to claim');
+  return held;
 }
 
 function job(installation: string, organization: string | null = null, more: Partial<NewJob> = {}): NewJob {
@@ -61,7 +61,8 @@ describe('a claim', () => {
     box.enqueue(job('new', null, { dedupeKey: 'third:new' }), NOON);
     box.enqueue(job('other', 'other'), NOON);
     const first = claim(box);
-    expect(first.map(held => held.installationId).toSorted()).toEqual(['old', 'other']);
+    expect(new Set(first.map(held => held.installationId))).toEqual(new Set(['old', 'other']));
+    expect(first).toHaveLength(2);
     expect(claim(box)).toEqual([]);
     box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', lane: 'certificates' }), NOON);
     expect(claim(box)).toMatchObject([{ lane: 'certificates' }]);

@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/database/open.js';
 import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/inbox/deliveries.js';
-import { createGroupCommit } from '../../src/inbox/group-commit.js';
+import { startCommitThread } from '../../src/inbox/commit-thread.js';
+import { createGroupCommit, type GroupCommitOptions } from '../../src/inbox/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { storeGroup } from '../../src/inbox/store-group.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
@@ -28,14 +29,15 @@ interface DoorOptions extends Partial<ListenOptions> {
   readonly db?: Sqlite;
   readonly accept?: (db: Sqlite) => AcceptDeliveries;
   readonly maxWaiting?: number;
+  /** Store in a thread, as the program does; else in this process. */
+  readonly thread?: boolean;
 }
 
 /** The receiver on a free port, with a real inbox.db in this process. */
 export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const db = options.db ?? temporaryInbox();
-  const accept = (options.accept ?? createAcceptDeliveries)(db);
   const commits = createGroupCommit({
-    store: deliveries => Promise.resolve(storeGroup(accept, deliveries, Date.now())),
+    store: options.thread === true ? await storeInThread(db) : storeHere(db, options.accept),
     ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
   });
   const answers: Answer[] = [];
@@ -68,6 +70,25 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       }),
     stored: () => Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get()),
   };
+}
+
+type Store = GroupCommitOptions['store'];
+
+function storeHere(db: Sqlite, create: (db: Sqlite) => AcceptDeliveries = createAcceptDeliveries): Store {
+  const accept = create(db);
+  return deliveries => Promise.resolve(storeGroup(accept, deliveries, Date.now()));
+}
+
+async function storeInThread(db: Sqlite): Promise<Store> {
+  const thread = await startCommitThread({
+    file: db.name,
+    busyTimeoutMs: 250,
+    now: Date.now,
+    failed: () => undefined,
+    entry: new URL('../../dist/inbox/commit-worker.js', import.meta.url),
+  });
+  onTestFinished(() => thread.close());
+  return deliveries => thread.store(deliveries);
 }
 
 export function payloadOf(overrides: Record<string, unknown> = {}): Record<string, unknown> {

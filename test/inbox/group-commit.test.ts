@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { createAcceptDeliveries, type NewDelivery } from '../../src/inbox/deliveries.js';
+import { createGroupCommit, NotStoredError } from '../../src/inbox/group-commit.js';
+import { type StoreResult, storeGroup } from '../../src/inbox/store-group.js';
+import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
+
+const BAD = acceptedDelivery({ reason: 'accepted and set aside at once' });
+
+function counted(folder?: string) {
+  const db = temporaryInbox(folder);
+  const accept = createAcceptDeliveries(db);
+  const groups: number[] = [];
+  const store = (deliveries: readonly NewDelivery[]): Promise<StoreResult[]> => {
+    groups.push(deliveries.length);
+    return Promise.resolve(storeGroup(accept, deliveries, NOON));
+  };
+  const stored = () => db.prepare('SELECT count(*) FROM deliveries').pluck().get();
+  return { db, store, groups, stored };
+}
+
+describe('deliveries that arrive together', () => {
+  test('share few transactions, and each is answered with its own row', async () => {
+    const { store, groups, stored } = counted();
+    const commits = createGroupCommit({ store });
+    const rows = await Promise.all(Array.from({ length: 100 }, () => commits.accept(acceptedDelivery())));
+    expect(new Set(rows.map(row => row.id)).size).toBe(100);
+    expect(groups.length).toBeLessThanOrEqual(3);
+    expect(stored()).toBe(100);
+    expect(commits.waiting()).toBe(0);
+  });
+
+  test('are not answered before their transaction has ended', async () => {
+    const { store, stored } = counted();
+    let release = (): void => undefined;
+    const gate = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    const commits = createGroupCommit({
+      store: async deliveries => {
+        await gate;
+        return store(deliveries);
+      },
+    });
+    let answered = false;
+    const accepting = commits.accept(acceptedDelivery()).then(row => {
+      answered = true;
+      return row;
+    });
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    expect(answered).toBe(false);
+    expect(commits.waiting()).toBe(1);
+    release();
+    await accepting;
+    expect(stored()).toBe(1);
+  });
+
+  test('do not suffer from a bad one among them', async () => {
+    const { store, stored } = counted();
+    const commits = createGroupCommit({ store });
+    const results = await Promise.allSettled([
+      commits.accept(acceptedDelivery()),
+      commits.accept(BAD),
+      commits.accept(acceptedDelivery()),
+    ]);
+    expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(stored()).toBe(2);
+    const [, rejected] = results;
+    if (rejected?.status !== 'rejected') throw new Error('expected a refusal');
+    expect(rejected.reason).toBeInstanceOf(NotStoredError);
+    expect(rejected.reason).toMatchObject({ code: 'SQLITE_CONSTRAINT_CHECK' });
+  });
+
+  test('are refused beyond the limit, and taken again afterwards', async () => {
+    const { store } = counted();
+    const commits = createGroupCommit({ store, maxWaiting: 2 });
+    const first = [commits.accept(acceptedDelivery()), commits.accept(acceptedDelivery())];
+    await expect(commits.accept(acceptedDelivery())).rejects.toMatchObject({ code: 'too_many_waiting' });
+    await Promise.all(first);
+    await expect(commits.accept(acceptedDelivery())).resolves.toMatchObject({ id: 3 });
+  });
+
+  test('are all stored by a close, and none is taken after it', async () => {
+    const { store, stored } = counted();
+    const commits = createGroupCommit({ store });
+    const accepting = Promise.all(Array.from({ length: 10 }, () => commits.accept(acceptedDelivery())));
+    await commits.close();
+    expect(stored()).toBe(10);
+    await expect(commits.accept(acceptedDelivery())).rejects.toMatchObject({ code: 'closed' });
+    await expect(accepting).resolves.toHaveLength(10);
+    await commits.close();
+  });
+
+  test('are all refused when nothing can be stored at all', async () => {
+    const commits = createGroupCommit({ store: () => Promise.reject(new Error('the thread has ended')) });
+    await expect(commits.accept(acceptedDelivery())).rejects.toMatchObject({
+      code: 'no_result',
+      cause: new Error('the thread has ended'),
+    });
+    expect(commits.waiting()).toBe(0);
+  });
+});
+
+test('a stranger who holds the lock is waited for once, not once for each delivery', () => {
+  let attempts = 0;
+  const locked = () => {
+    attempts += 1;
+    throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+  };
+  const results = storeGroup(locked, [acceptedDelivery(), acceptedDelivery(), acceptedDelivery()], NOON);
+  expect(attempts).toBe(1);
+  expect(results).toEqual(
+    Array.from({ length: 3 }, () => ({ failure: expect.objectContaining({ code: 'SQLITE_BUSY' }) })),
+  );
+});
