@@ -99,6 +99,25 @@ test('POST /app/create/user/organization creates both and installs the app on th
   expect(members.body.members).toMatchObject([{ email: 'new.owner@people.example', fullName: 'New Owner' }]);
 });
 
+test('a purchase is finished into the organization that the app created for its buyer', async () => {
+  const { organization: seller, token } = installApp(sandbox, { app });
+  const creditId = issueCredit(sandbox, seller.id);
+  const queue = `/organizations/${seller.id}/warehouse/inventory/reservations`;
+  const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 3 } });
+  const buyer = {
+    user: { email: 'buyer@people.example' },
+    organization: { fullName: 'Buyer', type: 'other' },
+  };
+  const created = await ask(sandbox, 'POST /app/create/user/organization', { token: jwt, body: buyer });
+  const { organization, installation } = created.body;
+  const finish = { token, body: { receiverId: organization.id } };
+  expect((await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, finish)).status).toBe(200);
+  const inventory = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, {
+    token: mintToken(sandbox, app, installation.id),
+  });
+  expect(inventory.body.credits).toMatchObject([{ id: creditId, amount: 3 }]);
+});
+
 test('the organization that an app created can be claimed by its user, once', async () => {
   const body = {
     user: { email: 'claimer@people.example' },

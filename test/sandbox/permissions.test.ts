@@ -61,8 +61,6 @@ interface Row {
   readonly body?: () => unknown;
 }
 
-const RESERVATION = '/organizations/<id>/warehouse/inventory/reservations/<reservation_id>';
-
 const TABLE: readonly Row[] = [
   { call: 'GET /organizations/<id>/warehouse/inventory', permission: 'organization_warehouse:read' },
   {
@@ -74,10 +72,16 @@ const TABLE: readonly Row[] = [
     permission: 'organization_warehouse:write',
     body: () => ({ creditId, amount: 1 }),
   },
-  { call: `GET ${RESERVATION}`, permission: 'organization_warehouse:read' },
-  { call: `DELETE ${RESERVATION}`, permission: 'organization_warehouse:write' },
   {
-    call: `POST ${RESERVATION}/retire`,
+    call: 'GET /organizations/<id>/warehouse/inventory/reservations/<reservation_id>',
+    permission: 'organization_warehouse:read',
+  },
+  {
+    call: 'DELETE /organizations/<id>/warehouse/inventory/reservations/<reservation_id>',
+    permission: 'organization_warehouse:write',
+  },
+  {
+    call: 'POST /organizations/<id>/warehouse/inventory/reservations/<reservation_id>/retire',
     permission: 'organization_warehouse:write',
     body: () => ({ retirementData }),
   },
@@ -99,6 +103,9 @@ const TABLE: readonly Row[] = [
     body: () => ({ creditId, amount: 1, retirementData }),
   },
 ];
+
+const ROWS = TABLE.map(row => [row.call, row.permission, row] as const);
+const CALLS = TABLE.map(row => [row.call, row] as const);
 
 async function place({ call, body }: Row, token: string, reservationId: string): Promise<Answer> {
   const real = call
@@ -122,7 +129,7 @@ function grantsFor(permission: string): { least: object; without: object } {
 }
 
 describe('an endpoint is usable only if the token holds its permission', () => {
-  test.each(TABLE)('$call needs $permission', async row => {
+  test.each(ROWS)('%s needs %s', async (_call, _permission, row) => {
     const { least, without } = grantsFor(row.permission);
     const reservationId = await reserve(mintWith(ALL_PERMISSIONS));
 
@@ -134,12 +141,12 @@ describe('an endpoint is usable only if the token holds its permission', () => {
     expect(allowed.status).toBe(200);
   });
 
-  test.each(TABLE)('$call is closed to an app access token', async row => {
+  test.each(CALLS)('%s is closed to an app access token', async (_call, row) => {
     const refused = await place(row, mintToken(sandbox, installed.app), crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 
-  test.each(TABLE)("$call is closed to another organization's installation", async row => {
+  test.each(CALLS)("%s is closed to another organization's installation", async (_call, row) => {
     const { token } = installApp(sandbox, { app: installed.app });
     const refused = await place(row, token, crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
