@@ -1,15 +1,23 @@
 import { join } from 'node:path';
-import type { ReceiveSettings } from './config/settings.js';
+import { createClient } from './auth/client.js';
+import type { ReceiveSettings, WorkSettings } from './config/settings.js';
 import { migrateFile } from './database/migrate.js';
+import { openDatabase } from './database/open.js';
 import { startCommitThread } from './inbox/commit-thread.js';
 import { createGroupCommit } from './inbox/group-commit.js';
+import { createInbox } from './inbox/inbox.js';
+import { watchCommits } from './inbox/wake.js';
 import type { Log } from './log.js';
+import { createMirror } from './mirror/mirror.js';
+import { createStanding } from './mirror/standing.js';
+import { createSync } from './sync/sync.js';
 import { listen } from './webhook/listen.js';
 import { type Answer, createReceiver } from './webhook/receiver.js';
 
 /** A program that runs until it is stopped, or until it fails by itself. */
 export interface Running {
-  readonly port: number;
+  /** Where it takes requests; null where it takes none. */
+  readonly port: number | null;
   /** Rejects when the program cannot go on; a stop does not settle it. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
@@ -54,6 +62,69 @@ export async function startReceive(settings: ReceiveSettings, { log, now }: Tool
       await inbox.close();
       await thread.close();
       log.info({}, 'receiver stopped');
+    },
+  };
+}
+
+/** A worker may wait for another writer; nobody waits for its answer. */
+const WORKER_BUSY_MS = 10_000;
+
+/** Reads the registry as jobs ask for it, and writes the mirror. */
+export async function startWork(settings: WorkSettings, { log, now }: Tools): Promise<Running> {
+  const started = new Date(now()).toISOString();
+  const inboxFile = join(settings.dataDir, 'inbox.db');
+  const mirrorFile = join(settings.dataDir, 'mirror.db');
+  const applied = [
+    ...migrateFile(inboxFile, 'inbox', started),
+    ...migrateFile(mirrorFile, 'mirror', started),
+  ];
+  if (applied.length > 0) log.info({ applied }, 'databases migrated');
+
+  const client = createClient({
+    ...settings,
+    now,
+    random: Math.random,
+    onClockCorrection: offsetMs =>
+      log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
+  });
+  const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: WORKER_BUSY_MS });
+  const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: WORKER_BUSY_MS });
+  const context = {
+    inbox: createInbox(inboxDb),
+    mirror: createMirror(mirrorDb, now),
+    standing: createStanding(mirrorDb),
+    client,
+    appId: settings.appId,
+    mirrorMembers: settings.mirrorMembers,
+    retentionDays: settings.retentionDays,
+    now,
+    random: Math.random,
+  };
+  const sync = createSync(context, {
+    schedule: settings.syncSchedule,
+    concurrency: settings.workerConcurrency,
+    log,
+    watch: changed => watchCommits(inboxDb, changed),
+  });
+  const close = () => {
+    inboxDb.close();
+    mirrorDb.close();
+  };
+  try {
+    sync.start();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  log.info({ registry: settings.baseUrl, schedule: settings.syncSchedule }, 'working');
+
+  return {
+    port: null,
+    failed: new Promise<never>(() => undefined),
+    stop: async () => {
+      await sync.stop();
+      close();
+      log.info({}, 'worker stopped');
     },
   };
 }

@@ -4,6 +4,7 @@ import type { CommandModule } from './command.js';
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   up: () => import('./up.js'),
   receive: () => import('./receive.js'),
+  work: () => import('./work.js'),
   status: () => import('./status.js'),
   available: () => import('./available.js'),
   query: () => import('./query.js'),

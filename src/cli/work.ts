@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { examples } from './command.js';
+import type { Io } from './io.js';
+import { runService } from './service.js';
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('work')
+    .description('Read the registry as deliveries and the schedule ask for it; runs until it is stopped')
+    .action(async () => {
+      const { readSettings } = await import('../config.js');
+      const settings = await readSettings(io.env, 'work');
+      const { createLog } = await import('../log.js');
+      const { startWork } = await import('../app.js');
+      const log = await createLog({
+        level: settings.logLevel,
+        secrets: [settings.privateKey],
+        now: io.now,
+        pretty: io.terminal.stdout,
+        fields: { role: 'work' },
+      });
+      await runService(io, 'work', () => startWork(settings, { log, now: io.now }));
+    });
+  examples(command, ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"]);
+}
