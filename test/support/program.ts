@@ -63,6 +63,7 @@ export interface Program {
   readonly ended: Ended[];
   worker(): Worker;
   startWorker(options?: Partial<WorkerOptions>): Worker;
+  kill(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
   /** One time of the schedule, and everything that comes of it. */
@@ -85,7 +86,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   door.serve(app.id);
   const mirrorDb = openMirror(folder, time);
   const ended: Ended[] = [];
-  let current: Worker | undefined;
+  let current: { readonly worker: Worker; readonly databases: readonly Sqlite[] } | undefined;
 
   function startWorker(extra: Partial<WorkerOptions> = {}): Worker {
     const mirror = createMirror(openMirror(folder, time), time.now);
@@ -105,15 +106,27 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     });
     onTestFinished(() => worker.stop());
     worker.start();
-    current = worker;
+    current = { worker, databases: [db, mirror.books.db] };
     return worker;
   }
 
+  /** As a kill -9 leaves it: nothing more is written, nothing is given back. */
+  async function kill(): Promise<void> {
+    const stopped = current?.worker.stop();
+    for (const db of current?.databases ?? []) db.close();
+    current = undefined;
+    await stopped;
+  }
+
+  /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
   function isQuiet(): boolean {
-    const { claimed } = inbox.countJobs();
-    const soon = new Date(time.now() + SOON_MS).toISOString();
-    const due = inbox.listJobs({ state: 'ready', limit: 1000 }).some(job => job.run_at <= soon);
-    return claimed === 0 && !due;
+    const { claimed, oldestRunAt } = inbox.countJobs();
+    const waitMs = oldestRunAt === null ? Infinity : Date.parse(oldestRunAt) - time.now();
+    if (claimed > 0) return false;
+    if (waitMs > SOON_MS) return true;
+    if (waitMs > 0) time.move(waitMs);
+    void current?.worker.idle();
+    return false;
   }
 
   async function rest(): Promise<void> {
@@ -133,7 +146,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     inboxDb,
     mirrorDb,
     ended,
-    worker: () => current ?? startWorker(),
+    worker: () => current?.worker ?? startWorker(),
+    kill,
     startWorker,
     rest,
     async reconcile() {

@@ -1,0 +1,217 @@
+import type { Program } from './program.js';
+import { ALL_PERMISSIONS } from './sandbox.js';
+
+export type Random = () => number;
+
+/** Mulberry32: the same seed, the same numbers. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function pick<T>(random: Random, values: readonly T[]): T | undefined {
+  return values[Math.floor(random() * values.length)];
+}
+
+export interface World {
+  readonly program: Program;
+  readonly random: Random;
+  readonly organizations: readonly string[];
+}
+
+type Operation = (world: World, organizationId: string) => void;
+
+const HOSTILE = ["Robert'); DROP TABLE retirements;--", 'O’Brien & Søn', '=1+1', 'line\nbreak', ''];
+const MISSING = 'nothing there to do this with';
+
+/** What one of the questions below is answered with; each fills what it selects. */
+interface Drawn {
+  readonly id: string;
+  readonly credit_id: string;
+  readonly amount_micro: number;
+}
+
+function ask(world: World, sql: string, ...values: unknown[]): Drawn {
+  const found = pick(
+    world.random,
+    world.program.registry.store.db.prepare<unknown[], Drawn>(sql).all(...values),
+  );
+  if (found === undefined) throw new Error(MISSING);
+  return found;
+}
+
+function amountOf(world: World, micro: number): number {
+  return world.random() < 0.3 ? micro / 1e6 : Math.max(1, Math.floor((world.random() * micro) / 1e3)) / 1e3;
+}
+
+function holding(world: World, organizationId: string, place: 'warehouse' | 'inventory') {
+  return ask(
+    world,
+    'SELECT credit_id, amount_micro FROM holdings WHERE organization_id = ? AND place = ?',
+    organizationId,
+    place,
+  );
+}
+
+function words({ random }: World) {
+  return {
+    reason: 'for good',
+    beneficiaryName: pick(random, HOSTILE) || 'Ada',
+    comment: pick(random, HOSTILE),
+  };
+}
+
+function order(world: World, organizationId: string) {
+  const { random, organizations } = world;
+  const action = pick(random, ['transfer', 'retire', 'transfer_retire'] as const) ?? 'retire';
+  const other = organizations.find(id => id !== organizationId) ?? organizationId;
+  return { action, other, retirementData: action === 'transfer' ? undefined : words(world) };
+}
+
+function outstanding(world: World, organizationId: string): string {
+  const sql = "SELECT id FROM reservations WHERE organization_id = ? AND state = 'outstanding'";
+  return ask(world, sql, organizationId).id;
+}
+
+function pending(world: World, organizationId: string): string {
+  const sql = "SELECT id FROM inventory_requests WHERE organization_id = ? AND state = 'Pending'";
+  return ask(world, sql, organizationId).id;
+}
+
+function installation(world: World, organizationId: string, state: string): string {
+  const sql = 'SELECT id FROM installations WHERE organization_id = ? AND state = ?';
+  return ask(world, sql, organizationId, state).id;
+}
+
+function project(world: World): string {
+  return ask(world, 'SELECT id FROM projects').id;
+}
+
+function issue(place: 'warehouse' | 'inventory'): Operation {
+  return (world, organizationId) => {
+    const { random, program } = world;
+    const projectId =
+      random() < 0.4 ? program.registry.projects.create({ fullName: `P ${random()}` }).id : project(world);
+    program.registry.credits.issue({ organizationId, projectId, place, amount: 40, vintage: '2022' });
+  };
+}
+
+/** Everything that changes what a mirror can see; what finds nothing to work on throws. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  issueToWarehouse: issue('warehouse'),
+  issueToInventory: issue('inventory'),
+  deposit: (world, organizationId) => {
+    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
+    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    world.program.registry.credits.deposit(organizationId, body);
+  },
+  withdraw: (world, organizationId) => {
+    const { credit_id, amount_micro } = holding(world, organizationId, 'warehouse');
+    world.program.registry.credits.withdraw(organizationId, {
+      creditId: credit_id,
+      amount: amount_micro / 1e6,
+    });
+  },
+  friendbot: ({ program }, organizationId) => {
+    program.registry.credits.friendbot(organizationId);
+  },
+  reserve: (world, organizationId) => {
+    const { credit_id, amount_micro } = holding(world, organizationId, 'warehouse');
+    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    world.program.registry.reservations.reserve(organizationId, world.program.app.id, body);
+  },
+  cancel: (world, organizationId) => {
+    const id = outstanding(world, organizationId);
+    world.program.registry.reservations.cancel(organizationId, world.program.app.id, id);
+  },
+  finish: (world, organizationId) => {
+    const id = outstanding(world, organizationId);
+    const { action, other, retirementData } = order(world, organizationId);
+    const receiverId = action === 'retire' ? undefined : other;
+    const finish = { id, action, body: { receiverId, retirementData } };
+    world.program.registry.reservations.finish(organizationId, world.program.app.id, finish);
+  },
+  request: (world, organizationId) => {
+    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
+    const { action, other, retirementData } = order(world, organizationId);
+    const toOrganizationId = action === 'retire' ? undefined : other;
+    const amount = amountOf(world, amount_micro);
+    const body = { creditId: credit_id, amount, toOrganizationId, retirementData };
+    world.program.registry.requests.create(organizationId, world.program.app.id, { action, body });
+  },
+  accept: (world, organizationId) => {
+    world.program.registry.requests.accept(pending(world, organizationId));
+  },
+  decline: (world, organizationId) => {
+    world.program.registry.requests.decline(pending(world, organizationId));
+  },
+  retireOffPlatform: (world, organizationId) => {
+    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
+    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    world.program.registry.credits.retireOffPlatform(organizationId, body);
+  },
+  claimRetirement: (world, organizationId) => {
+    const sql = 'SELECT id FROM retirements WHERE organization_id = ? AND is_claimed = 0';
+    const { id } = ask(world, sql, organizationId);
+    world.program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'found again' });
+  },
+  changeProject: world => {
+    const isPublic = world.random() < 0.7;
+    const fullName = `P ${world.random()}`;
+    world.program.registry.projects.change(project(world), {
+      fullName,
+      shortDescription: fullName,
+      isPublic,
+    });
+  },
+  suspend: (world, organizationId) => {
+    world.program.registry.installations.suspend(installation(world, organizationId, 'active'));
+  },
+  unsuspend: (world, organizationId) => {
+    world.program.registry.installations.unsuspend(installation(world, organizationId, 'suspended'));
+  },
+  uninstall: (world, organizationId) => {
+    world.program.registry.installations.uninstall(installation(world, organizationId, 'active'));
+  },
+  install: ({ program }, organizationId) => {
+    program.registry.installations.install(program.app.id, organizationId);
+  },
+  permissions: (world, organizationId) => {
+    const { program, random } = world;
+    const id = installation(world, organizationId, 'active');
+    const names = Object.entries(ALL_PERMISSIONS);
+    const kept = names.filter(([name]) => name === 'organization_info' || random() < 0.8);
+    program.registry.apps.change(program.app.id, { permissions: Object.fromEntries(kept) });
+    program.registry.installations.acceptPermissions(id);
+  },
+  wait: ({ program }) => {
+    program.time.move(10 * 60_000);
+  },
+};
+
+const SELDOM = new Set(['suspend', 'uninstall', 'permissions', 'wait', 'friendbot']);
+const NAMES = Object.keys(OPERATIONS).flatMap(name => (SELDOM.has(name) ? [name] : [name, name, name]));
+
+/** One operation that works, whichever it is; answers its name. */
+export function operate(world: World): string {
+  for (;;) {
+    const name = pick(world.random, NAMES) ?? '';
+    const organizationId = pick(world.random, world.organizations) ?? '';
+    try {
+      OPERATIONS[name]?.(world, organizationId);
+      return name;
+    } catch (error) {
+      if (!(error instanceof Error) || !isRefusal(error)) throw error;
+    }
+  }
+}
+
+/** The sandbox says no, or there was nothing to work on: another operation is drawn. */
+function isRefusal(error: Error): boolean {
+  return error.message === MISSING || error.constructor.name === 'RegistryError';
+}
