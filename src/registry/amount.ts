@@ -9,13 +9,40 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_MICRO = 2n ** 63n - 1n;
 /** Millionths: an amount of tonnes is counted in grams. */
 const MICRO_DIGITS = 6;
+const COMMA = 0x2c;
+const POINT = 0x2e;
+const CLOSE_OBJECT = 0x7d;
 
 /** Takes the digits from the object's own text: `JSON.parse` has already rounded the value. */
 export function readAmount(objectText: string, value: unknown): Amount {
   if (value === undefined) return fault('absent');
   if (typeof value !== 'number')
     return fault(`expected a number, came ${value === null ? 'null' : typeof value}`);
-  return amountOf(amountDigits(objectText));
+  return plainAmount(objectText, value) ?? amountOf(amountDigits(objectText));
+}
+
+/** As nearly all are: digits and a point, small enough that no digit is rounded away. */
+function plainAmount(text: string, value: number): Amount | null {
+  const name = text.indexOf('"amount"');
+  const start = name + 9;
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  const point = text.charCodeAt(end) === POINT ? end : null;
+  if (point !== null) end += 1;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  const isPlain = name >= 0 && text[name + 8] === ':' && endsNumber(text.charCodeAt(end));
+  const isCoarse = point === null || end - point - 1 <= MICRO_DIGITS;
+  if (!isPlain || !isCoarse || !(value >= 0 && value < 1e9)) return null;
+  if (text.indexOf('"amount"', start) >= 0 || text.includes('\\u')) return null;
+  return { exact: text.slice(start, end), value, micro: BigInt(Math.round(value * 1e6)), fault: null };
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function endsNumber(code: number): boolean {
+  return code === COMMA || code === CLOSE_OBJECT;
 }
 
 export function amountOf(exact: string): Amount {

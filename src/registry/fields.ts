@@ -29,7 +29,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 export function readSource(text: string, what: string): Source {
-  const value = parseJson(text, what);
+  return sourceOf(text, parseJson(text, what), what);
+}
+
+/** For a text that was parsed already. */
+export function sourceOf(text: string, value: unknown, what: string): Source {
   if (!isObject(value)) throw badAnswer(what, 'an object', kindOf(value));
   return { what, text, members: value };
 }
@@ -53,22 +57,23 @@ export function member(source: Source, name: string): Readonly<Record<string, un
   return isObject(value) ? value : null;
 }
 
-export function requiredId(source: Source, ...names: readonly string[]): string {
-  const found = firstPresent(source.members, names);
-  if (!isId(found)) throw badAnswer(`${source.what}.${names[0] ?? 'id'}`, 'an id', excerpt(found));
+export function requiredId(source: Source, name: string, orElse?: string): string {
+  const found = firstPresent(source.members, name, orElse);
+  if (!isId(found)) throw badAnswer(`${source.what}.${name}`, 'an id', excerpt(found));
   return found;
 }
 
 /** Absent, null and empty are no id. Anything else must be one. */
-export function optionalId(source: Source, ...names: readonly string[]): string | null {
-  const found = firstPresent(source.members, names);
-  if (found === undefined || found === '') return null;
-  if (!isId(found)) throw badAnswer(`${source.what}.${names[0] ?? 'id'}`, 'an id', excerpt(found));
+export function optionalId(source: Source, name: string): string | null {
+  const found = source.members[name];
+  if (found === undefined || found === null || found === '') return null;
+  if (!isId(found)) throw badAnswer(`${source.what}.${name}`, 'an id', excerpt(found));
   return found;
 }
 
-export function optionalText(source: Source, ...names: readonly string[]): string | null {
-  return textOf(firstPresent(source.members, names));
+/** By its first name, or by its second where the first is absent. */
+export function optionalText(source: Source, name: string, orElse?: string): string | null {
+  return textOf(firstPresent(source.members, name, orElse));
 }
 
 /** A number where text was expected is kept as its text. */
@@ -88,7 +93,11 @@ export function instant(source: Source, name: string): string | null {
   return typeof value === 'string' ? instantOf(value) : null;
 }
 
+/** The registry's usual form; up to the 28th every month has the day. */
+const ALREADY = /^\d{4}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 export function instantOf(value: string): string | null {
+  if (ALREADY.test(value)) return value;
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(value)) return null;
   const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`;
   const atMs = Date.parse(zoned);
@@ -114,10 +123,7 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-function firstPresent(members: Readonly<Record<string, unknown>>, names: readonly string[]): unknown {
-  for (const name of names) {
-    const value = members[name];
-    if (value !== undefined && value !== null) return value;
-  }
-  return undefined;
+function firstPresent(members: Source['members'], name: string, orElse?: string): unknown {
+  const value = members[name];
+  return orElse === undefined || (value !== undefined && value !== null) ? value : members[orElse];
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Call, Http } from './calls.js';
-import { createElementCutter } from './elements.js';
+import { cutPage } from './cut-page.js';
 import { RegistryError } from './errors.js';
-import { readSource, type Source } from './fields.js';
+import { type Source, sourceOf } from './fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import type { ListOptions, Page } from './reading.js';
 import { createSeen } from './seen.js';
@@ -107,11 +107,10 @@ async function readPage<T>(
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
-  const cutter = createElementCutter(key);
-  const items = cutter.push(body).map((text, index) => parse(readSource(text, `${key}[${index}]`)));
-  const pagination = readPagination(cutter.end());
-  const { start, end } = cutter.span();
-  return { items, pagination, bytes: body.length, digest: hash('sha256', body.subarray(start, end)) };
+  const { elements, envelope, list } = cutPage(body, key);
+  const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  const digest = hash('sha256', list);
+  return { items, pagination: readPagination(envelope), bytes: body.length, digest };
 }
 
 function wholeNumber(name: string, value: number): number {

@@ -1,6 +1,6 @@
 import type { Answer, Call, Http } from './calls.js';
-import { createElementCutter } from './elements.js';
-import { badAnswer, readSource, readWrapped, type Source } from './fields.js';
+import { cutPage } from './cut-page.js';
+import { badAnswer, readWrapped, type Source, sourceOf } from './fields.js';
 import type { Download, DownloadOptions, ReadOptions } from './reading.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
@@ -42,12 +42,10 @@ export async function readAll<T>(
 }
 
 export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) => T): readonly T[] {
-  const cutter = createElementCutter(key);
-  const text = bodyText(answer);
-  const body = text.startsWith('[') ? Buffer.from(`{"${key}":${text}}`) : answer.body;
-  const items = cutter.push(body).map((item, index) => parse(readSource(item, `${key}[${index}]`)));
-  cutter.end();
-  return items;
+  const whole = bodyText(answer);
+  const body = whole.startsWith('[') ? Buffer.from(`{"${key}":${whole}}`) : answer.body;
+  const { elements } = cutPage(body, key);
+  return elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
 }
 
 export async function download(http: Http, call: Call, options: DownloadOptions = {}): Promise<Download> {

@@ -1,0 +1,81 @@
+import { createElementCutter } from './elements.js';
+import { isObject, parseJson } from './fields.js';
+
+export interface CutPage {
+  readonly elements: readonly Element[];
+  /** Everything but the list, which stands in it empty. */
+  readonly envelope: Readonly<Record<string, unknown>>;
+  /** The list's own bytes, brackets included. */
+  readonly list: Buffer;
+}
+
+interface Element {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** Cuts a whole page into the raw texts of its elements, each parsed. */
+export function cutPage(body: Buffer, key: string): CutPage {
+  return cutByParsing(body, key) ?? cutByWalking(body, key);
+}
+
+function cutByWalking(body: Buffer, key: string): CutPage {
+  const cutter = createElementCutter(key);
+  const elements = cutter
+    .push(body)
+    .map((text, index) => ({ text, value: parseJson(text, `${key}[${index}]`) }));
+  const envelope = cutter.end();
+  const { start, end } = cutter.span();
+  return { elements, envelope, list: body.subarray(start, end) };
+}
+
+/**
+ * Cuts wherever `},{` stands and lets `JSON.parse` judge: if each piece is an object, then the list is
+ * exactly these pieces, for there is only one way to read it. Null where a piece is not, and all is walked.
+ */
+function cutByParsing(body: Buffer, key: string): CutPage | null {
+  const text = body.toString('utf8');
+  const mark = `"${key}":[`;
+  const start = text.indexOf(mark) + mark.length - 1;
+  if (start < mark.length - 1) return null;
+  const elements: Element[] = [];
+  let at = start + 1;
+  if (text.startsWith(']', at)) at -= 1;
+  else {
+    for (let next = text.indexOf('},{', at); next >= 0; next = text.indexOf('},{', at)) {
+      if (!take(elements, text.slice(at, next + 1))) return null;
+      at = next + 2;
+    }
+    const last = text.indexOf('}]', at);
+    if (last < 0 || !take(elements, text.slice(at, last + 1))) return null;
+    at = last;
+  }
+  const envelope = readEnvelope(`${text.slice(0, start)}[]${text.slice(at + 2)}`, key);
+  if (envelope === null) return null;
+  const list =
+    text.length === body.length ? body.subarray(start, at + 2) : Buffer.from(text.slice(start, at + 2));
+  return { elements, envelope, list };
+}
+
+function take(elements: Element[], text: string): boolean {
+  const value = text.startsWith('{') ? tryParse(text) : undefined;
+  if (value === undefined) return false;
+  elements.push({ text, value });
+  return true;
+}
+
+/** The name may stand only once and in plain letters, else the list might be another one. */
+function readEnvelope(text: string, key: string): CutPage['envelope'] | null {
+  const quoted = `"${key}"`;
+  if (text.includes('\\') || text.indexOf(quoted) !== text.lastIndexOf(quoted)) return null;
+  const value = tryParse(text);
+  return isObject(value) && Array.isArray(value[key]) ? value : null;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

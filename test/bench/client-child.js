@@ -1,0 +1,92 @@
+// One reading of the sandbox in a process of its own, so that its peak memory is its own.
+// Arguments: what to read and how, as JSON. Prints what it took, as JSON.
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const {
+  url,
+  organizationId,
+  token,
+  work,
+  limit,
+  concurrency,
+  pages,
+  passes = 1,
+} = JSON.parse(process.argv[2]);
+const headers = { authorization: `Bearer ${token}`, 'x-registry-api-version': '2023-06-16' };
+const base = `${url}/organizations/${organizationId}`;
+
+let bytes = null;
+const WORKS = { floorPages, clientPages, floorWarehouse, clientWarehouse };
+const read = WORKS[work];
+const client = work.startsWith('client') ? await openClient() : undefined;
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+const cpuBefore = process.cpuUsage();
+const startedAt = performance.now();
+const rows = await read();
+const ms = performance.now() - startedAt;
+const { user, system } = process.cpuUsage(cpuBefore);
+// A block at the very end is only counted when the next beat of the measurement comes.
+await new Promise(resolve => setTimeout(resolve, 50));
+delay.disable();
+const status = readFileSync('/proc/self/status', 'utf8');
+const peakMegabytes = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1000;
+const result = { rows, bytes, ms, cpuMs: (user + system) / 1000, peakMegabytes, blockMs: delay.max / 1e6 };
+process.stdout.write(`${JSON.stringify(result)}\n`);
+
+/** Imports nothing of ours: a bare fetch and JSON.parse, with the same pages in flight. */
+async function floorPages() {
+  let next = 0;
+  let count = 0;
+  const last = pages * passes;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (next < last) {
+        const page = next++ % pages;
+        const response = await fetch(`${base}/retirements?limit=${limit}&page=${page}`, { headers });
+        count += JSON.parse(await response.text()).retirements.length;
+      }
+    }),
+  );
+  return count;
+}
+
+async function floorWarehouse() {
+  const response = await fetch(`${base}/warehouse/inventory`, { headers });
+  const text = await response.text();
+  bytes = text.length;
+  return JSON.parse(text).credits.length;
+}
+
+async function openClient() {
+  const { createHttp } = await import('../../dist/registry/http.js');
+  const { createOrganizationClient } = await import('../../dist/registry/organization-client.js');
+  const http = createHttp({
+    baseUrl: url,
+    requestsPerSecond: Infinity,
+    concurrency,
+    now: Date.now,
+    random: Math.random,
+  });
+  const source = { get: async () => ({ token, fresh: false }), refuse: () => undefined };
+  return createOrganizationClient({ http, organizationId, appId: 'bench', token: source });
+}
+
+async function clientPages() {
+  let count = 0;
+  for (let pass = 0; pass < passes; pass++) {
+    for await (const page of client.listRetirements({ limit, readAhead: concurrency })) {
+      count += page.items.length;
+      if (page.number + 1 >= pages) break;
+    }
+  }
+  return count;
+}
+
+async function clientWarehouse() {
+  let count = 0;
+  for await (const credits of client.readWarehouse()) count += credits.length;
+  return count;
+}

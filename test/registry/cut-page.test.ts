@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { cutPage } from '../../src/registry/cut-page.js';
+import { createElementCutter } from '../../src/registry/elements.js';
+import { createRandom } from '../support/random.js';
+
+/** What walking every byte makes of a page; the short cut must never differ from it. */
+function walk(body: Buffer) {
+  const cutter = createElementCutter('credits');
+  const texts = cutter.push(body);
+  const envelope = cutter.end();
+  const { start, end } = cutter.span();
+  return { texts, values: texts.map(text => JSON.parse(text)), envelope, list: body.subarray(start, end) };
+}
+
+function cut(body: Buffer) {
+  const { elements, envelope, list } = cutPage(body, 'credits');
+  return {
+    texts: elements.map(({ text }) => text),
+    values: elements.map(({ value }) => value),
+    envelope,
+    list,
+  };
+}
+
+function outcome<T>(work: () => T): T | string {
+  try {
+    return work();
+  } catch {
+    return 'refused';
+  }
+}
+
+const PARTS = [
+  '{}',
+  '{"a":1}',
+  '{"b":[{},{}]}',
+  '{"c":"},{"}',
+  '{"d":"\\""}',
+  '{"ü":"€"}',
+  '{"credits":[{}]}',
+  '[]',
+  '1',
+];
+const JOINTS = [',', ',', ',', ', ', '', ',,'];
+const BEFORE = [
+  '{',
+  '{"total":1,',
+  '{"x":{"credits":[{}]},',
+  '{"x":"\\"credits\\":[{}]",',
+  '{"y":[{},{}],',
+  '\uFEFF{',
+  '[{',
+];
+const NAMES = ['"credits":[', '"credits": [', '"cred\\u0069ts":[', '"credits":[[', '"credit":['];
+const AFTER = [
+  ']}',
+  ']} ',
+  '],"pagination":{"total":3}}',
+  '],"z":[{},{}]}',
+  '],"credits":[]}',
+  '],"credits":5}',
+  ']',
+  '}',
+];
+
+test('a page is cut as if every byte of it had been walked', () => {
+  const random = createRandom(7);
+  const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)] ?? '';
+  let taken = 0;
+  for (let round = 0; round < 20_000; round += 1) {
+    const size = Math.floor(random() * 4);
+    const parts = Array.from(
+      { length: size },
+      (_, index) => `${index > 0 ? pick(JOINTS) : ''}${pick(PARTS)}`,
+    );
+    const body = Buffer.from(`${pick(BEFORE)}${pick(NAMES)}${parts.join('')}${pick(AFTER)}`);
+    const expected = outcome(() => walk(body));
+    expect(
+      outcome(() => cut(body)),
+      body.toString(),
+    ).toEqual(expected);
+    if (expected !== 'refused') taken += 1;
+  }
+  expect(taken).toBeGreaterThan(1_000);
+});
+
+describe('the digest’s bytes are the list’s own', () => {
+  test.each(['{"id":"a"},{"id":"b"}', '{"id":"ü"},{"id":"b"}', ''])('%s', rows => {
+    for (const around of ['', 'ö']) {
+      const body = Buffer.from(`{"x":"${around}","credits":[${rows}],"y":1}`);
+      expect(cutPage(body, 'credits').list.toString()).toBe(`[${rows}]`);
+    }
+  });
+});
