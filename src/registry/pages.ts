@@ -4,6 +4,7 @@ import { cutPage } from './cut-page.js';
 import { RegistryError } from './errors.js';
 import { type Source, sourceOf } from './fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
+import { createReadAhead } from './read-ahead.js';
 import type { ListOptions, Page } from './reading.js';
 import { createSeen } from './seen.js';
 
@@ -35,34 +36,24 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
   const readAhead = wholeNumber('readAhead', options.readAhead ?? 4);
   const seen = createSeen();
   const stop = linkedAbort(options.signal);
-  const asked: Promise<RawPage<T>>[] = [];
-  let next = 0;
+  const ahead = createReadAhead(readAhead, number =>
+    readPage(list, number, { ...options, limit, signal: stop.signal }),
+  );
   let expect = 1;
   let most = MAX_PAGES;
   let pageSize = 1;
 
-  function askAhead(): void {
-    while (asked.length < readAhead && next < Math.min(expect, most)) {
-      const page = readPage(list, next, { ...options, limit, signal: stop.signal });
-      page.catch(() => undefined);
-      asked.push(page);
-      next += 1;
-    }
-  }
-
   /** A short page that says nothing is all there is if the next one is empty, or the same again. */
   async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
-    expect = Math.max(expect, number + 2);
-    askAhead();
-    const following = await asked[0];
+    ahead.allow(Math.min(number + 2, most));
+    const following = await ahead.look();
     return following === undefined || following.items.length === 0 || following.digest === page.digest;
   }
 
   try {
     for (let number = 0; ; number += 1) {
-      expect = Math.max(expect, number + 1);
-      askAhead();
-      const page = await asked.shift();
+      ahead.allow(Math.min(Math.max(expect, number + 1), most));
+      const page = await ahead.take();
       if (page === undefined) return;
       const rows = page.items.length;
       const follows = whatFollows(page.pagination, number, rows, limit);
@@ -76,12 +67,13 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
       }
       const fresh = page.items.reduce((count, item) => count + (seen.add(list.idOf(item)) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
-      if (end === null) askAhead();
+      if (end === null) ahead.allow(Math.min(expect, most));
       const { items, bytes, digest } = page;
       yield { items, number, total: page.pagination.total, pageSize, bytes, digest, last: end !== null, end };
       if (end !== null) return;
     }
   } finally {
+    ahead.close();
     stop.abort();
   }
 }

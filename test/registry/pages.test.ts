@@ -138,7 +138,7 @@ describe('a list', () => {
       token: installationTokenSource(),
     });
     for await (const page of client.listRetirements({ readAhead: 2 })) if (page.number === 1) break;
-    expect(Math.max(...asked)).toBeLessThanOrEqual(4);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(6);
   });
 });
 

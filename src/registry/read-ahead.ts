@@ -1,0 +1,54 @@
+export interface ReadAhead<T> {
+  /** Pages below this number may be asked for from now on. */
+  allow(pages: number): void;
+  /** The next page in order, if it was asked for. */
+  take(): Promise<T> | undefined;
+  /** The same, left where it is. */
+  look(): Promise<T> | undefined;
+  /** No further page is asked for. */
+  close(): void;
+}
+
+/**
+ * Asks for pages by their numbers, `width` of them at once.
+ * Twice as many may wait to be taken, so that one slow page does not hold up the others.
+ */
+export function createReadAhead<T>(width: number, read: (number: number) => Promise<T>): ReadAhead<T> {
+  const waiting: Promise<T>[] = [];
+  let allowed = 0;
+  let next = 0;
+  let inFlight = 0;
+
+  function ask(): void {
+    while (inFlight < width && waiting.length < width * 2 && next < allowed) {
+      const page = read(next);
+      next += 1;
+      inFlight += 1;
+      waiting.push(page);
+      page.then(arrived, close);
+    }
+  }
+
+  function arrived(): void {
+    inFlight -= 1;
+    ask();
+  }
+
+  function close(): void {
+    allowed = 0;
+  }
+
+  return {
+    allow(pages) {
+      allowed = Math.max(allowed, pages);
+      ask();
+    },
+    take() {
+      const page = waiting.shift();
+      ask();
+      return page;
+    },
+    look: () => waiting[0],
+    close,
+  };
+}
