@@ -1,0 +1,238 @@
+import { expect, test } from 'vitest';
+import { type Client, createClient } from '../../src/auth/client.js';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import { collect, collectBytes } from '../support/registry-client.js';
+import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  readonly installationId: string;
+  readonly organizationId: string;
+  readonly warehouseCredit: string;
+  readonly inventoryCredit: string;
+}
+
+/** A strict sandbox with one app on one organization that has credits in both places. */
+async function openScene(): Promise<Scene> {
+  const sandbox = await temporarySandbox();
+  const { app, organization, installationId } = installApp(sandbox);
+  const client = createClient({
+    baseUrl: sandbox.url,
+    appId: app.id,
+    privateKey: app.privateKey,
+    requestsPerSecond: Infinity,
+    now: () => sandbox.registry.store.clock.now(),
+    random: Math.random,
+  });
+  return {
+    sandbox,
+    client,
+    installationId,
+    organizationId: organization.id,
+    warehouseCredit: issueCredit(sandbox, organization.id, { place: 'warehouse', amount: 100.5 }),
+    inventoryCredit: issueCredit(sandbox, organization.id, { place: 'inventory', amount: 50 }),
+  };
+}
+
+const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ása Jónsdóttir', comment: 'thanks' };
+
+test('POST /app/accessTokens, GET /projects, /projects/find and /projects/:id', async () => {
+  const { client, warehouseCredit } = await openScene();
+  const [page] = await collect(client.token.listProjects());
+  expect(page).toMatchObject({ number: 0, total: 2, last: true, end: 'complete' });
+  const found = await client.token.findProject({ creditId: warehouseCredit });
+  expect(page?.items.map(({ id }) => id)).toContain(found.id);
+  await expect(client.token.readProject(found.id)).resolves.toEqual(found);
+  expect(found.fullName).toMatch(/^project /);
+});
+
+test('GET /projects/find by serialization', async () => {
+  const { client, installationId, organizationId } = await openScene();
+  const [credits] = await collect(client.organization(installationId, organizationId).readWarehouse());
+  const [credit] = credits ?? [];
+  const found = await client.token.findProject({ serialization: credit?.serialization ?? '' });
+  expect(found.id).toBe(credit?.project?.id);
+});
+
+test('GET /app/installations, one of them, and that of an organization', async () => {
+  const { client, installationId, organizationId } = await openScene();
+  const [page] = await collect(client.app.listInstallations());
+  const one = await client.app.readInstallation(installationId);
+  expect(one).toMatchObject({
+    id: installationId,
+    organizationId,
+    permissions: { organization_info: 'VIEW' },
+  });
+  expect(page?.items).toEqual([one]);
+  await expect(client.app.readInstallationOf(organizationId)).resolves.toEqual(one);
+});
+
+test('POST /app/create/user/organization', async () => {
+  const { client } = await openScene();
+  const created = await client.app.createUserAndOrganization({
+    user: { email: 'new@people.example', fullName: 'New Person', profilePicture: '' },
+    organization: { fullName: 'New Organization', type: 'other', countryCode: 'IS' },
+  });
+  expect(created).toMatchObject({
+    user: { email: 'new@people.example' },
+    organization: { fullName: 'New Organization' },
+  });
+  const { id, organizationId } = created.installation;
+  const organization = client.organization(id, organizationId ?? '');
+  await expect(organization.readOrganization()).resolves.toMatchObject({ id: organizationId });
+});
+
+test('POST /app/installations/:id/accessTokens, and DELETE /app/installations/token ends that very token', async () => {
+  const { client, installationId, organizationId, sandbox } = await openScene();
+  const minted = await client.app.createInstallationToken(installationId);
+  expect(minted).toMatchObject({ installationId, organizationId });
+  expect(Date.parse(minted.expiresAt) - sandbox.registry.store.clock.now()).toBeGreaterThan(7_000_000);
+  const { token } = await client.tokens.installation(installationId).get();
+  await client.installation(installationId).revokeToken();
+  const again = await client.tokens.installation(installationId).get();
+  expect(again.token).not.toBe(token);
+  const [page] = await collect(client.installation(installationId).listProjects());
+  expect(page?.total).toBe(2);
+});
+
+test('GET /organizations/:id, its addresses and its members', async () => {
+  const { client, installationId, organizationId } = await openScene();
+  const organization = client.organization(installationId, organizationId);
+  await expect(organization.readOrganization()).resolves.toMatchObject({
+    id: organizationId,
+    type: 'marketParticipant',
+    countryCode: 'IS',
+  });
+  const [address] = await organization.readAddresses();
+  expect(address).toMatchObject({ address: expect.stringMatching(/^0x[0-9a-f]{40}$/i), isDefault: true });
+  const [person] = await organization.readMembers();
+  expect(person).toMatchObject({ fullName: 'Ada Admin', email: expect.stringContaining('@') });
+});
+
+test('GET warehouse/inventory and inventory, digit for digit', async () => {
+  const { client, installationId, organizationId, warehouseCredit, inventoryCredit } = await openScene();
+  const organization = client.organization(installationId, organizationId);
+  const warehouse = (await collect(organization.readWarehouse())).flat();
+  expect(warehouse).toMatchObject([
+    { creditId: warehouseCredit, amount: { exact: '100.5', micro: 100_500_000n, fault: null } },
+  ]);
+  const inventory = (await collect(organization.readInventory())).flat();
+  expect(inventory).toMatchObject([{ creditId: inventoryCredit, amount: { exact: '50' } }]);
+  expect(JSON.parse(warehouse[0]?.document ?? '')).toMatchObject({ id: warehouseCredit });
+});
+
+test('POST, GET and DELETE reservations', async () => {
+  const { client, installationId, organizationId, warehouseCredit } = await openScene();
+  const organization = client.organization(installationId, organizationId);
+  const held = await organization.reserve({ creditId: warehouseCredit, amount: '10.25' });
+  expect(held).toMatchObject({ creditId: warehouseCredit, state: 'outstanding', isComplete: false });
+  expect(held.amount.exact).toBe('10.25');
+  await expect(organization.readReservation(held.id)).resolves.toEqual(held);
+  const [page] = await collect(organization.listReservations());
+  expect(page?.items).toEqual([held]);
+  await expect(organization.cancelReservation(held.id)).resolves.toMatchObject({ state: 'cancelled' });
+  await expect(organization.cancelReservation(held.id)).rejects.toMatchObject({ code: /conflict|invalid/ });
+});
+
+test('POST reservations/:id/:action, retirements, one of them, and their certificate on both paths', async () => {
+  const { client, installationId, organizationId, warehouseCredit } = await openScene();
+  const organization = client.organization(installationId, organizationId);
+  const held = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
+  const finished = await organization.finishReservation(held.id, 'retire', { retirementData });
+  expect(finished).toMatchObject({ id: held.id, isComplete: true, state: 'finished' });
+
+  const [page] = await collect(organization.listRetirements());
+  const [retirement] = page?.items ?? [];
+  expect(retirement).toMatchObject({ beneficiary: 'Ása Jónsdóttir', amount: { exact: '3' }, organizationId });
+  const id = retirement?.id ?? '';
+  await expect(organization.readRetirement(id)).resolves.toEqual(retirement);
+  await expect(client.token.readRetirement(id)).resolves.toMatchObject({ id, amount: { exact: '3' } });
+
+  const own = await organization.downloadCertificate(id);
+  const open = await client.token.downloadCertificate(id);
+  const [first, second] = await Promise.all([collectBytes(own.body), collectBytes(open.body)]);
+  expect(first.subarray(0, 5).toString()).toBe('%PDF-');
+  expect(own.contentLength === null || own.contentLength === first.length).toBe(true);
+  expect(first.equals(second)).toBe(true);
+});
+
+test('POST and GET inventory/requests', async () => {
+  const { client, installationId, organizationId, inventoryCredit } = await openScene();
+  const organization = client.organization(installationId, organizationId);
+  const asked = await organization.requestInventoryAction('retire', {
+    creditId: inventoryCredit,
+    amount: '1.5',
+    retirementData,
+  });
+  expect(asked).toMatchObject({ action: 'retire', creditId: inventoryCredit, beneficiary: 'Ása Jónsdóttir' });
+  await expect(organization.readInventoryRequest(asked.id)).resolves.toEqual(asked);
+  const [page] = await collect(organization.listInventoryRequests());
+  expect(page?.items).toEqual([asked]);
+});
+
+test('GET friendbot', async () => {
+  const { client, installationId, organizationId } = await openScene();
+  const before = await tonnes(client, installationId, organizationId);
+  await client.token.friendbot(organizationId);
+  await client.installation(installationId).friendbot(organizationId);
+  expect((await tonnes(client, installationId, organizationId)) - before).toBe(200);
+});
+
+async function tonnes(client: Client, installationId: string, organizationId: string): Promise<number> {
+  const organization = client.organization(installationId, organizationId);
+  const credits = [
+    ...(await collect(organization.readWarehouse())),
+    ...(await collect(organization.readInventory())),
+  ];
+  return credits.flat().reduce((sum, { amount }) => sum + (amount.value ?? Number.NaN), 0);
+}
+
+/** The sandbox does what it is asked to, and cuts its answer. */
+function loseAnswers(sandbox: Sandbox, method: string, path: string): void {
+  sandbox.registry.faults.add({ kind: 'cut', method, path, options: { bytes: 1 }, count: 1 });
+}
+
+test('T45 every write whose answer the sandbox loses is found again, and was made once', async () => {
+  const { client, sandbox, installationId, organizationId, warehouseCredit, inventoryCredit } =
+    await openScene();
+  const organization = client.organization(installationId, organizationId);
+  const base = `/organizations/${organizationId}`;
+
+  loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations`);
+  const held = await organization.reserve({ creditId: warehouseCredit, amount: 2 });
+  loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations/${held.id}/retire`);
+  const finished = await organization.finishReservation(held.id, 'retire', { retirementData });
+  expect(finished).toMatchObject({ id: held.id, state: 'finished' });
+
+  const other = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
+  loseAnswers(sandbox, 'DELETE', `${base}/warehouse/inventory/reservations/${other.id}`);
+  await expect(organization.cancelReservation(other.id)).resolves.toMatchObject({ state: 'cancelled' });
+
+  loseAnswers(sandbox, 'POST', `${base}/inventory/requests/retire`);
+  const asked = { creditId: inventoryCredit, amount: 1, retirementData };
+  await expect(organization.requestInventoryAction('retire', asked)).resolves.toMatchObject({
+    action: 'retire',
+  });
+
+  loseAnswers(sandbox, 'POST', '/app/create/user/organization');
+  const created = await client.app.createUserAndOrganization({
+    user: { email: 'lost@people.example' },
+    organization: { fullName: 'Lost and Found', type: 'other' },
+  });
+  expect(created).toMatchObject({ user: null, organization: { fullName: 'Lost and Found' } });
+
+  loseAnswers(sandbox, 'GET', `${base}/friendbot`);
+  const before = await tonnes(client, installationId, organizationId);
+  await expect(client.token.friendbot(organizationId)).rejects.toMatchObject({ code: 'outcome_unknown' });
+  expect((await tonnes(client, installationId, organizationId)) - before).toBe(100);
+
+  const [reservations] = await collect(organization.listReservations());
+  const [requests] = await collect(organization.listInventoryRequests());
+  const [retirements] = await collect(organization.listRetirements());
+  const [installations] = await collect(client.app.listInstallations());
+  expect([reservations?.total, requests?.total, retirements?.total, installations?.total]).toEqual([
+    2, 1, 1, 2,
+  ]);
+  expect(sandbox.registry.faults.list().map(({ hits }) => hits)).toEqual([1, 1, 1, 1, 1, 1]);
+});
