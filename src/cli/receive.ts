@@ -11,7 +11,7 @@ export function define(program: Command, io: Io): void {
       const { readSettings } = await import('../config.js');
       const settings = await readSettings(io.env, 'receive');
       const { createLog } = await import('../log.js');
-      const { startReceive } = await import('../app.js');
+      const { startReceive } = await import('../app/receive.js');
       const log = await createLog({
         level: settings.logLevel,
         secrets: settings.webhookSecrets,

@@ -1,11 +1,11 @@
-import type { Running } from '../app.js';
+import type { Running } from '../app/running.js';
 import type { Io } from './io.js';
 
 /** Run until the first signal, or until the program fails by itself; then stop it in order. */
 export async function runService(io: Io, role: string, start: () => Promise<Running>): Promise<void> {
   const interrupted = io.interruption();
   const running = await start();
-  io.tellParent({ ready: role, port: running.port });
+  io.tellParent({ ready: role, port: running.port, operations: running.operationsPort });
   try {
     await Promise.race([aborted(interrupted), running.failed]);
   } finally {

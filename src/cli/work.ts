@@ -11,7 +11,7 @@ export function define(program: Command, io: Io): void {
       const { readSettings } = await import('../config.js');
       const settings = await readSettings(io.env, 'work');
       const { createLog } = await import('../log.js');
-      const { startWork } = await import('../app.js');
+      const { startWork } = await import('../app/work.js');
       const log = await createLog({
         level: settings.logLevel,
         secrets: [settings.privateKey],

@@ -1,0 +1,58 @@
+import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import { listenForOperations, type OperationsListener } from '../operations/listen.js';
+import type { Metrics } from '../operations/metrics.js';
+import { createOperations, type OperationsOptions } from '../operations/operations.js';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly files: readonly string[];
+  readonly metrics: Metrics;
+  readonly writable: () => Promise<void>;
+  /** Why the process is not to be left running; null where it is. */
+  readonly broken: () => string | null;
+  readonly stopping: () => boolean;
+  /** Sets what is looked up rather than counted, each time the metrics are asked for. */
+  readonly gauges?: () => void;
+}
+
+/** Below this a database could fill the disk between two looks. */
+const ENOUGH_BYTES = 100 * 1024 * 1024;
+
+/** Port 0 turns them off. */
+export async function serveOperations(options: ServeOptions): Promise<OperationsListener | null> {
+  if (options.port === 0) return null;
+  return await listenForOperations(createOperations(describe(options)), {
+    host: options.host,
+    port: options.port,
+  });
+}
+
+function describe({ files, metrics, writable, broken, stopping, gauges }: ServeOptions): OperationsOptions {
+  return {
+    live: { process: broken },
+    ready: {
+      inbox: async () => {
+        await writable();
+        return null;
+      },
+      disk: () =>
+        files.every(file => freeBytes(file) >= ENOUGH_BYTES) ? null : 'less than 100 MiB are free',
+      shutdown: () => (stopping() ? 'shutting down' : null),
+    },
+    metrics: {
+      contentType: metrics.contentType,
+      text: () => {
+        for (const file of files)
+          metrics.walBytes(file.endsWith('inbox.db') ? 'inbox' : 'mirror', walBytes(file));
+        gauges?.();
+        return metrics.text();
+      },
+    },
+  };
+}
+
+/** Takes the write lock and gives it back. */
+export function checkWritable(db: Sqlite): void {
+  db.exec('BEGIN IMMEDIATE; ROLLBACK');
+}

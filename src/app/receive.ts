@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import type { ReceiveSettings } from '../config/settings.js';
+import { migrateFile } from '../database/migrate.js';
+import { startCommitThread } from '../inbox/commit-thread.js';
+import { createGroupCommit } from '../inbox/group-commit.js';
+import type { Log } from '../log.js';
+import { createMetrics, type Metrics } from '../operations/metrics.js';
+import { EVENTS } from '../registry/model.js';
+import { listen } from '../webhook/listen.js';
+import { type Answer, createReceiver } from '../webhook/receiver.js';
+import { openAll } from './closing.js';
+import { serveOperations } from './operations.js';
+import type { Running, Tools } from './running.js';
+
+/** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
+const BUSY_MS = 250;
+
+/** The door: it sees inbox.db and nothing else. */
+export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Promise<Running> {
+  return openAll(async closing => {
+    const file = join(settings.dataDir, 'inbox.db');
+    const applied = migrateFile(file, 'inbox', new Date(now()).toISOString());
+    if (applied.length > 0) log.info({ applied }, 'inbox.db migrated');
+
+    let state: 'running' | 'stopping' | 'broken' = 'running';
+    let fail: (error: Error) => void = () => undefined;
+    const failed = new Promise<never>((_resolve, reject) => {
+      fail = error => {
+        state = 'broken';
+        reject(error);
+      };
+    });
+    const metrics = createMetrics(EVENTS);
+    const thread = await startCommitThread({ file, busyTimeoutMs: BUSY_MS, now, failed: fail });
+    closing.add(() => thread.close());
+    const operations = await serveOperations({
+      host: settings.operationsHost,
+      port: settings.operationsPort,
+      files: [file],
+      metrics,
+      writable: () => thread.checkWritable(),
+      broken: () => (state === 'broken' ? 'deliveries cannot be stored' : null),
+      stopping: () => state === 'stopping',
+    });
+    closing.add(async () => operations?.close());
+
+    const inbox = createGroupCommit({
+      store: deliveries => {
+        metrics.committed(deliveries.length);
+        return thread.store(deliveries);
+      },
+    });
+    closing.add(() => inbox.close());
+    const receiver = createReceiver({
+      headerPrefix: settings.headerPrefix,
+      secrets: settings.webhookSecrets,
+      appId: settings.appId,
+      accept: delivery => inbox.accept(delivery),
+      now,
+      answered: createAnswerLog(log, metrics, now),
+    });
+    const door = await listen(receiver, { host: settings.host, port: settings.port });
+    closing.add(() => door.close());
+    log.info({ host: settings.host, port: door.port, operations: operations?.port }, 'receiving webhooks');
+
+    return {
+      port: door.port,
+      operationsPort: operations?.port ?? null,
+      failed,
+      stop: async () => {
+        state = 'stopping';
+        await closing.close();
+        log.info({}, 'receiver stopped');
+      },
+    };
+  });
+}
+
+const REFUSALS_LOGGED_EVERY_MS = 10_000;
+
+/** A flood of forged posts must not become a flood of lines: refusals are counted and told once in a while. */
+function createAnswerLog(log: Log, metrics: Metrics, now: () => number): (answer: Answer) => void {
+  let refused = 0;
+  let toldAt = -Infinity;
+  return ({ status, delivery, stored, error, tookMs }) => {
+    if (status === 202) metrics.accepted(tookMs / 1000);
+    else metrics.refused(status);
+    if (stored !== null && delivery !== null) {
+      metrics.delivery(delivery.verdict, delivery.event, delivery.secretIndex);
+    }
+    const fields = {
+      status,
+      delivery: stored?.id,
+      job: stored?.jobId,
+      installation: delivery?.installationId,
+    };
+    if (status === 503) return log.error({ ...fields, err: error }, 'delivery not stored');
+    if (delivery !== null) {
+      const { event, reason, verdict } = delivery;
+      return log.info({ ...fields, event, reason }, `delivery ${verdict}`);
+    }
+    refused++;
+    if (now() - toldAt < REFUSALS_LOGGED_EVERY_MS) return undefined;
+    log.warn({ status, refused }, 'posts refused');
+    refused = 0;
+    toldAt = now();
+    return undefined;
+  };
+}

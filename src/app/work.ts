@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { createClient } from '../auth/client.js';
+import type { WorkSettings } from '../config/settings.js';
+import { migrateFile } from '../database/migrate.js';
+import { openDatabase } from '../database/open.js';
+import { createInbox } from '../inbox/inbox.js';
+import { watchCommits } from '../inbox/wake.js';
+import { createMirror } from '../mirror/mirror.js';
+import { createStanding } from '../mirror/standing.js';
+import { createMetrics } from '../operations/metrics.js';
+import { EVENTS } from '../registry/model.js';
+import { createSync } from '../sync/sync.js';
+import { openAll } from './closing.js';
+import { checkWritable, serveOperations } from './operations.js';
+import type { Running, Tools } from './running.js';
+
+/** A worker may wait for another writer; nobody waits for its answer. */
+const BUSY_MS = 10_000;
+
+/** Reads the registry as jobs ask for it, and writes the mirror. */
+export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<Running> {
+  return openAll(async closing => {
+    const started = new Date(now()).toISOString();
+    const inboxFile = join(settings.dataDir, 'inbox.db');
+    const mirrorFile = join(settings.dataDir, 'mirror.db');
+    const applied = [
+      ...migrateFile(inboxFile, 'inbox', started),
+      ...migrateFile(mirrorFile, 'mirror', started),
+    ];
+    if (applied.length > 0) log.info({ applied }, 'databases migrated');
+
+    const metrics = createMetrics(EVENTS);
+    const client = createClient({
+      ...settings,
+      now,
+      random: Math.random,
+      onCall: ({ route, status }) => metrics.registryRequest(route, status),
+      onClockCorrection: offsetMs =>
+        log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
+    });
+    const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
+    closing.add(() => void inboxDb.close());
+    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS });
+    closing.add(() => void mirrorDb.close());
+    const inbox = createInbox(inboxDb);
+    const context = {
+      inbox,
+      mirror: createMirror(mirrorDb, now),
+      standing: createStanding(mirrorDb),
+      client,
+      appId: settings.appId,
+      mirrorMembers: settings.mirrorMembers,
+      retentionDays: settings.retentionDays,
+      now,
+      random: Math.random,
+    };
+
+    let stopping = false;
+    const operations = await serveOperations({
+      host: settings.operationsHost,
+      port: settings.operationsPort,
+      files: [inboxFile, mirrorFile],
+      metrics,
+      writable: async () => checkWritable(inboxDb),
+      broken: () => null,
+      stopping: () => stopping,
+      gauges: () => {
+        const { oldestRunAt, ...jobs } = inbox.countJobs();
+        metrics.jobs(jobs);
+      },
+    });
+    closing.add(async () => operations?.close());
+
+    const sync = createSync(context, {
+      schedule: settings.syncSchedule,
+      concurrency: settings.workerConcurrency,
+      log,
+      watch: changed => watchCommits(inboxDb, changed),
+      onEnded: ({ outcome }) => metrics.jobEnded(outcome),
+    });
+    sync.start();
+    closing.add(() => sync.stop());
+    const { baseUrl, syncSchedule } = settings;
+    log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
+
+    return {
+      port: null,
+      operationsPort: operations?.port ?? null,
+      failed: new Promise<never>(() => undefined),
+      stop: async () => {
+        stopping = true;
+        await closing.close();
+        log.info({}, 'worker stopped');
+      },
+    };
+  });
+}
