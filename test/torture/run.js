@@ -1,0 +1,14 @@
+// npm run torture -- NAME [...]: runs test/torture/NAME.js against dist/. A hyphen marks a part of a torturemark.
+import { readdirSync } from 'node:fs';
+
+const [name] = process.argv.slice(2);
+const names = readdirSync(new URL('.', import.meta.url))
+  .filter(file => /^[a-z]+\.js$/.test(file) && file !== 'run.js')
+  .map(file => file.slice(0, -'.js'.length));
+
+if (names.includes(name)) {
+  await import(`./${name}.js`);
+} else {
+  process.stderr.write(`usage: npm run torture -- NAME\nthere are: ${names.join(', ')}\n`);
+  process.exitCode = name === undefined ? 0 : 2;
+}

@@ -1,0 +1,197 @@
+// Each law is run against the real thing, and against a copy with one thing broken on purpose, which must fail it.
+import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type Sqlite, write } from '../../src/database/open.js';
+import { createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import { createEnqueue, installationJob, type NewJob } from '../../src/inbox/enqueue.js';
+import { createGroupCommit, type GroupCommit } from '../../src/inbox/group-commit.js';
+import { createInbox } from '../../src/inbox/inbox.js';
+import { storeGroup } from '../../src/inbox/store-group.js';
+import { listen } from '../../src/webhook/listen.js';
+import { createReceiver, type ReceiverOptions } from '../../src/webhook/receiver.js';
+import { signDelivery, verifySignature } from '../../src/webhook/signature.js';
+import { APP_ID, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
+import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { openConnection } from '../support/load.js';
+
+describe('the signature check', () => {
+  type Verify = typeof verifySignature;
+
+  /** Good signatures of all live secrets are found; whatever differs by one character is not, and nothing throws. */
+  function keepsTheLaw(verify: Verify): boolean {
+    const text = Buffer.from(JSON.stringify(payloadOf())).toString('base64');
+    const good = signDelivery(text, SECRET);
+    const forged = Array.from(good, (digit, at) => {
+      const other = digit === '0' ? '1' : '0';
+      return good.slice(0, at) + other + good.slice(at + 1);
+    });
+    const texts = Array.from(text, (letter, at) => {
+      const other = letter === 'A' ? 'B' : 'A';
+      return text.slice(0, at) + other + text.slice(at + 1);
+    });
+    const secrets = [SECRET, OLD_SECRET];
+    try {
+      return (
+        verify(text, good, secrets) === 0 &&
+        verify(text, signDelivery(text, OLD_SECRET), secrets) === 1 &&
+        verify(text, signDelivery(text, 'a third secret'), secrets) === -1 &&
+        forged.every(signature => verify(text, signature, secrets) === -1) &&
+        texts.every(other => verify(other, good, secrets) === -1) &&
+        [undefined, '', 'sha256=', good.slice(0, -1), `${good}0`, good.slice(7)].every(
+          signature => verify(text, signature, secrets) === -1,
+        )
+      );
+    } catch {
+      return false;
+    }
+  }
+
+  const broken: Record<string, Verify> = {
+    'that accepts everything': () => 0,
+    'that trusts a missing header': (text, signature, secrets) =>
+      signature === undefined ? 0 : verifySignature(text, signature, secrets),
+    'that compares as much as it was given': (text, signature, secrets) =>
+      secrets.findIndex(secret => signDelivery(text, secret).startsWith(signature ?? '-')),
+    'that compares the first half': (text, signature, secrets) =>
+      secrets.findIndex(
+        secret =>
+          signDelivery(text, secret).slice(0, 39) === signature?.slice(0, 39) && signature.length === 71,
+      ),
+    'that forgets the older secret': (text, signature, [newest = '']) =>
+      verifySignature(text, signature, [newest]),
+    'that checks the decoded text': (text, signature, secrets) =>
+      secrets.findIndex(secret => {
+        const decoded = Buffer.from(text, 'base64');
+        return signature === `sha256=${createHmac('sha256', secret).update(decoded).digest('hex')}`;
+      }),
+    'that has no length guard': (text, signature, secrets) =>
+      secrets.findIndex(secret =>
+        Buffer.from(signature ?? '').every(
+          (byte, at) => byte === Buffer.from(signDelivery(text, secret))[at],
+        ),
+      ),
+  };
+
+  test('T01 T02 T06 keeps the law', () => expect(keepsTheLaw(verifySignature)).toBe(true));
+  test.each(Object.entries(broken))('one %s breaks it', (_title, verify) =>
+    expect(keepsTheLaw(verify)).toBe(false),
+  );
+});
+
+describe('the durable answer', () => {
+  type Accept = ReceiverOptions['accept'];
+
+  /** Whenever a 202 has arrived, another connection finds at least as many rows as there were 202s. */
+  async function keepsTheLaw(acceptThrough: (commits: GroupCommit) => Accept): Promise<boolean> {
+    const folder = temporaryFolder();
+    const accept = createAcceptDeliveries(temporaryInbox(folder));
+    const commits = createGroupCommit({
+      store: async deliveries => {
+        await new Promise(resolve => setTimeout(resolve, 5));
+        return storeGroup(accept, deliveries, NOON);
+      },
+    });
+    const witness = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 1000, readonly: true });
+    const receiver = createReceiver({
+      headerPrefix: 'registry',
+      secrets: [SECRET],
+      appId: APP_ID,
+      accept: acceptThrough(commits),
+      now: () => NOON,
+    });
+    const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });
+    onTestFinished(async () => {
+      await listening.close();
+      await commits.close();
+      witness.close();
+    });
+    const rows = witness.prepare<[], number>('SELECT count(*) FROM deliveries').pluck();
+    let answered = 0;
+    let kept = true;
+    const connections = Array.from({ length: 8 }, () => openConnection(listening.port));
+    await Promise.all(
+      connections.map(async (connection, index) => {
+        for (let nonce = 0; nonce < 10; nonce += 1) {
+          const status = await connection.send(requestBytes(signedPost(payloadOf({ index, nonce }))));
+          if (status === 202) answered += 1;
+          if ((rows.get() ?? 0) < answered) kept = false;
+        }
+        connection.close();
+      }),
+    );
+    return kept && answered === 80;
+  }
+
+  test('T61 keeps the law', async () => {
+    expect(await keepsTheLaw(commits => delivery => commits.accept(delivery))).toBe(true);
+  });
+
+  test('one that is given before the commit breaks it', async () => {
+    const answerFirst = (commits: GroupCommit): Accept => {
+      return delivery => {
+        commits.accept(delivery).catch(() => undefined);
+        return Promise.resolve({ id: 0, jobId: null });
+      };
+    };
+    expect(await keepsTheLaw(answerFirst)).toBe(false);
+  });
+});
+
+describe('the merge rule', () => {
+  type Enqueue = (job: NewJob, now: number) => number;
+
+  /** However deliveries fall between claim and finish, a read starts after the last of them, and never two wait. */
+  function keepsTheLaw(create: (db: Sqlite) => Enqueue): boolean {
+    const db = temporaryInbox();
+    const inbox = createInbox(db);
+    const enqueue = create(db);
+    const ask = (now: number): number =>
+      write(db, () => enqueue(installationJob('a', 'acme', 'delivery'), now));
+    const claim = (now: number) => inbox.claimJobs({ now, leaseMs: 60_000, slots: 4 });
+
+    ask(NOON);
+    ask(NOON + 1);
+    const first = claim(NOON + 2);
+    ask(NOON + 3);
+    ask(NOON + 4);
+    const beside = claim(NOON + 1500);
+    for (const held of first) inbox.finishJob(held, 'read', NOON + 1500);
+    const second = claim(NOON + 1500);
+    for (const held of second) inbox.finishJob(held, 'read', NOON + 1600);
+    const third = claim(NOON + 9000);
+    return first.length === 1 && beside.length === 0 && second.length === 1 && third.length === 0;
+  }
+
+  const broken: Record<string, (db: Sqlite) => Enqueue> = {
+    'that merges with a claimed job': db => {
+      const enqueue = createEnqueue(db);
+      const claimed = db
+        .prepare<[string], number>("SELECT id FROM jobs WHERE dedupe_key = ? AND state = 'claimed'")
+        .pluck();
+      return (job, now) => claimed.get(job.dedupeKey) ?? enqueue(job, now);
+    },
+    'that knows a repeat and drops it': db => {
+      const enqueue = createEnqueue(db);
+      const seen = new Map<string, number>();
+      return (job, now) => {
+        const id = seen.get(job.dedupeKey) ?? enqueue(job, now);
+        seen.set(job.dedupeKey, id);
+        return id;
+      };
+    },
+    'that merges nothing': db => {
+      db.exec('DROP INDEX jobs_waiting');
+      const insert = db.prepare<[string, string], number>(
+        `INSERT INTO jobs (kind, installation_id, dedupe_key, trigger, run_at, created_at)
+         VALUES ('installation', 'a', 'a', 'delivery', ?, ?) RETURNING id`,
+      );
+      return (_job, now) => insert.pluck().get(new Date(now).toISOString(), '') ?? 0;
+    },
+  };
+
+  test('T09 keeps the law', () => expect(keepsTheLaw(createEnqueue)).toBe(true));
+  test.each(Object.entries(broken))('one %s breaks it', (_title, create) =>
+    expect(keepsTheLaw(create)).toBe(false),
+  );
+});
