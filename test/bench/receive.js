@@ -1,11 +1,13 @@
 // How fast the door is: our receiver beside two floors that import nothing of ours, alternating in one run.
 //   npm run bench -- receive [rounds] [seconds]
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
 
 const CONNECTIONS = 64;
@@ -29,9 +31,9 @@ const INSERT = '(c) Express, one flushed insert a request';
 const children = [];
 try {
   const servers = new Map([
-    [OURS, await start(['../support/receiver-process.js', folder, '0', APP_ID, SECRET])],
-    [BARE, await start(['receive-floor.js', 'bare', folder, SECRET])],
-    [INSERT, await start(['receive-floor.js', 'insert', folder, SECRET])],
+    [OURS, measured(await startReceiver(folder, { appId: APP_ID, secret: SECRET }))],
+    [BARE, await startFloor('bare')],
+    [INSERT, await startFloor('insert')],
   ]);
   await compareThroughput(servers);
   await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
@@ -50,22 +52,17 @@ function file(name) {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-async function start([script, ...rest]) {
-  const child = spawn(process.execPath, [file(script), ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
-  children.push(child);
-  const line = await new Promise((resolve, reject) => {
-    child.stdout.once('data', chunk => resolve(String(chunk)));
-    child.once('exit', code => reject(new Error(`${script} ended with ${code}`)));
+async function startFloor(kind) {
+  const child = spawn(process.execPath, [file('receive-floor.js'), kind, folder, SECRET], {
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  return {
-    child,
-    port: Number(line.split(' ').at(-1)),
-    rates: [],
-    latencies: [],
-    cpu: [],
-    accepted: 0,
-    refused: 0,
-  };
+  const [line] = await once(child.stdout, 'data');
+  return measured({ child, port: Number(String(line).split(' ').at(-1)) });
+}
+
+function measured({ child, port }) {
+  children.push(child);
+  return { child, port, rates: [], latencies: [], cpu: [], accepted: 0, refused: 0 };
 }
 
 async function compareThroughput(servers) {

@@ -1,11 +1,9 @@
 // Kills a receiver again and again while deliveries arrive, and counts what it had answered and yet lost.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { openConnection, prepareDeliveries } from './load.js';
+import { startReceiver } from './receiver-child.js';
 
 const SECRET = 'a-secret-of-the-torture-test';
 const APP_ID = 'app-of-the-torture-test';
@@ -13,10 +11,9 @@ const INSTALLATIONS = Array.from({ length: 50 }, (_, index) => ({
   id: `installation-${index}`,
   organizationId: `organization-${index}`,
 }));
-const ENTRY = fileURLToPath(new URL('receiver-process.js', import.meta.url));
 
 /**
- * `answeredPerLife` deliveries are answered before each kill. `command` starts the receiver and `environment` is added to its own.
+ * `answeredPerLife` deliveries are answered before each kill. `environment` is added to the receiver's own; `recover` answers where the files are that survived.
  * Answers { kills, killsUnderLoad, acknowledged, stored, lost, halfWritten }.
  */
 export async function killReceiver({
@@ -24,7 +21,7 @@ export async function killReceiver({
   kills,
   connections,
   answeredPerLife,
-  flags = [],
+  answerFirst = false,
   environment = {},
   recover = () => folder,
   progress = () => undefined,
@@ -32,7 +29,7 @@ export async function killReceiver({
   const acknowledged = [];
   let killsUnderLoad = 0;
   for (let life = 1; life <= kills; life += 1) {
-    const receiver = await start(folder, flags, environment);
+    const receiver = await startReceiver(folder, { appId: APP_ID, secret: SECRET, answerFirst, environment });
     const deliveries = prepareDeliveries(answeredPerLife * 2 + connections, {
       appId: APP_ID,
       secret: SECRET,
@@ -43,18 +40,6 @@ export async function killReceiver({
     progress(life, acknowledged.length);
   }
   return { kills, killsUnderLoad, acknowledged: acknowledged.length, ...examine(recover(), acknowledged) };
-}
-
-async function start(folder, flags, environment) {
-  const child = spawn(process.execPath, [ENTRY, folder, '0', APP_ID, SECRET, ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...environment },
-  });
-  const exited = once(child, 'exit');
-  const line = await Promise.race([once(child.stdout, 'data'), exited]);
-  const port = Number(/listening (\d+)/.exec(String(line[0]))?.[1]);
-  if (!(port > 0)) throw new Error('the receiver did not start');
-  return { child, exited, port };
 }
 
 /** Answers how many posts waited for their answer when the receiver was killed. */

@@ -1,5 +1,4 @@
-// A receiver with the real database as a process of its own, for the benchmark and the torture test.
-// Arguments: data folder, port, app id, secret. `--answer-first` breaks the one promise it makes, on purpose.
+// A receiver that answers before the commit: the torture test has to find out.
 import { join } from 'node:path';
 import { migrate } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
@@ -8,8 +7,8 @@ import { createGroupCommit } from '../../dist/inbox/group-commit.js';
 import { listen } from '../../dist/webhook/listen.js';
 import { createReceiver } from '../../dist/webhook/receiver.js';
 
-const [folder, port, appId, secret, flag] = process.argv.slice(2);
-const file = join(folder, 'inbox.db');
+const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '' } = process.env;
+const file = join(DATA_DIR, 'inbox.db');
 const db = openDatabase(file, { busyTimeoutMs: 5000 });
 migrate(db, 'inbox', new Date().toISOString());
 db.close();
@@ -26,17 +25,10 @@ const answerFirst = delivery => {
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
-  secrets: [secret],
-  appId,
-  accept: flag === '--answer-first' ? answerFirst : delivery => commits.accept(delivery),
+  secrets: [WEBHOOK_SECRETS],
+  appId: REGISTRY_APP_ID,
+  accept: answerFirst,
   now: Date.now,
 });
-const listening = await listen(receiver, { host: '127.0.0.1', port: Number(port) });
-process.stdout.write(`listening ${listening.port}\n`);
-process.once('SIGTERM', () => void stop());
-
-async function stop() {
-  await listening.close();
-  await commits.close();
-  await thread.close();
-}
+const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });
+process.stdout.write(`${JSON.stringify({ port: listening.port })}\n`);

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/inbox.js';
+import { killReceiver } from '../support/kill-receiver.js';
+
+const LOAD = { connections: 32, answeredPerLife: 150 };
+
+test('T61 a receiver that is killed loses nothing that it had answered, and leaves nothing half-written', async () => {
+  const result = await killReceiver({ folder: temporaryFolder(), kills: 3, ...LOAD });
+  expect(result).toMatchObject({ kills: 3, killsUnderLoad: 3, lost: 0, halfWritten: 0 });
+  expect(result.acknowledged).toBeGreaterThanOrEqual(450);
+});
+
+test('one that answers before the commit loses what it had answered', async () => {
+  const result = await killReceiver({ folder: temporaryFolder(), kills: 3, answerFirst: true, ...LOAD });
+  expect(result.lost).toBeGreaterThan(0);
+});
