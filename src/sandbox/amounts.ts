@@ -1,6 +1,9 @@
 const MICRO_PER_TONNE = 1_000_000;
 const MAX_TONNES = 1_000_000_000;
 
+/** No credit is issued beyond this, so that every amount is exact as a number. */
+export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
+
 /** Whole millionths of a tonne, or undefined where the number is no amount that can be held exactly. */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { toTonnes } from './amounts.js';
+import { MAX_MICRO, toTonnes } from './amounts.js';
 import { conflict, found } from './errors.js';
 import type { Retirements } from './retirements.js';
 import type { CreditRow, Place, ProjectRow } from './schema.js';
@@ -32,6 +32,25 @@ export interface Credits {
   friendbot(organizationId: string): object;
 }
 
+interface CreditKind {
+  readonly vintage: string;
+  readonly type: 'exPost' | 'exAnte';
+  readonly serialization: string | null;
+}
+
+interface NewCredit extends CreditKind {
+  readonly project: ProjectRow;
+}
+
+interface IssueOrder extends CreditKind {
+  readonly organizationId: string;
+  readonly micro: number;
+  readonly place: Place;
+  /** Null for a new credit of the project. */
+  readonly creditId: string | null;
+  readonly projectId: string;
+}
+
 export function createCredits(store: Store, retirements: Retirements): Credits {
   const { db, ledger, newId, write } = store;
   const organizationExists = db
@@ -47,8 +66,8 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
     `insert into credits (id, project_id, token_id, token_address, serialization, vintage, type, issued_micro, created_at)
      values (@id, @project_id, @token_id, @token_address, @serialization, @vintage, @type, @issued_micro, @created_at)`,
   );
-  const grow = db.prepare<[number, string]>(
-    'update credits set issued_micro = issued_micro + ? where id = ?',
+  const grow = db.prepare<[number, string, number]>(
+    'update credits set issued_micro = issued_micro + ? where id = ? and issued_micro <= ?',
   );
   const insertFriendbotProject = db.prepare<[string, string, string, string]>(
     `insert into projects (id, num, full_name, short_description, description, status, is_public, country_code,
@@ -63,13 +82,6 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
   const findHolding = db.prepare<[string, string], HoldingColumns>(
     `${HOLDINGS} where h.organization_id = ? and h.place = 'inventory' and h.credit_id = ?`,
   );
-
-  interface NewCredit {
-    readonly project: ProjectRow;
-    readonly vintage: string;
-    readonly type: 'exPost' | 'exAnte';
-    readonly serialization: string | null;
-  }
 
   function create({ project, vintage, type, serialization }: NewCredit, now: string): string {
     const token = String((lastToken.get() ?? 0) + 1);
@@ -93,35 +105,24 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
   }
 
   function issueTo(organizationId: string, place: Place, creditId: string, micro: number): Moved {
-    grow.run(micro, creditId);
+    const grown = grow.run(micro, creditId, MAX_MICRO - micro).changes === 1;
+    if (!grown) throw conflict('No more of this credit can be issued');
     ledger.give(organizationId, place, creditId, micro);
     return { creditId, organizationId, place, amount: toTonnes(micro) };
   }
 
   function issue(body: unknown): Moved {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const organizationId = fields.text('organizationId');
-    const micro = fields.micro('amount');
-    const place = fields.optionalText('place', oneOf(['warehouse', 'inventory'])) ?? 'inventory';
-    const creditId = fields.optionalText('creditId');
-    const projectId = creditId === null ? fields.text('projectId') : '';
-    const vintage = fields.optionalText('vintage', IS_YEAR) ?? '2024';
-    const type = fields.optionalText('type', oneOf(['exPost', 'exAnte'])) ?? 'exPost';
-    const serialization = fields.optionalText('serialization', NOT_EMPTY);
-    refuseFaults(faults);
+    const order = readIssue(body);
     return write(now => {
-      found(organizationExists.get(organizationId), 'Organization');
-      const kind = type === 'exAnte' ? 'exAnte' : 'exPost';
-      const id =
-        creditId === null
-          ? create(
-              { project: found(findProject.get(projectId), 'Project'), vintage, type: kind, serialization },
-              now,
-            )
-          : found(find.get(creditId), 'Credit').id;
-      return issueTo(organizationId, place === 'warehouse' ? 'warehouse' : 'inventory', id, micro);
+      found(organizationExists.get(order.organizationId), 'Organization');
+      const creditId = order.creditId === null ? createOrdered(order, now) : order.creditId;
+      found(find.get(creditId), 'Credit');
+      return issueTo(order.organizationId, order.place, creditId, order.micro);
     });
+  }
+
+  function createOrdered({ projectId, ...kind }: IssueOrder, now: string): string {
+    return create({ ...kind, project: found(findProject.get(projectId), 'Project') }, now);
   }
 
   function readMove(organizationId: string, body: unknown): { creditId: string; micro: number } {
@@ -177,4 +178,24 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
     retireOffPlatform,
     friendbot,
   };
+}
+
+function readIssue(body: unknown): IssueOrder {
+  const faults: string[] = [];
+  const fields = readFields(body, faults);
+  const creditId = fields.optionalText('creditId');
+  const place = fields.optionalText('place', oneOf(['warehouse', 'inventory']));
+  const type = fields.optionalText('type', oneOf(['exPost', 'exAnte']));
+  const order: IssueOrder = {
+    organizationId: fields.text('organizationId'),
+    micro: fields.micro('amount'),
+    place: place === 'warehouse' ? 'warehouse' : 'inventory',
+    creditId,
+    projectId: creditId === null ? fields.text('projectId') : '',
+    vintage: fields.optionalText('vintage', IS_YEAR) ?? '2024',
+    type: type === 'exAnte' ? 'exAnte' : 'exPost',
+    serialization: fields.optionalText('serialization', NOT_EMPTY),
+  };
+  refuseFaults(faults);
+  return order;
 }

@@ -8,6 +8,7 @@ import {
   ask,
   createPrivateKey,
   installApp,
+  issueCredit,
   mintToken,
   publicKeyOf,
   registerApp,
@@ -205,6 +206,16 @@ describe('the control API refuses', () => {
     expect(again.body).toMatchObject({ statusCode: 409, message: 'The installation is already suspended' });
     expect((await ask(sandbox, `POST /_sandbox/installations/${installationId}/unsuspend`)).status).toBe(200);
   });
+});
+
+test('a credit is issued up to the largest amount that is exact, and no further', async () => {
+  const { organization } = installApp(sandbox);
+  const creditId = issueCredit(sandbox, organization.id, { amount: 999_999_999.999999 });
+  const issue = (amount: number) =>
+    ask(sandbox, 'POST /_sandbox/credits', { body: { organizationId: organization.id, creditId, amount } });
+  expect((await issue(0.000002)).status).toBe(409);
+  expect((await issue(0.000001)).body.amount).toBe(0.000001);
+  expect((await issue(0.000001)).status).toBe(409);
 });
 
 test('an app that loses its last key can no longer sign', async () => {

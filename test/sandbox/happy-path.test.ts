@@ -1,6 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   ask,
   createOrganization,
@@ -10,35 +8,7 @@ import {
   signAppJwt,
   temporarySandbox,
 } from '../support/sandbox.js';
-
-interface Post {
-  readonly signature: string | undefined;
-  readonly body: string;
-}
-
-/** An app's own webhook address: every post it got, in order. */
-async function receiveWebhooks(): Promise<{ url: string; posts: Post[] }> {
-  const posts: Post[] = [];
-  const server = createServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', chunk => chunks.push(chunk));
-    req.on('end', () => {
-      posts.push({
-        signature: String(req.headers['x-registry-signature-256']),
-        body: Buffer.concat(chunks).toString(),
-      });
-      res.writeHead(202).end();
-    });
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/webhooks`, posts };
-}
+import { receiveWebhooks } from '../support/webhook-receiver.js';
 
 test('an app reads a warehouse, reserves, finishes with a retirement and downloads the certificate', async () => {
   const sandbox = await temporarySandbox();
@@ -87,13 +57,7 @@ test('an app reads a warehouse, reserves, finishes with a retirement and downloa
   expect(pdf.body).toMatch(/^%PDF/);
 
   await sandbox.registry.deliveries.settled();
-  expect(posts.map(post => JSON.parse(post.body).event)).toEqual(['installed', 'warehouseTransaction']);
-  for (const { signature, body } of posts) {
-    const { signedData, ...outer } = JSON.parse(body);
-    const digest = createHmac('sha256', 'a secret of some length').update(signedData).digest('hex');
-    expect(signature).toBe(`sha256=${digest}`);
-    expect(JSON.parse(Buffer.from(signedData, 'base64').toString('utf8'))).toEqual(outer);
-  }
+  expect(posts.map(({ event }) => event)).toEqual(['installed', 'warehouseTransaction']);
 });
 
 test('the control API does what the direct calls do', async () => {
