@@ -5,6 +5,8 @@ import { migrateFile } from '../database/migrate.js';
 import { openDatabase } from '../database/open.js';
 import { createInbox } from '../inbox/inbox.js';
 import { watchCommits } from '../inbox/wake.js';
+import { createCertificateStore } from '../mirror/certificate-walk.js';
+import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
 import { createStanding } from '../mirror/standing.js';
 import { createMetrics } from '../operations/metrics.js';
@@ -43,9 +45,13 @@ export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS });
     closing.add(() => void mirrorDb.close());
     const inbox = createInbox(inboxDb);
+    const mirror = createMirror(mirrorDb, now);
+    const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
+    await folder.open();
     const context = {
       inbox,
-      mirror: createMirror(mirrorDb, now),
+      mirror,
+      certificates: createCertificateStore(mirror.books, folder, now),
       standing: createStanding(mirrorDb),
       client,
       appId: settings.appId,

@@ -1,6 +1,101 @@
+import type { CertificateWalk } from '../mirror/certificate-walk.js';
+import { RegistryError } from '../registry/errors.js';
+import type { OrganizationClient } from '../registry/organization-client.js';
+import type { ReadOptions } from '../registry/reading.js';
 import type { Context } from './context.js';
+import { installationOf } from './installation-of.js';
+import { observe } from './observe.js';
+import { describe, type Failure, RULES } from './outcome.js';
 import type { Run } from './worker.js';
 
-export async function fetchCertificates(_context: Context, _run: Run): Promise<string> {
-  return 'nothing due';
+/** Downloads at once; all of them share the budget of calls with everybody else. */
+const AT_ONCE = 8;
+const BATCH = 64;
+/** After so many failures in a row the registry itself is in trouble, and the rest is left for later. */
+const TROUBLES = 10;
+
+/**
+ * Walk one organization's certificates that are due, in a lane of their own.
+ * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
+ */
+export async function fetchCertificates(context: Context, run: Run): Promise<string> {
+  const { standing, client, now } = context;
+  const installationId = installationOf(run);
+  const known = standing.findInstallation(installationId);
+  if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
+  const { organizationId } = known;
+  const { claim, trigger } = run.job;
+  context.mirror.raiseFence({ organizationId, lane: 'certificates', claim });
+  const walk = context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
+  const { options, traffic } = observe(run.signal);
+  const fetcher = createFetcher({
+    walk,
+    organization: client.organization(installationId, organizationId),
+    options,
+    now,
+  });
+  try {
+    for (let due = walk.due(BATCH); due.length > 0; due = walk.due(BATCH)) {
+      await run.turn();
+      await fetcher.fetchAll(due.map(certificate => certificate.retirement_id));
+    }
+    return walk.finish(traffic()) === 'complete' ? 'fetched' : 'partly fetched';
+  } catch (error) {
+    const { code, message } = describe(run.signal.aborted ? run.signal.reason : error);
+    walk.abandon({ code, message }, traffic());
+    if (code === 'forbidden') return 'refused';
+    throw error;
+  }
+}
+
+interface FetcherOptions {
+  readonly walk: CertificateWalk;
+  readonly organization: OrganizationClient;
+  readonly options: ReadOptions;
+  readonly now: () => number;
+}
+
+function createFetcher({ walk, organization, options, now }: FetcherOptions) {
+  let troubles = 0;
+
+  async function fetchOne(retirementId: string): Promise<void> {
+    const askedAt = now();
+    try {
+      const download = await organization.downloadCertificate(retirementId, options);
+      await walk.store(retirementId, download.body, askedAt);
+      troubles = 0;
+    } catch (error) {
+      note(retirementId, error, askedAt);
+    }
+  }
+
+  function note(retirementId: string, error: unknown, askedAt: number): void {
+    if (error instanceof RegistryError && error.code === 'not_found') {
+      walk.unavailable(retirementId, askedAt);
+      troubles = 0;
+      return;
+    }
+    const failure = describe(error);
+    if (options.signal?.aborted === true || endsWalk(failure)) throw error;
+    walk.fail(retirementId, failure, askedAt);
+    troubles += 1;
+    if (troubles >= TROUBLES) throw error;
+  }
+
+  return {
+    /** A failure that ends the walk is thrown only after those beside it have ended. */
+    async fetchAll(ids: readonly string[]): Promise<void> {
+      const waiting = [...ids];
+      const lanes = Array.from({ length: AT_ONCE }, async () => {
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await fetchOne(id);
+      });
+      const results = await Promise.allSettled(lanes);
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
+
+/** No permission, no disk, no claim: the next certificate would end the same way. */
+function endsWalk({ code }: Failure): boolean {
+  return code === 'forbidden' || code === 'rate_limited' || RULES[code].reach === 'run';
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../auth/client.js';
 import type { Inbox } from '../inbox/inbox.js';
+import type { CertificateStore } from '../mirror/certificate-walk.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { Standing } from '../mirror/standing.js';
 
@@ -8,6 +9,7 @@ export interface Context {
   readonly inbox: Inbox;
   readonly mirror: Mirror;
   readonly standing: Standing;
+  readonly certificates: CertificateStore;
   readonly client: Client;
   readonly appId: string;
   /** False keeps names and e-mails of members out of the mirror. */

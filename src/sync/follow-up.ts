@@ -8,12 +8,22 @@ import { readWish, RESOURCES, type Resource, writeWish } from './plan.js';
 import type { Run } from './worker.js';
 
 /** What one look leads to: a look at the holds when they end, certificates to fetch, failed resources to read again. */
-export function followUp(context: Context, run: Run, admitted: Admitted, findings: Findings): string {
-  const { inbox, client, now } = context;
+export async function followUp(
+  context: Context,
+  run: Run,
+  admitted: Admitted,
+  findings: Findings,
+): Promise<string> {
+  const { inbox, client, certificates, now } = context;
   const { organizationId, installation } = admitted;
   if (findings.holdEnd !== null) {
     const runAt = findings.holdEnd - (client.http.clockSkewMs() ?? 0);
     inbox.enqueue(holdsJob(installation.id, organizationId, runAt), now());
+  }
+  if (readWish(run.job.payload).full) await certificates.makeAllDue(organizationId);
+  await certificates.enter();
+  if (certificates.isDue(organizationId)) {
+    inbox.enqueue(certificatesJob(installation.id, organizationId), now());
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
 }

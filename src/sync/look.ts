@@ -1,8 +1,8 @@
-import { RegistryError } from '../registry/errors.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import { followUp } from './follow-up.js';
 import { type Admitted, createGate, type Gate } from './gate.js';
+import { installationOf } from './installation-of.js';
 import { createInterlude } from './interlude.js';
 import { describe, RULES, StopError } from './outcome.js';
 import { plan, readWish, type Resource } from './plan.js';
@@ -22,7 +22,7 @@ export async function look(context: Context, run: Run): Promise<string> {
     const admitted = await gate.enter();
     if (admitted === null) return gate.state();
     await readAll(context, run, gate, admitted, findings);
-    return followUp(context, run, admitted, findings);
+    return await followUp(context, run, admitted, findings);
   } catch (error) {
     if (error instanceof StopError && error.code === 'access_gone') return gate.state();
     throw error;
@@ -103,9 +103,4 @@ function stepContext(
       findings.holdEnd = Math.min(findings.holdEnd ?? at, at);
     },
   };
-}
-
-export function installationOf({ job }: Run): string {
-  if (job.installationId !== null) return job.installationId;
-  throw new RegistryError('bad_request', `a job of the kind ${job.kind} must name its installation`);
 }

@@ -52,6 +52,13 @@ const COMPARISONS: readonly Comparison[] = [
       comment FROM retirements WHERE organization_id = ?`,
   },
   {
+    name: 'certificates',
+    permission: 'organization_info',
+    registry: `SELECT id, iif(is_claimed, 'stored', 'unavailable') AS state
+      FROM sandbox.retirements WHERE organization_id = ?`,
+    mirror: 'SELECT retirement_id AS id, state FROM certificates WHERE organization_id = ?',
+  },
+  {
     name: 'organizations',
     permission: 'organization_info',
     registry: 'SELECT id, full_name, type, country_code, is_public FROM sandbox.organizations WHERE id = ?',

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/auth/client.js';
@@ -8,6 +9,8 @@ import { createGroupCommit } from '../../src/inbox/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { storeGroup } from '../../src/inbox/store-group.js';
 import { watchCommits } from '../../src/inbox/wake.js';
+import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { createMirror, type Mirror } from '../../src/mirror/mirror.js';
 import { createStanding } from '../../src/mirror/standing.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
@@ -74,6 +77,7 @@ export interface Program {
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
   const folder = temporaryFolder();
+  mkdirSync(join(folder, 'certificates'));
   const sandbox = await temporarySandbox({ wall: time.now });
   const inboxDb = openInbox(folder, time);
   const inbox = createInbox(inboxDb);
@@ -91,7 +95,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   function startWorker(extra: Partial<WorkerOptions> = {}): Worker {
     const mirror = createMirror(openMirror(folder, time), time.now);
     const db = openInbox(folder, time);
-    const context = contextOf({ sandbox, app, time, inboxDb: db, mirror, options });
+    const context = contextOf({ sandbox, app, time, folder, inboxDb: db, mirror, options });
     const worker = createWorker({
       inbox: context.inbox,
       perform: createPerform(context),
@@ -162,14 +166,17 @@ function contextOf(parts: {
   sandbox: Sandbox;
   app: TestApp;
   time: TestTime;
+  folder: string;
   inboxDb: Sqlite;
   mirror: Mirror;
   options: ProgramOptions;
 }): Context {
   const { sandbox, app, time, inboxDb, mirror, options } = parts;
+  const certificates = createCertificateFolder(join(parts.folder, 'certificates'), { now: time.now });
   return {
     inbox: createInbox(inboxDb),
     mirror,
+    certificates: createCertificateStore(mirror.books, certificates, time.now),
     standing: createStanding(mirror.books.db),
     client: clientOf(sandbox, app, time.now, options.http),
     appId: app.id,
