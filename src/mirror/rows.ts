@@ -12,7 +12,10 @@ export interface Rows<Item> {
   keyOf(item: Item): string[];
   find(organizationId: string, key: readonly string[]): Stored | undefined;
   insert(version: number, organizationId: string, item: Item, validFrom: string, runId: number): void;
-  /** Moves a row to the past; false where it was not there any more. */
+  /**
+   * Moves a row to the past; false where it was not there any more.
+   * One that the same read had written was true at no instant, and leaves no trace.
+   */
   close(version: number, validTo: string, runId: number): boolean;
   /** Up to `limit` rows after a key, in the order of their keys. */
   after(organizationId: string, key: readonly string[] | null, limit: number): Place[];
@@ -40,8 +43,9 @@ export function createRows<Item extends { document: string }>(
   const insert = db.prepare<Value[]>(
     `INSERT INTO ${table} (${whole}) VALUES (${names.map(() => '?').join(', ')})`,
   );
-  const archive = db.prepare<[string, number, number]>(
-    `INSERT INTO ${table}_past (${whole}, valid_to, closed_by) SELECT ${whole}, ?, ? FROM ${table} WHERE version = ?`,
+  const archive = db.prepare<[string, number, number, string]>(
+    `INSERT INTO ${table}_past (${whole}, valid_to, closed_by)
+     SELECT ${whole}, ?, ? FROM ${table} WHERE version = ? AND valid_from < ?`,
   );
   const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
   const order = [scope, ...keyNames].join(', ');
@@ -65,8 +69,10 @@ export function createRows<Item extends { document: string }>(
       values.push(validFrom, runId, item.document);
       insert.run(...values);
     },
-    close: (version, validTo, runId) =>
-      archive.run(validTo, runId, version).changes > 0 && remove.run(version).changes > 0,
+    close: (version, validTo, runId) => {
+      archive.run(validTo, runId, version, validTo);
+      return remove.run(version).changes > 0;
+    },
     after: (organizationId, key, limit) => {
       const found = key === null ? first.all(organizationId, limit) : next.all(organizationId, ...key, limit);
       return found.map(([version, ...place]) => ({ version, key: place }));

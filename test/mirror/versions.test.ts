@@ -1,28 +1,50 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+import type { Credit } from '../../src/registry/model.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { credit, MINUTE, retirement, retirements, type Scene, temporaryScene } from '../support/mirror.js';
 
-const many = (count: number, prefix = 'r') =>
-  Array.from({ length: count }, (_, index) => retirement(`${prefix}-${String(index).padStart(5, '0')}`));
+const gone = async (ids: readonly string[]) => ids;
 
-test('a first read fills the table, and says that it is complete', async () => {
+test('a first read fills the table and says that it is complete', async () => {
   const { db, read } = temporaryScene();
-  const outcome = await read('retirements', many(250), { limit: 100, total: 250 });
+  const outcome = await read('retirements', retirements(250), { limit: 100, total: 250 });
   expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, missing: 0 });
   expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(250);
-  expect(db.prepare("SELECT rows, state FROM freshness WHERE resource = 'retirements'").get()).toMatchObject({
-    rows: 250,
-  });
+  expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'retirements'").pluck().get()).toBe(250);
 });
 
-test('a read that finds nothing new writes no row', async () => {
-  const { db, clock, read } = temporaryScene();
-  await read('retirements', many(250), { limit: 100, total: 250 });
+test('a read that finds nothing new writes no row, and the log grows by its own record only', async () => {
+  const folder = temporaryFolder();
+  const { db, clock, read } = temporaryScene({ folder });
+  db.pragma('wal_autocheckpoint = 0');
+  await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
+  await read('warehouse', [credit('c-1'), credit('c-2')]);
   const before = db.prepare('SELECT * FROM retirements').all();
+  const walBefore = statSync(join(folder, 'mirror.db-wal')).size;
   clock.at += MINUTE;
-  const outcome = await read('retirements', many(250), { limit: 100, total: 250 });
-  expect(outcome).toMatchObject({ state: 'complete', added: 0, changed: 0, removed: 0, unchanged: 250 });
+  const outcome = await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
+  await read('warehouse', [credit('c-2'), credit('c-1')]);
+  expect(outcome).toMatchObject({ state: 'complete', added: 0, changed: 0, removed: 0, unchanged: 2_000 });
   expect(db.prepare('SELECT * FROM retirements').all()).toEqual(before);
   expect(db.prepare('SELECT count(*) FROM retirements_past').pluck().get()).toBe(0);
+  // Two runs and two states: a dozen pages, whatever the length of the list.
+  expect(statSync(join(folder, 'mirror.db-wal')).size - walBefore).toBeLessThan(24 * 4_120);
+});
+
+test('one new row at the front shifts every page and is the only row written', async () => {
+  const { db, clock, read } = temporaryScene();
+  await read('retirements', retirements(250), { limit: 10, total: 250 });
+  clock.at += MINUTE;
+  const outcome = await read('retirements', [retirement('new'), ...retirements(250)], {
+    limit: 10,
+    total: 251,
+  });
+  expect(outcome).toMatchObject({ state: 'complete', added: 1, changed: 0, unchanged: 250 });
+  expect(
+    db.prepare('SELECT count(*) FROM retirements WHERE valid_from > ?').pluck().get('2026-05-04T12:00:30'),
+  ).toBe(1);
 });
 
 test('a changed row opens a version where the old one ends', async () => {
@@ -31,13 +53,162 @@ test('a changed row opens a version where the old one ends', async () => {
   clock.at += MINUTE;
   const outcome = await read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
   expect(outcome).toMatchObject({ added: 0, changed: 1, unchanged: 1 });
-  const history = db
-    .prepare(
-      'SELECT type, valid_from, valid_to FROM warehouse_credits_history WHERE credit_id = ? ORDER BY version',
-    )
-    .all('c-2');
-  expect(history).toEqual([
+  expect(historyOf(db, 'c-2')).toEqual([
     { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
     { type: 'exAnte', valid_from: '2026-05-04T12:01:00.000Z', valid_to: null },
   ]);
 });
+
+test('a row that disappears and comes back opens a new version, with a gap between', async () => {
+  const { db, clock, read } = temporaryScene();
+  await read('warehouse', [credit('c-1'), credit('c-2')]);
+  clock.at += MINUTE;
+  await read('warehouse', [credit('c-1')]);
+  clock.at += MINUTE;
+  await read('warehouse', [credit('c-1'), credit('c-2')]);
+  expect(historyOf(db, 'c-2')).toEqual([
+    { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
+    { type: 'exPost', valid_from: '2026-05-04T12:02:00.000Z', valid_to: null },
+  ]);
+});
+
+test('versions rise strictly though the clock stands still or steps back', async () => {
+  const { db, clock, read } = temporaryScene();
+  for (const [step, type] of [
+    [0, 'one'],
+    [0, 'two'],
+    [-60 * MINUTE, 'three'],
+    [0, 'four'],
+  ] as const) {
+    clock.at += step;
+    await read('warehouse', [credit('c-2', { type })], {
+      claim: db.prepare<[], number>('SELECT max(claim) + 1 FROM fences').pluck().get() ?? 1,
+    });
+  }
+  expect(historyOf(db, 'c-2').map(({ type, valid_from }) => [type, valid_from])).toEqual([
+    ['one', '2026-05-04T12:00:00.000Z'],
+    ['two', '2026-05-04T12:00:00.001Z'],
+    ['three', '2026-05-04T12:00:00.002Z'],
+    ['four', '2026-05-04T12:00:00.003Z'],
+  ]);
+});
+
+test('as of an instant there is one version of a row, also at the very instant of a change', async () => {
+  const { db, clock, read } = temporaryScene();
+  await read('warehouse', [credit('c-2')]);
+  clock.at += MINUTE;
+  await read('warehouse', [credit('c-2', { type: 'exAnte' })]);
+  expect(asOf(db, '2026-05-04T12:00:59.999Z').map(({ type }) => type)).toEqual(['exPost']);
+  expect(asOf(db, '2026-05-04T12:01:00.000Z').map(({ type }) => type)).toEqual(['exAnte']);
+  expect(asOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
+});
+
+test('what an interrupted read wrote stays, says that it is partial, and misleads no later read', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  const old = retirements(3_000);
+  await read('retirements', old, { limit: 100, total: 3_000 });
+  const changed = old.map(item => ({ ...item, document: `${item.document} ` }));
+  clock.at += MINUTE;
+  const broken = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'retirements',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+  for (let page = 0; page < 10; page += 1)
+    await broken.writePage(page, changed.slice(page * 100, page * 100 + 100));
+  broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
+  expect(db.prepare("SELECT state FROM freshness WHERE resource = 'retirements'").pluck().get()).toBe(
+    'partial',
+  );
+  expect(db.prepare('SELECT state FROM sync_runs ORDER BY id DESC LIMIT 1').pluck().get()).toBe('partial');
+  clock.at += MINUTE;
+  const outcome = await read('retirements', old, { limit: 100, total: 3_000 });
+  expect(outcome).toMatchObject({ state: 'complete', changed: 1_000, unchanged: 2_000 });
+  const documents = db.prepare<[], string>('SELECT document FROM retirements ORDER BY id').pluck().all();
+  expect(documents).toEqual(old.map(item => item.document));
+});
+
+test('few changes of an answer become visible together, with its end', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const read = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'warehouse',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+  const items = Array.from({ length: 800 }, (_, index) => credit(`c-${index}`));
+  await read.writeBatch(items.slice(0, 400));
+  await read.writeBatch(items.slice(400));
+  expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(0);
+  await read.finish({ requests: 1, bytes: 1, total: null });
+  expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(800);
+});
+
+test('many changes of an answer are written in slices that call themselves partial', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const read = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'warehouse',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+  await read.writeBatch(Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`)));
+  expect(db.prepare("SELECT state, rows FROM freshness WHERE resource = 'warehouse'").get()).toEqual({
+    state: 'partial',
+    rows: 1_800,
+  });
+  expect(db.prepare('SELECT count(*) FROM available_credits').pluck().get()).toBe(0);
+  await read.finish({ requests: 1, bytes: 1, total: null });
+  expect(db.prepare("SELECT outcome FROM resource_states WHERE resource = 'warehouse'").pluck().get()).toBe(
+    'complete',
+  );
+});
+
+test('sums follow their rows through every change', async () => {
+  const { db, clock, read } = temporaryScene();
+  const three = [
+    retirement('a', { beneficiary: 'Ferries', createdAt: '2026-01-31T23:30:00-02:00' }),
+    retirement('b', { beneficiary: null, createdAt: 'yesterday' }),
+    retirement('c', { beneficiary: 'Ferries' }),
+  ];
+  await read('retirements', three, { limit: 10, total: 3 });
+  clock.at += MINUTE;
+  await read('retirements', [...three.slice(0, 1), retirement('c', { beneficiary: 'Bakery' })], {
+    limit: 10,
+    total: 2,
+    ask: gone,
+  });
+  expect(
+    db.prepare('SELECT beneficiary, rows, amount FROM retirements_by_beneficiary ORDER BY 1').all(),
+  ).toEqual([
+    { beneficiary: 'Bakery', rows: 1, amount: 12.5 },
+    { beneficiary: 'Ferries', rows: 1, amount: 12.5 },
+  ]);
+  expect(db.prepare('SELECT month, rows FROM retirements_by_month ORDER BY 1').all()).toEqual([
+    { month: '2026-02', rows: 1 },
+    { month: '2026-03', rows: 1 },
+  ]);
+});
+
+function historyOf(db: Scene['db'], id: string) {
+  return db
+    .prepare<[string], Pick<Credit, 'type'> & { valid_from: string; valid_to: string | null }>(
+      'SELECT type, valid_from, valid_to FROM warehouse_credits_history WHERE credit_id = ? ORDER BY version',
+    )
+    .all(id);
+}
+
+function asOf(db: Scene['db'], at: string) {
+  return db
+    .prepare<[string, string], Pick<Credit, 'type'>>(
+      'SELECT type FROM warehouse_credits_history WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)',
+    )
+    .all(at, at);
+}

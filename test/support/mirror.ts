@@ -49,6 +49,12 @@ export function retirement(id: string, overrides: Partial<Retirement> = {}): Ret
   return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
 }
 
+export function retirements(count: number, prefix = 'r'): Retirement[] {
+  return Array.from({ length: count }, (_, index) =>
+    retirement(`${prefix}-${String(index).padStart(5, '0')}`),
+  );
+}
+
 export function credit(creditId: string, overrides: Partial<Credit> = {}): Credit {
   const item = {
     creditId,
@@ -96,10 +102,16 @@ export interface Scene {
 export const TRAFFIC = { requests: 1, bytes: 100 };
 
 /** A mirror with one active installation, and a clock at noon. */
-export function temporaryScene(folder?: string): Scene {
+export function temporaryScene({
+  folder,
+  create = createMirror,
+}: {
+  folder?: string;
+  create?: typeof createMirror;
+} = {}): Scene {
   const db = temporaryMirror(folder);
   const clock = { at: NOON };
-  const mirror = createMirror(db, () => clock.at);
+  const mirror = create(db, () => clock.at);
   const trigger = 'delivery';
   mirror.writeInstallation({
     installation: installation('installation-1'),

@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest';
+import { credit, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+import { createRandom, pick } from '../support/random.js';
+
+/** The registry's truth: documents by id. */
+type Truth = Map<string, string>;
+
+const RESOURCES = ['retirements', 'warehouse'] as const;
+const TABLES = { retirements: 'retirements', warehouse: 'warehouse_credits' } as const;
+const IDS = { retirements: 'id', warehouse: 'credit_id' } as const;
+
+const tally = { removed: 0, broken: 0, back: 0, moved: 0 };
+
+test.each(Array.from({ length: 25 }, (_, seed) => seed))(
+  'after each whole read the mirror equals the registry, and its history what it was then (seed %i)',
+  async seed => {
+    const random = createRandom(seed);
+    const scene = temporaryScene();
+    const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
+    const rests: { resource: (typeof RESOURCES)[number]; at: string; truth: Truth }[] = [];
+    for (let claim = 2; claim < 14; claim += 1) {
+      const resource = pick(random, RESOURCES, 'retirements');
+      change(random, truth[resource]);
+      moveClock(random, scene);
+      if (random() < 0.25) await breakOff(random, scene, resource, truth[resource], claim);
+      await readUntilQuiet(random, scene, resource, truth[resource], claim);
+      expect(now(scene, resource)).toEqual(sorted(truth[resource]));
+      rests.push({ resource, at: stamp(scene, resource), truth: new Map(truth[resource]) });
+    }
+    for (const rest of rests) expect(asOf(scene, rest.resource, rest.at)).toEqual(sorted(rest.truth));
+    const sums = scene.db
+      .prepare("SELECT coalesce(sum(rows), 0) FROM retirement_sums WHERE kind = 'beneficiary'")
+      .pluck()
+      .get();
+    expect(sums).toBe(truth.retirements.size);
+    expect(overlaps(scene)).toEqual([]);
+  },
+);
+
+test('those histories had rows that went, reads that broke off and lists that moved', () => {
+  expect(Object.entries(tally).filter(([, times]) => times === 0)).toEqual([]);
+});
+
+function change(random: () => number, truth: Truth): void {
+  for (const id of truth.keys()) {
+    const chance = random();
+    if (chance < 0.1) truth.delete(id);
+    else if (chance < 0.2) truth.set(id, `{"edit":${random()}}`);
+  }
+  const entries = Math.floor(random() * 30);
+  for (let entry = 0; entry < entries; entry += 1) {
+    truth.set(`id-${Math.floor(random() * 120)}`, `{"entry":${random()}}`);
+  }
+}
+
+function moveClock(random: () => number, { clock }: Scene): void {
+  const isBack = random() < 0.2;
+  if (isBack) tally.back += 1;
+  clock.at += isBack ? -5 * MINUTE : Math.floor(random() * 3) * MINUTE;
+}
+
+async function breakOff(
+  random: () => number,
+  scene: Scene,
+  resource: (typeof RESOURCES)[number],
+  truth: Truth,
+  claim: number,
+): Promise<void> {
+  tally.broken += 1;
+  const read = open(scene, resource, claim);
+  const part = [...truth].slice(0, Math.floor(random() * truth.size));
+  await read.writePages(part, 7);
+  read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+}
+
+/** Rows are in the order of their entry, as a registry lists them; the list may move between two pages. */
+async function readUntilQuiet(
+  random: () => number,
+  scene: Scene,
+  resource: (typeof RESOURCES)[number],
+  truth: Truth,
+  claim: number,
+): Promise<void> {
+  const limit = 5 + Math.floor(random() * 20);
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    scene.clock.at += MINUTE;
+    const moves = resource === 'retirements' && attempt < 2 && random() < 0.5;
+    if (moves) tally.moved += 1;
+    const read = open(scene, resource, claim);
+    await read.writePages([...truth], limit, moves ? () => change(random, truth) : () => undefined, truth);
+    const outcome = await read.finish(truth);
+    tally.removed += outcome.removed;
+    const alive = now(scene, resource).filter(([id]) => truth.has(id));
+    if (!moves) expect(alive.length).toBe(truth.size);
+    if (!moves && outcome.state === 'complete') return;
+  }
+  throw new Error('the read never came to rest');
+}
+
+function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: number) {
+  const request = {
+    organizationId: 'organization-1',
+    claim,
+    startedAt: scene.clock.at,
+    trigger: 'schedule',
+    announced: true,
+  };
+  if (resource === 'warehouse') {
+    const read = scene.mirror.beginRead({ ...request, resource });
+    return {
+      abandon: read.abandon.bind(read),
+      writePages: async (rows: readonly [string, string][], limit: number) => {
+        for (let start = 0; start < rows.length; start += limit) {
+          await read.writeBatch(
+            rows.slice(start, start + limit).map(([id, document]) => credit(id, { document })),
+          );
+        }
+      },
+      finish: () => read.finish({ ...TRAFFIC, total: null }),
+    };
+  }
+  const read = scene.mirror.beginRead({ ...request, resource });
+  return {
+    abandon: read.abandon.bind(read),
+    writePages: async (
+      rows: readonly [string, string][],
+      limit: number,
+      between: () => void = () => undefined,
+      live?: Truth,
+    ) => {
+      for (let page = 0; ; page += 1) {
+        const list = live === undefined ? rows : [...live];
+        const items = list.slice(page * limit, (page + 1) * limit);
+        await read.writePage(
+          page,
+          items.map(([id, document]) => retirement(id, { document })),
+        );
+        if ((page + 1) * limit >= list.length) return;
+        between();
+      }
+    },
+    finish: (truth: Truth) =>
+      read.finish({
+        ...TRAFFIC,
+        total: truth.size,
+        ask: async ids => ids.filter(id => !truth.has(id)),
+      }),
+  };
+}
+
+function now({ db }: Scene, resource: (typeof RESOURCES)[number]): [string, string][] {
+  const sql = `SELECT ${IDS[resource]}, document FROM ${TABLES[resource]} ORDER BY 1`;
+  return db.prepare<[], [string, string]>(sql).raw().all();
+}
+
+function asOf({ db }: Scene, resource: (typeof RESOURCES)[number], at: string): [string, string][] {
+  const sql = `SELECT ${IDS[resource]}, document FROM ${TABLES[resource]}_history
+    WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?) ORDER BY 1`;
+  return db.prepare<[string, string], [string, string]>(sql).raw().all(at, at);
+}
+
+function stamp({ db }: Scene, resource: string): string {
+  const find = db
+    .prepare<[string], string>('SELECT stamp_at FROM resource_states WHERE resource = ?')
+    .pluck();
+  return find.get(resource) ?? '';
+}
+
+/** Versions of one row that are true at once, or that end before they begin. */
+function overlaps({ db }: Scene): unknown[] {
+  return RESOURCES.flatMap(resource => {
+    const history = `${TABLES[resource]}_history`;
+    const id = IDS[resource];
+    return db
+      .prepare(
+        `SELECT a.${id} FROM ${history} AS a JOIN ${history} AS b ON a.${id} = b.${id} AND a.version < b.version
+         WHERE coalesce(a.valid_to, '9') > b.valid_from OR a.valid_from >= a.valid_to`,
+      )
+      .all();
+  });
+}
+
+function sorted(truth: Truth): [string, string][] {
+  return [...truth].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
