@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -59,10 +59,22 @@ export function freeBytes(file: string): number {
 
 function makePrivate(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
-  closeSync(openSync(file, 'a', PRIVATE_FILE));
+  if (!existsSync(file)) createPrivate(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(name, { throwIfNoEntry: false })?.mode;
     if (mode !== undefined && (mode & 0o777) !== PRIVATE_FILE) chmodSync(name, PRIVATE_FILE);
+  }
+}
+
+/**
+ * Only ever opens a file that is new. To close one that SQLite has open in this process would drop its locks, and
+ * a stranger who closes the database after that deletes the log with what was committed to it.
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', PRIVATE_FILE));
+  } catch (error) {
+    if (!existsSync(file)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -36,6 +36,22 @@ test('T70 a database and its log are readable by their owner only, even if they 
     expect(statSync(name).mode & 0o777, name).toBe(0o600);
   second.close();
   first.close();
+});
+
+/** Without its lock a connection can lose its log to the sqlite3 shell, and what was committed with it. */
+test.runIf(existsSync('/proc/locks'))('opening a database again takes no lock from who has it open', () => {
+  const locks = (): string[] =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter(line => line.includes(`:${statSync(file).ino} `));
+  const first = openDatabase(file, { busyTimeoutMs: 0 });
+  first.exec('CREATE TABLE t (a)');
+  expect(locks()).toHaveLength(1);
+  const second = openDatabase(file, { busyTimeoutMs: 0 });
+  second.close();
+  expect(locks()).toHaveLength(1);
+  first.close();
+  expect(locks()).toEqual([]);
 });
 
 test('a writing transaction takes its lock at the beginning', () => {
