@@ -1,0 +1,57 @@
+// Retires one tonne out of the first warehouse that has one, and saves the certificate.
+//
+//   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... node docs/examples/retire.js FILE
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createClient } from 'carbon-mirror/client';
+
+const [file = 'certificate.pdf'] = process.argv.slice(2);
+
+const client = createClient({
+  baseUrl: process.env['REGISTRY_BASE_URL'],
+  appId: process.env['REGISTRY_APP_ID'],
+  privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
+  now: Date.now,
+  random: Math.random,
+});
+
+const { organization, credit } = await findCredit();
+const reservation = await organization.reserve({ creditId: credit.creditId, amount: '1' });
+process.stdout.write(`${credit.serialization}: held until ${reservation.reservedToDate}\n`);
+
+// The registry's answer names the reservation; our own reference in the comment finds the retirement.
+const reference = `order ${randomUUID()}`;
+await organization.finishReservation(reservation.id, 'retire', {
+  retirementData: {
+    reason: 'Voluntary purposes',
+    beneficiaryName: 'Harbour Bakery ehf.',
+    comment: reference,
+  },
+});
+
+const retirement = await findRetirement();
+const certificate = await organization.downloadCertificate(retirement.id);
+await pipeline(certificate.body, createWriteStream(file));
+process.stdout.write(`retired ${retirement.amount.exact} t for ${retirement.beneficiary}: ${file}\n`);
+
+async function findCredit() {
+  for await (const { items } of client.app.listInstallations()) {
+    for (const installation of items) {
+      const seller = client.organization(installation.id, installation.organizationId);
+      for await (const credits of seller.readWarehouse()) {
+        const found = credits.find(({ amount }) => amount.value >= 1);
+        if (found !== undefined) return { organization: seller, credit: found };
+      }
+    }
+  }
+  throw new Error('no warehouse has a tonne');
+}
+
+async function findRetirement() {
+  for await (const { items } of organization.listRetirements()) {
+    const found = items.find(({ comment }) => comment === reference);
+    if (found !== undefined) return found;
+  }
+  throw new Error('the registry does not show the retirement yet');
+}

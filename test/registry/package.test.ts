@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+
+const run = promisify(execFile);
+
+/** All that the client needs beside Node. What it must not load is not there to be loaded. */
+const NEEDED = ['jose', '@types/node', 'undici-types'];
+
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carbon-package-'));
+  const installed = join(folder, 'node_modules', 'carbon-mirror');
+  await mkdir(join(folder, 'node_modules', '@types'), { recursive: true });
+  await mkdir(installed);
+  for (const name of NEEDED) await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
+  const [packed] = JSON.parse(stdout);
+  await run('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+/** The example as README shows it. */
+async function writeExample(): Promise<void> {
+  const readme = await readFile('README.md', 'utf8');
+  const [, code = ''] = /## The client[^]*?```ts\n([^]*?)```/.exec(readme) ?? [];
+  expect(code).toContain('createClient');
+  await writeFile(join(folder, 'example.ts'), code);
+}
+
+test('packed and installed in an empty folder, README’s client example type-checks and runs', async () => {
+  const sandbox = await temporarySandbox();
+  const { app, organization } = installApp(sandbox);
+  issueCredit(sandbox, organization.id, { amount: 12.5 });
+  await writeFile(join(folder, 'key.pem'), app.privateKey, { mode: 0o600 });
+  await writeExample();
+
+  const compiler = resolve('node_modules/.bin/tsc');
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  await run(compiler, [...strict, 'example.ts'], { cwd: folder });
+  const { stdout } = await run(process.execPath, ['example.js'], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      REGISTRY_BASE_URL: sandbox.url,
+      REGISTRY_APP_ID: app.id,
+      REGISTRY_PRIVATE_KEY_FILE: 'key.pem',
+    },
+  });
+
+  expect(stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
+});
+
+test('an answer to a wrong call does not compile', async () => {
+  const file = join(folder, 'wrong.ts');
+  onTestFinished(() => rm(file, { force: true }));
+  await writeFile(
+    file,
+    `import { createClient } from 'carbon-mirror/client';
+     const client = createClient({ baseUrl: '', appId: '', privateKey: '', now: Date.now, random: Math.random });
+     await client.token.listInstallations();`,
+  );
+  const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  const wrong = run(resolve('node_modules/.bin/tsc'), [...strict, 'wrong.ts'], { cwd: folder });
+  await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining('listInstallations') });
+});
