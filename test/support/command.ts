@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runProgram } from '../../src/cli/program.js';
+import { runProgram } from '../../dist/cli/program.js';
 
 export interface Outcome {
   readonly exitCode: number;

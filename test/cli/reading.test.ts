@@ -1,0 +1,302 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+let demo: DemoMirror;
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+});
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+/** As somebody who only reads: DATA_DIR is enough. */
+async function run(...argv: string[]) {
+  return await runCommand(argv, { env: { DATA_DIR: demo.folder } });
+}
+
+async function json(...argv: string[]) {
+  const { exitCode, stdout } = await run(...argv, '--json');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout);
+}
+
+describe('status', () => {
+  test('shows each organization, its rows, certificates and freshness', async () => {
+    const { exitCode, stdout } = await run('status');
+    expect(exitCode).toBe(0);
+    const name = String(
+      demo.query('SELECT full_name FROM organizations ORDER BY full_name LIMIT 1')[0]?.['full_name'],
+    );
+    expect(stdout).toContain(name);
+    expect(stdout).toMatch(/active.*current/);
+    expect(stdout).toContain('0 buried');
+    const status = await json('status');
+    expect(status.organizations).toHaveLength(demo.organizationIds.length);
+    const retirements = status.organizations.flatMap(
+      (each: { resources: { resource: string; rows: number }[] }) =>
+        each.resources.filter(({ resource }) => resource === 'retirements').map(({ rows }) => rows),
+    );
+    expect(retirements.reduce((sum: number, rows: number) => sum + rows, 0)).toBe(150);
+  });
+
+  test('without a mirror it says where one was expected, and how to get one', async () => {
+    const { exitCode, stdout, stderr } = await runCommand(['status'], { env: { DATA_DIR: '/nowhere' } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('There is no mirror in /nowhere');
+    expect(stderr).toContain('carbon-mirror up');
+  });
+});
+
+describe('available', () => {
+  test('adds up to what the warehouses hold', async () => {
+    const rows: { amount_micro: number }[] = await json('available');
+    const [held] = demo.query('SELECT sum(amount_micro) AS micro FROM warehouse_credits');
+    expect(rows.reduce((sum, row) => sum + row.amount_micro, 0)).toBe(held?.['micro']);
+    expect((await run('available')).stdout).toContain('current');
+    expect((await run('available', '--csv')).stdout.split('\r\n')[0]).toContain('project_name');
+  });
+});
+
+describe('query', () => {
+  test('answers one statement as a table, JSON or CSV, over both databases', async () => {
+    const counted = await run('query', 'select count(*) from retirements');
+    expect(counted).toMatchObject({ exitCode: 0, stdout: 'count(*)\n     150\n' });
+    expect(await json('query', 'select count(*) as n from inbox.deliveries')).toEqual([
+      { n: demo.organizationIds.length },
+    ]);
+    const csv = await run('query', "select '=1+1' as evil, 2 as two", '--csv');
+    expect(csv.stdout).toBe("evil,two\r\n'=1+1,2\r\n");
+  });
+
+  test('a mistake in the SQL is explained, exit 2', async () => {
+    const { exitCode, stdout, stderr } = await run('query', 'select * from retirement');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('no such table: retirement');
+    expect(stderr).toContain('carbon-mirror schema');
+    expect(await run('query', 'delete from retirements')).toMatchObject({ exitCode: 2 });
+    expect(await run('query', 'select 1; select 2')).toMatchObject({ exitCode: 2 });
+    expect(await run('query', 'select 1', '--time-limit', 'soon')).toMatchObject({ exitCode: 2 });
+  });
+
+  test('a query that never ends is stopped at its time limit, exit 3', async () => {
+    const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n';
+    const { exitCode, stderr } = await run('query', endless, '--time-limit', '0.3');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('stopped after 0.3 s');
+  });
+
+  test('rows stream: a hundred thousand of them pass through without being gathered', async () => {
+    const many =
+      'with recursive n(i) as (select 1 union all select i + 1 from n limit 100000) select i from n';
+    const { exitCode, stdout } = await run('query', many, '--csv');
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\r\n')).toHaveLength(100_001);
+  });
+
+  test('two columns of one name are both shown', async () => {
+    expect(await json('query', 'select 1 as a, 2 as a')).toEqual([{ a: 1, 'a:2': 2 }]);
+  });
+});
+
+describe('lists', () => {
+  for (const [noun, table] of [
+    ['installations', 'installations'],
+    ['organizations', 'organizations'],
+    ['warehouse', 'warehouse_credits'],
+    ['inventory', 'inventory_credits'],
+    ['retirements', 'retirements'],
+    ['projects', 'projects'],
+  ] as const) {
+    test(`${noun} list shows what is mirrored`, async () => {
+      const [counted] = demo.query(`SELECT count(*) AS n FROM ${table}`);
+      expect(await json(noun, 'list', '--limit', '0')).toHaveLength(Number(counted?.['n']));
+      const limited = await run(noun, 'list', '--limit', '1');
+      expect(limited.stdout.trimEnd().split('\n')).toHaveLength(2);
+      expect(limited.stderr).toContain('There may be more');
+      expect(await run(noun, 'list', '--limit', 'x')).toMatchObject({ exitCode: 2, stdout: '' });
+    });
+
+    test(`${noun} list --live asks the registry`, async () => {
+      const argv = [noun, 'list', '--live', '--json', '--limit', '0'];
+      const of = ['warehouse', 'inventory', 'retirements'].includes(noun)
+        ? demo.organizationIds.slice(0, 1)
+        : [];
+      const options = of.flatMap(id => ['--organization', id]);
+      const live = await runCommand([...argv, ...options], { env: demo.env });
+      expect(live).toMatchObject({ exitCode: 0 });
+      const mirrored = await json(noun, 'list', '--limit', '0', ...options);
+      const key = ['warehouse', 'inventory'].includes(noun) ? 'credit_id' : 'id';
+      const keys = (rows: Record<string, string>[]) => rows.map(row => String(row[key]));
+      const publicOnly =
+        noun === 'projects'
+          ? demo.query('SELECT id FROM projects WHERE document LIKE \'%"isPublic":false%\'')
+          : [];
+      const hidden = new Set(publicOnly.map(row => row['id']));
+      expect(keys(JSON.parse(live.stdout))).toEqual(
+        expect.arrayContaining(keys(mirrored).filter(id => !hidden.has(id))),
+      );
+    });
+  }
+
+  test('retirements show prints every column and the whole object', async () => {
+    const [{ id } = { id: '' }] = await json('retirements', 'list', '--limit', '1');
+    const shown = await run('retirements', 'show', id);
+    expect(shown.stdout).toContain('amount_micro');
+    expect(await json('retirements', 'show', id)).toMatchObject({ id });
+    const missing = await run('retirements', 'show', 'nobody');
+    expect(missing).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(missing.stderr).toContain('There is no "nobody"');
+  });
+
+  test('projects find takes a serialization or a credit id, either alone', async () => {
+    const [credit] = demo.query(
+      `SELECT credit_id, serialization, project_id FROM warehouse_credits
+      WHERE project_id IN (SELECT id FROM projects) LIMIT 1`,
+    );
+    const project = { id: credit?.['project_id'] };
+    expect(
+      await json('projects', 'find', '--serialization', String(credit?.['serialization'])),
+    ).toMatchObject(project);
+    expect(await json('projects', 'find', '--credit-id', String(credit?.['credit_id']))).toMatchObject(
+      project,
+    );
+    expect(await run('projects', 'find')).toMatchObject({ exitCode: 2 });
+    expect(await run('projects', 'find', '--credit-id', 'exPost-0-0x0')).toMatchObject({ exitCode: 3 });
+  });
+
+  test('a list of the registry needs to know whose, and a wrong key is told from a missing one', async () => {
+    const nobody = await runCommand(['retirements', 'list', '--live'], { env: demo.env });
+    expect(nobody).toMatchObject({ exitCode: 2 });
+    expect(nobody.stderr).toContain('--organization ID');
+    const { env } = demo;
+    const unknown = await runCommand(['organizations', 'show', 'nobody', '--live'], { env });
+    expect(unknown).toMatchObject({ exitCode: 3 });
+    const keyless = await runCommand(['projects', 'list', '--live'], {
+      env: { ...env, REGISTRY_PRIVATE_KEY: 'no key' },
+    });
+    expect(keyless).toMatchObject({ exitCode: 2 });
+    const gone = await runCommand(['projects', 'list', '--live'], {
+      env: { ...env, REGISTRY_BASE_URL: 'http://127.0.0.1:9' },
+    });
+    expect(gone).toMatchObject({ exitCode: 5 });
+    const stranger = await runCommand(['projects', 'list', '--live'], {
+      env: { ...env, REGISTRY_APP_ID: 'another' },
+    });
+    expect(stranger).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe('history and as-of', () => {
+  test('history shows every version of a row, and says what it has a history of', async () => {
+    const [{ id } = { id: '' }] = await json('retirements', 'list', '--limit', '1');
+    expect(await json('history', 'retirements', id)).toMatchObject([{ id, valid_to: null }]);
+    expect((await run('history', 'retirements', id)).stdout).toContain('valid_from');
+    expect(await run('history', 'retirements', 'nobody')).toMatchObject({ exitCode: 3, stdout: '' });
+    const wrong = await run('history', 'retirement', id);
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain('warehouse_credits');
+  });
+
+  test('as-of shows what was known then, by date or instant', async () => {
+    const organizationId = demo.organizationIds[0] ?? '';
+    const today = new Date().toISOString().slice(0, 10);
+    const answer = await json('as-of', today, '--organization', organizationId);
+    const [counted] = demo.query(
+      `SELECT count(*) AS n FROM retirements WHERE organization_id = '${organizationId}'`,
+    );
+    expect(answer.retirements.rows).toHaveLength(Number(counted?.['n']));
+    const csv = await run(
+      'as-of',
+      today,
+      '--organization',
+      organizationId,
+      '--resource',
+      'warehouse',
+      '--csv',
+    );
+    expect(csv.stdout.split('\r\n')[0]).toContain('credit_id');
+    expect((await run('as-of', today, '--organization', organizationId)).stdout).toContain('beneficiary');
+  });
+
+  test('before the first complete read the answer is not an empty list', async () => {
+    const organization = ['--organization', demo.organizationIds[0] ?? ''];
+    const before = await run('as-of', '2020-01-01', ...organization);
+    expect(before).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(before.stderr).toContain('retirements: not known before 20');
+    expect(await run('as-of', '2020-01-01', ...organization, '--json')).toMatchObject({
+      exitCode: 3,
+      stdout: '',
+    });
+    const never = await run('as-of', '2020-01-01', '--organization', 'nobody');
+    expect(never).toMatchObject({ exitCode: 3 });
+    expect(never.stderr).toContain('never read completely');
+  });
+
+  test('a date that is none, lies in the future or belongs to several organizations is refused', async () => {
+    expect(await run('as-of', '2025-02-30')).toMatchObject({ exitCode: 2 });
+    expect(await run('as-of', 'yesterday')).toMatchObject({ exitCode: 2 });
+    expect((await run('as-of', '2999-01-01')).stderr).toContain('lies in the future');
+    expect((await run('as-of', '2025-01-01')).stderr).toContain('Expected --organization ID');
+    expect(await run('as-of', '2025-01-01', '--csv')).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('deliveries and jobs', () => {
+  test('deliveries list and show tell whether a webhook arrived and what became of it', async () => {
+    const rows = await json('deliveries', 'list');
+    expect(rows).toHaveLength(demo.organizationIds.length);
+    expect(rows[0]).toMatchObject({ event: 'installed', verdict: 'accepted', job_state: 'done' });
+    const shown = await run('deliveries', 'show', String(rows[0].id));
+    expect(shown.stdout).toContain('"event": "installed"');
+    expect(await json('deliveries', 'show', '1')).toMatchObject({ id: 1, content: { event: 'installed' } });
+    expect(await json('deliveries', 'list', '--set-aside')).toEqual([]);
+    expect(await run('deliveries', 'show', '999')).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
+  test('deliveries replay asks for the same look again', async () => {
+    const { job } = await json('deliveries', 'replay', '1');
+    const replayed = await run('deliveries', 'replay', '1');
+    expect(replayed.exitCode).toBe(0);
+    expect(replayed.stderr).toContain('will look at installation');
+    expect(await json('jobs', 'show', String(job))).toMatchObject({
+      kind: 'installation',
+      trigger: 'person',
+    });
+    expect(await run('deliveries', 'replay', '999')).toMatchObject({ exitCode: 3 });
+  });
+
+  test('jobs list, show and retry', async () => {
+    const jobs = await json('jobs', 'list', '--state', 'done');
+    expect(jobs.length).toBeGreaterThan(0);
+    expect((await run('jobs', 'show', String(jobs[0].id))).stdout).toContain('attempts');
+    expect(await run('jobs', 'list', '--state', 'dead')).toMatchObject({ exitCode: 2 });
+    expect(await run('jobs', 'show', '99999')).toMatchObject({ exitCode: 3 });
+    const refused = await run('jobs', 'retry', String(jobs[0].id));
+    expect(refused).toMatchObject({ exitCode: 3 });
+    expect(refused.stderr).toContain('is not buried');
+    expect(await run('jobs', 'retry')).toMatchObject({ exitCode: 2 });
+    expect(await json('jobs', 'retry', '--all')).toEqual([]);
+  });
+});
+
+describe('snapshot', () => {
+  test('is a whole copy in one private file, and never overwrites', async () => {
+    const file = join(demo.folder, 'copy.db');
+    expect(await json('snapshot', file)).toMatchObject({ file });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const copy = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
+    expect(copy.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(150);
+    copy.close();
+    const again = await run('snapshot', file);
+    expect(again).toMatchObject({ exitCode: 2 });
+    expect(again.stderr).toContain('is there already');
+    expect(existsSync(`${file}.unfinished`)).toBe(false);
+  });
+});

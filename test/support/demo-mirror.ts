@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startReceive } from '../../dist/app/receive.js';
+import { startWork } from '../../dist/app/work.js';
+import { readSettings } from '../../dist/config.js';
+import { openDatabase } from '../../src/database/open.js';
+import { createLog } from '../../dist/log.js';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
+
+export interface DemoMirror {
+  readonly folder: string;
+  /** The settings with which the programs run; commands take the same. */
+  readonly env: Record<string, string>;
+  readonly sandbox: Sandbox;
+  readonly appId: string;
+  /** Ids of the organizations, as the sandbox lists them. */
+  readonly organizationIds: readonly string[];
+  query(sql: string): Record<string, unknown>[];
+  stop(): Promise<void>;
+}
+
+const SECRET = 'a webhook secret of the demo mirror';
+const DEADLINE_MS = 50_000;
+
+/** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
+export async function startDemoMirror(): Promise<DemoMirror> {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-demo-'));
+  const { sandbox, stop } = await startTestSandbox({ seed: 7 });
+  const app = registerApp(sandbox, { permissions: ALL_PERMISSIONS, webhookSecret: SECRET });
+  const env = {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: app.id,
+    REGISTRY_PRIVATE_KEY: app.privateKey,
+    REGISTRY_REQUESTS_PER_SECOND: '1000',
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: folder,
+    PORT: '0',
+    OPERATIONS_PORT: '0',
+  };
+  const log = await createLog({ level: 'silent', secrets: [], now: Date.now, pretty: false });
+  const tools = { log, now: Date.now };
+  const receive = await startReceive(await readSettings(env, 'receive'), tools);
+  const work = await startWork(await readSettings(env, 'work'), tools);
+  sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
+  const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
+  for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
+
+  const query = (sql: string) => {
+    const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000, readonly: true });
+    const rows = db.prepare<[], Record<string, unknown>>(sql).all();
+    db.close();
+    return rows;
+  };
+  await until(() => query(UNFINISHED).length === 0 && query('SELECT 1 FROM certificates').length > 0);
+  return {
+    folder,
+    env: { ...env, PORT: String(receive.port) },
+    sandbox,
+    appId: app.id,
+    organizationIds,
+    query,
+    stop: async () => {
+      await work.stop();
+      await receive.stop();
+      await stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const UNFINISHED = `
+  SELECT 'resource' FROM freshness WHERE state <> 'current' OR resource IS NULL
+  UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('the demo world was not mirrored in time');
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
