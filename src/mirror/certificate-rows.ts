@@ -119,7 +119,7 @@ export function createCertificateRows(books: Books): CertificateRows {
         confirm.run(at, dueAt, known.version);
         return 'unchanged';
       }
-      const validFrom = later(stamp, known.valid_from);
+      const validFrom = known.state === 'stored' ? later(stamp, known.valid_from) : stamp;
       if (known.state === 'stored') archive.run(validFrom, runId, known.version);
       store.run({
         ...file,

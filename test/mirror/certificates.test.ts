@@ -1,0 +1,232 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+
+const DAY = 24 * 60 * MINUTE;
+
+async function* body(...chunks: string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
+
+async function certificateScene(maxBytes = 10_000) {
+  const scene = temporaryScene();
+  const files = join(temporaryFolder(), 'certificates');
+  const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
+  await folder.open();
+  const store = createCertificateStore(scene.mirror.books, folder, () => scene.clock.at);
+  const begin = (claim = 1) =>
+    store.begin({ organizationId: 'organization-1', claim, startedAt: scene.clock.at, trigger: 'schedule' });
+  return { ...scene, files, folder, store, begin };
+}
+
+const rowOf = ({ db }: Pick<Scene, 'db'>, id = 'r-1') =>
+  db
+    .prepare<[string], Record<string, unknown>>(
+      'SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?',
+    )
+    .get(id);
+
+test('every retirement is entered once, is due at once, and again when it has changed', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
+  expect(scene.db.prepare('SELECT count(*) FROM certificates_missing').pluck().get()).toBe(1_200);
+  expect(await scene.store.enter()).toBe(1_200);
+  expect(await scene.store.enter()).toBe(0);
+  expect(scene.db.prepare('SELECT count(*) FROM certificates_missing').pluck().get()).toBe(1_200);
+  const walk = scene.begin();
+  expect(walk.due(5_000)).toHaveLength(1_200);
+  await walk.store('r-00000', pdf('one'), scene.clock.at);
+  expect(scene.store.isDue('organization-1')).toBe(true);
+  expect(walk.due(5_000)).toHaveLength(1_199);
+  scene.clock.at += MINUTE;
+  const changed = [retirement('r-00000', { comment: 'claimed' }), ...retirements(1_200).slice(1)];
+  await scene.read('retirements', changed, { limit: 100, total: 1_200 });
+  expect(await scene.store.enter()).toBe(1);
+  expect(walk.due(5_000)).toHaveLength(1_200);
+  expect(scene.db.prepare('SELECT state, certificates FROM certificate_sums ORDER BY 1').all()).toEqual([
+    { state: 'pending', certificates: 1_199 },
+    { state: 'stored', certificates: 1 },
+  ]);
+});
+
+test('T70 a stored certificate is a private file named by its retirement and its hash', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  const walk = scene.begin();
+  expect(await walk.store('r-1', pdf('hello'), scene.clock.at)).toBe('stored');
+  const [file = ''] = readdirSync(scene.files);
+  expect(file).toMatch(/^r-1-[0-9a-f]{12}\.pdf$/);
+  expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
+  expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
+  expect(statSync(scene.files).mode & 0o777).toBe(0o700);
+  expect(rowOf(scene)).toMatchObject({ state: 'stored', file, size: 21, due_at: '2026-06-03T12:00:00.000Z' });
+  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(
+    scene.db.prepare("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'").all(),
+  ).toEqual([{ state: 'complete', rows_added: 1 }]);
+});
+
+describe('T50 what is not a whole PDF is not stored', () => {
+  test.each([
+    ['a web page', body('<html>login</html>'), 'certificate_not_pdf'],
+    ['nothing', body(), 'certificate_empty'],
+    ['empty chunks', body('', ''), 'certificate_empty'],
+    ['a file cut short', body('%PDF-1.7 and then'), 'certificate_cut_short'],
+    ['a marker too far from the end', body('%PDF-1.7 %%EOF', ' '.repeat(2_000)), 'certificate_cut_short'],
+    ['more than the cap', body('%PDF-1.7', 'x'.repeat(10_000), '%%EOF'), 'certificate_too_large'],
+  ])('%s', async (_, sent, code) => {
+    const scene = await certificateScene();
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    const walk = scene.begin();
+    await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
+    expect(readdirSync(scene.files)).toEqual([]);
+    expect(rowOf(scene)).toMatchObject({ state: 'pending', file: null });
+  });
+});
+
+test('T50 a bad answer later leaves the good copy, says so and is tried again', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  await scene.begin().store('r-1', pdf('good'), scene.clock.at);
+  const walk = scene.begin();
+  scene.clock.at += 30 * DAY;
+  await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
+    code: 'certificate_not_pdf',
+  });
+  walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
+  expect(rowOf(scene)).toMatchObject({
+    state: 'stored',
+    error: 'certificate_not_pdf: a web page',
+    due_at: '2026-06-03T12:05:00.000Z',
+  });
+  expect(readdirSync(scene.files)).toHaveLength(1);
+  expect(walk.finish(TRAFFIC)).toBe('partial');
+});
+
+test('an answer that breaks off leaves no file', async () => {
+  const scene = await certificateScene();
+  async function* broken() {
+    yield Buffer.from('%PDF-1.7 ');
+    throw new Error('cut');
+  }
+  await expect(scene.folder.save('r-1', broken())).rejects.toThrow('cut');
+  expect(readdirSync(scene.files)).toEqual([]);
+});
+
+test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])('T51 a file is never named by %j', async id => {
+  const scene = await certificateScene();
+  await expect(scene.folder.save(id, pdf('x'))).rejects.toThrow(TypeError);
+  expect(readdirSync(scene.files)).toEqual([]);
+});
+
+test('T52 a certificate that changes is a second file and a second version', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  await scene.begin().store('r-1', pdf('unclaimed'), scene.clock.at);
+  scene.clock.at += MINUTE;
+  expect(await scene.begin().store('r-1', pdf('unclaimed'), scene.clock.at)).toBe('unchanged');
+  scene.clock.at += MINUTE;
+  expect(await scene.begin().store('r-1', pdf('claimed'), scene.clock.at)).toBe('replaced');
+  const history = scene.db
+    .prepare<[], { file: string; valid_from: string; valid_to: string | null }>(
+      'SELECT file, valid_from, valid_to FROM certificates_history ORDER BY version',
+    )
+    .all();
+  expect(history.map(({ valid_from, valid_to }) => [valid_from, valid_to])).toEqual([
+    ['2026-05-04T12:00:00.000Z', '2026-05-04T12:02:00.000Z'],
+    ['2026-05-04T12:02:00.000Z', null],
+  ]);
+  expect(readdirSync(scene.files).toSorted()).toEqual(history.map(({ file }) => file).toSorted());
+});
+
+test('T53 one that does not exist yet is asked for after a day, then ever more rarely, up to thirty', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 7; attempt += 1) {
+    const walk = scene.begin();
+    expect(walk.due(10)).toHaveLength(1);
+    walk.unavailable('r-1', scene.clock.at);
+    expect(walk.due(10)).toEqual([]);
+    expect(walk.finish(TRAFFIC)).toBe('complete');
+    const dueAt = Date.parse(String(rowOf(scene)?.['due_at']));
+    waits.push((dueAt - scene.clock.at) / DAY);
+    scene.clock.at = dueAt;
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  expect(rowOf(scene)).toMatchObject({ state: 'unavailable', error: null });
+  expect(scene.db.prepare('SELECT state FROM certificates_missing').pluck().all()).toEqual(['unavailable']);
+});
+
+test('the certificate of a retirement that is gone stays in the history, and its file on disk', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+  await scene.store.enter();
+  await scene.begin().store('r-1', pdf('x'), scene.clock.at);
+  scene.clock.at += MINUTE;
+  await scene.read('retirements', []);
+  expect(
+    scene.db.prepare('SELECT retirement_id, valid_to IS NULL AS now FROM certificates_history').all(),
+  ).toEqual([{ retirement_id: 'r-1', now: 0 }]);
+  expect(scene.db.prepare('SELECT sum(certificates) FROM certificate_sums').pluck().get()).toBe(0);
+  expect(readdirSync(scene.files)).toHaveLength(1);
+  expect(await scene.begin().store('r-1', pdf('late'), scene.clock.at)).toBe('gone');
+});
+
+test('a sync in full makes every certificate due again', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+  await scene.store.enter();
+  const walk = scene.begin();
+  await walk.store('r-1', pdf('x'), scene.clock.at);
+  walk.unavailable('r-2', scene.clock.at);
+  expect(walk.due(10)).toEqual([]);
+  await scene.store.makeAllDue('organization-1');
+  const due = walk.due(10).map(({ retirement_id }) => retirement_id);
+  expect(due.toSorted()).toEqual(['r-1', 'r-2']);
+});
+
+test('T61 what a crash left half-written goes when the folder is opened, and nothing else', async () => {
+  const scene = await certificateScene();
+  const dead = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
+  const live = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
+  for (const name of [dead, live, 'notes.txt']) writeFileSync(join(scene.files, name), '%PDF');
+  mkdirSync(join(scene.files, 'kept'));
+  scene.clock.at = Date.now();
+  await scene.folder.open();
+  expect(readdirSync(scene.files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+});
+
+test('a file damaged on disk is repaired by the genuine one', async () => {
+  const scene = await certificateScene();
+  const { file } = await scene.folder.save('r-1', pdf('x'));
+  writeFileSync(join(scene.files, file), 'damaged');
+  await scene.folder.save('r-1', pdf('x'));
+  expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 x\n%%EOF\n');
+});
+
+test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  const walk = scene.begin(1);
+  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
+  await expect(walk.store('r-1', pdf('x'), scene.clock.at)).rejects.toMatchObject({ code: 'fenced' });
+  const newer = scene.begin(2);
+  const { clock, mirror } = scene;
+  const leave = { installationId: 'installation-1', claim: 3, startedAt: clock.at, trigger: 'delivery' };
+  mirror.writeInstallationState({ ...leave, state: 'suspended' });
+  await expect(newer.store('r-1', pdf('x'), clock.at)).rejects.toMatchObject({ code: 'not_active' });
+  expect(rowOf(scene)).toMatchObject({ state: 'pending' });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { instant, text } from '../../src/mirror/columns.js';
+import { DESCRIPTORS, type ListResource } from '../../src/mirror/resources.js';
+import { amount, credit, retirement, temporaryMirror, temporaryScene } from '../support/mirror.js';
+
+describe('T68 an instant is UTC text of one form', () => {
+  test.each([
+    ['2026-03-01T10:00:00Z', '2026-03-01T10:00:00.000Z'],
+    ['2026-03-01T10:00:00.123456Z', '2026-03-01T10:00:00.123Z'],
+    ['2026-03-01T00:30:00+02:00', '2026-02-28T22:30:00.000Z'],
+    ['2026-03-29T02:30:00', '2026-03-29T02:30:00.000Z'],
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59-01:00', null],
+    ['2026-02-30T10:00:00Z', null],
+    ['2028-02-29T10:00:00Z', '2028-02-29T10:00:00.000Z'],
+    ['2026-13-01T10:00:00Z', null],
+    ['1 May 2026', null],
+    ['', null],
+    [null, null],
+  ])('%s is %s', (sent, stored) => {
+    expect(instant(sent)).toBe(stored);
+  });
+});
+
+test('text that other readers of the database would choke on is made readable', () => {
+  expect(text('Ærø \u{1f33f} 水')).toBe('Ærø \u{1f33f} 水');
+  expect(text('a\0b')).toBe('a\uFFFDb');
+  expect(text('half \ud83d of one')).toBe('half \uFFFD of one');
+});
+
+test('T60 SQL in names is stored as it came', async () => {
+  const { db, read } = temporaryScene();
+  const beneficiary = `Robert'); DROP TABLE retirements;-- "x" ? @id`;
+  await read('retirements', [retirement('r-1', { beneficiary, comment: `'; --` })], { limit: 10 });
+  expect(db.prepare('SELECT beneficiary, comment FROM retirements').get()).toEqual({
+    beneficiary,
+    comment: `'; --`,
+  });
+  expect(db.prepare('SELECT beneficiary FROM retirements_by_beneficiary').pluck().get()).toBe(beneficiary);
+});
+
+test('T67 digits are kept, exact sums are exact, and what cannot be summed is counted', async () => {
+  const { db, read } = temporaryScene();
+  const faulty = { exact: '1,5', value: null, micro: null, fault: 'not a number' };
+  const huge = { exact: '9223372036854', value: 9223372036854, micro: 9223372036854000000n, fault: null };
+  const fine = { exact: '0.000000000000000001', value: 1e-18, micro: null, fault: null };
+  const amounts = [amount('0.1'), amount('0.2'), amount('9007199254.740993'), faulty, fine, huge, huge];
+  await read(
+    'warehouse',
+    amounts.map((each, index) => credit(`c-${index}`, { amount: each })),
+  );
+  await read(
+    'retirements',
+    amounts.map((each, index) => retirement(`r-${index}`, { amount: each })),
+    { limit: 10 },
+  );
+  const rows = db.prepare(
+    'SELECT amount_exact, amount_micro, fault FROM warehouse_credits ORDER BY credit_id',
+  );
+  expect(rows.safeIntegers().all()).toEqual(
+    amounts.map(({ exact, micro, fault }) => ({ amount_exact: exact, amount_micro: micro, fault })),
+  );
+  const tonnes = 0.1 + 0.2 + 9007199254.740993 + 2 * 9223372036854;
+  for (const view of ['warehouse_sums', 'retirements_by_month', 'retirements_by_beneficiary']) {
+    expect(db.prepare(`SELECT amount, amount_micro, rows, rows_not_summed FROM ${view}`).get()).toEqual({
+      amount: expect.closeTo(tonnes, -1),
+      amount_micro: null,
+      rows: 7,
+      rows_not_summed: 2,
+    });
+  }
+  await read(
+    'warehouse',
+    amounts.slice(0, 3).map((each, index) => credit(`c-${index}`, { amount: each })),
+  );
+  expect(db.prepare('SELECT amount_micro FROM warehouse_sums').safeIntegers().pluck().get()).toBe(
+    9007199255040993n,
+  );
+});
+
+test('a vintage that was not sent is the year that ends the serialization', async () => {
+  const { db, read } = temporaryScene();
+  await read('warehouse', [
+    credit('c-1'),
+    credit('c-2', { vintage: '2019' }),
+    credit('c-3', { serialization: 'odd' }),
+  ]);
+  expect(db.prepare('SELECT vintage FROM warehouse_credits ORDER BY credit_id').pluck().all()).toEqual([
+    '2021',
+    '2019',
+    null,
+  ]);
+});
+
+test('every column of a table has its descriptor, and none has two', () => {
+  const db = temporaryMirror();
+  const names = Object.keys(DESCRIPTORS).filter((name): name is ListResource => name in DESCRIPTORS);
+  for (const name of names) {
+    const { table, scope, key, columns } = DESCRIPTORS[name];
+    const described = ['version', scope, ...key.map(each => each.name), ...columns.map(each => each.name)];
+    const there = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
+    expect([...described, 'valid_from', 'sync_run_id', 'document'].toSorted()).toEqual(there.toSorted());
+  }
+});

@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import type { Member, Project } from '../../src/registry/model.js';
+import {
+  credit,
+  installation,
+  MINUTE,
+  retirements,
+  type Scene,
+  TRAFFIC,
+  temporaryScene,
+} from '../support/mirror.js';
+
+const project = (id: string, fullName = 'Peat bog'): Project => ({
+  id,
+  num: '7',
+  fullName,
+  shortDescription: null,
+  status: 'validated',
+  registry: null,
+  countryCode: 'IS',
+  sector: null,
+  methodology: null,
+  type: 'removal',
+  startDate: '2020-01-01',
+  document: JSON.stringify({ id, fullName }),
+});
+
+const member = (id: string, email: string): Member => ({
+  id,
+  fullName: 'Somebody',
+  email,
+  document: JSON.stringify({ id, email }),
+});
+
+const walk = ({ mirror, clock }: Scene, organizationId = 'organization-1', claim = 1) =>
+  mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule', announced: true });
+
+test('the projects that rows name are due until they were asked for', async () => {
+  const scene = temporaryScene();
+  await scene.read('warehouse', [
+    credit('c-1'),
+    credit('c-2', { project: { id: 'project-2', fullName: null } }),
+  ]);
+  const projects = walk(scene);
+  expect(projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+  expect(projects.write(project('project-1'), scene.clock.at)).toBe('added');
+  projects.unavailable('project-2', 'not_found', scene.clock.at);
+  expect(projects.due(scene.clock.at)).toEqual([]);
+  projects.finish(TRAFFIC);
+  expect(scene.db.prepare('SELECT project_id, state, error FROM project_states').all()).toEqual([
+    { project_id: 'project-1', state: 'readable', error: null },
+    { project_id: 'project-2', state: 'unavailable', error: 'not_found' },
+  ]);
+  scene.clock.at += MINUTE;
+  expect(walk(scene).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+  expect(scene.db.prepare("SELECT rows FROM freshness WHERE resource = 'projects'").pluck().get()).toBe(1);
+});
+
+test('an older answer about a project never overwrites a newer one of another organization', () => {
+  const scene = temporaryScene();
+  const older = scene.clock.at;
+  expect(walk(scene).write(project('project-1', 'New name'), older + MINUTE)).toBe('added');
+  expect(walk(scene, 'organization-2', 9).write(project('project-1', 'Old name'), older)).toBe('older');
+  expect(walk(scene).write(project('project-1', 'New name'), older + 2 * MINUTE)).toBe('unchanged');
+  expect(walk(scene).write(project('project-1', 'Newer name'), older + 3 * MINUTE)).toBe('changed');
+  expect(scene.db.prepare('SELECT full_name FROM projects_history ORDER BY version').pluck().all()).toEqual([
+    'New name',
+    'Newer name',
+  ]);
+});
+
+test('an installation keeps a version of each state it was in', () => {
+  const { db, mirror, clock } = temporaryScene();
+  const read = { installationId: 'installation-1', claim: 2, startedAt: clock.at, trigger: 'delivery' };
+  expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('changed');
+  expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('unchanged');
+  expect(mirror.writeInstallationState({ ...read, installationId: 'never-seen', state: 'uninstalled' })).toBe(
+    'unchanged',
+  );
+  expect(
+    mirror.writeInstallation({ ...read, installation: installation('installation-1'), state: 'active' }),
+  ).toBe('changed');
+  expect(
+    db.prepare('SELECT state, valid_to IS NULL AS now FROM installations_history ORDER BY version').all(),
+  ).toEqual([
+    { state: 'active', now: 0 },
+    { state: 'suspended', now: 0 },
+    { state: 'active', now: 1 },
+  ]);
+  const reversed = db
+    .prepare('SELECT count(*) FROM installations_history WHERE valid_from >= valid_to')
+    .pluck()
+    .get();
+  expect(reversed).toBe(0);
+});
+
+test('a mirror filled from one registry refuses any other', () => {
+  const { mirror } = temporaryScene();
+  mirror.checkOrigin('https://registry.example', 'app-1');
+  mirror.checkOrigin('https://registry.example', 'app-1');
+  for (const [url, app] of [
+    ['https://other.example', 'app-1'],
+    ['https://registry.example', 'app-2'],
+  ] as const) {
+    expect(() => mirror.checkOrigin(url, app)).toThrow(expect.objectContaining({ code: 'foreign_registry' }));
+  }
+});
+
+test('a person who is forgotten goes from the rows and their history, and later reads do not bring them back', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  const people = [member('m-1', 'Ada@Example.org'), member('m-2', 'bo@example.org')];
+  await read('members', people);
+  clock.at += MINUTE;
+  await read('members', [
+    { ...member('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
+    member('m-2', 'bo@example.org'),
+  ]);
+  expect(mirror.forget(' ada@example.org')).toBe(2);
+  expect(db.prepare('SELECT email FROM members_history').pluck().all()).toEqual(['bo@example.org']);
+  clock.at += MINUTE;
+  expect(await read('members', people)).toMatchObject({
+    state: 'complete',
+    added: 0,
+    removed: 0,
+    unchanged: 1,
+  });
+  expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'members'").pluck().get()).toBe(1);
+  expect(JSON.stringify(db.prepare('SELECT * FROM forgotten_people').all())).not.toMatch(/ada/i);
+});
+
+test('a purge removes one organization and nothing of another', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  mirror.writeInstallation({
+    installation: installation('installation-2', { organizationId: 'organization-2' }),
+    state: 'active',
+    claim: 3,
+    startedAt: clock.at,
+    trigger: 'delivery',
+  });
+  for (const organizationId of ['organization-1', 'organization-2']) {
+    await read('retirements', retirements(700), { organizationId, claim: 4, limit: 100, total: 700 });
+    await read('warehouse', [credit('c-1')], { organizationId, claim: 4 });
+  }
+  const rowsOf = (organizationId: string) =>
+    db
+      .prepare<[], string>(
+        "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = 'organization_id'",
+      )
+      .pluck()
+      .all()
+      .filter(
+        table =>
+          db.prepare(`SELECT 1 FROM ${table} WHERE organization_id = ?`).get(organizationId) !== undefined,
+      );
+  const before = rowsOf('organization-2');
+  expect(await mirror.purge('organization-1', 5)).toEqual([]);
+  expect(rowsOf('organization-1')).toEqual(['fences']);
+  expect(rowsOf('organization-2')).toEqual(before);
+  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(700);
+  const stale = read('warehouse', [credit('c-1')], { claim: 4 });
+  await expect(stale).rejects.toMatchObject({ code: 'fenced' });
+});
+
+test('old runs are removed, running ones are not', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  await read('warehouse', [credit('c-1')]);
+  clock.at += MINUTE;
+  await read('warehouse', [credit('c-2')]);
+  expect(await mirror.pruneRuns(clock.at)).toBe(2);
+  expect(db.prepare('SELECT resource, rows_added FROM sync_runs').all()).toEqual([
+    { resource: 'warehouse', rows_added: 1 },
+  ]);
+});
