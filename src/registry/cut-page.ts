@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createElementCutter } from './elements.js';
 import { isObject, parseJson } from './fields.js';
 
@@ -34,6 +35,7 @@ function cutByWalking(body: Buffer, key: string): CutPage {
  * exactly these pieces, for there is only one way to read it. Null where a piece is not, and all is walked.
  */
 function cutByParsing(body: Buffer, key: string): CutPage | null {
+  if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
   const mark = `"${key}":[`;
   const start = text.indexOf(mark) + mark.length - 1;

@@ -1,4 +1,4 @@
-import { badAnswer, isObject, kindOf, parseJson } from './fields.js';
+import { badAnswer, decodeText, isObject, kindOf, parseJson } from './fields.js';
 import { RegistryError } from './errors.js';
 
 /** What stands around the array may not grow without end, and neither may one element. */
@@ -13,6 +13,11 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+
+/** What JSON takes for white space. */
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
 
 export interface ElementCutter {
   /** The raw texts of the elements that ended in this chunk. */
@@ -113,7 +118,7 @@ export function createElementCutter(key: string): ElementCutter {
         return at;
       }
       if (byte === COMMA && expected === 'comma') expected = 'element';
-      else if (byte > 0x20) throw badAnswer(key, 'a list of objects', 'something else in it');
+      else if (!isSpace(byte)) throw badAnswer(key, 'a list of objects', 'something else in it');
       at += 1;
     }
     return at;
@@ -163,12 +168,12 @@ export function createElementCutter(key: string): ElementCutter {
 
   function take(chunk: Buffer, from: number, to: number): string {
     inString = false;
-    if (carriedBytes === 0) return chunk.toString('utf8', from, to);
+    if (carriedBytes === 0) return decodeText(chunk.subarray(from, to), key);
     carried.push(chunk.subarray(from, to));
     const whole = Buffer.concat(carried);
     carried = [];
     carriedBytes = 0;
-    return whole.toString('utf8');
+    return decodeText(whole, key);
   }
 
   return {
@@ -184,11 +189,10 @@ export function createElementCutter(key: string): ElementCutter {
       return found;
     },
     end() {
-      const text = Buffer.concat(envelope)
-        .toString('utf8')
-        .replace(/^\uFEFF/, '');
-      const value = parseJson(text, `the answer around ${key}`);
-      if (!isObject(value)) throw badAnswer(`the answer around ${key}`, 'an object', 'something else');
+      const around = `the answer around ${key}`;
+      const text = decodeText(Buffer.concat(envelope), around).replace(/^\uFEFF/, '');
+      const value = parseJson(text, around);
+      if (!isObject(value)) throw badAnswer(around, 'an object', 'something else');
       if (arrayStart < 0 || !Array.isArray(value[key])) throw badAnswer(key, 'a list', kindOf(value[key]));
       return value;
     },

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { excerpt } from './address.js';
 import { RegistryError } from './errors.js';
@@ -22,6 +23,12 @@ export function parseJson(text: string, what: string): unknown {
     if (!(error instanceof Error)) throw error;
     throw badAnswer(what, 'JSON', text === '' ? 'nothing' : `${text.length} characters that are not`);
   }
+}
+
+/** JSON is UTF-8. Bytes that are not were damaged on their way: decoding would replace them in silence. */
+export function decodeText(bytes: Buffer, what: string): string {
+  if (!isUtf8(bytes)) throw badAnswer(what, 'UTF-8', 'bytes that are not');
+  return bytes.toString('utf8');
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -96,12 +103,22 @@ export function instant(source: Source, name: string): string | null {
 /** The registry's usual form; up to the 28th every month has the day. */
 const ALREADY = /^\d{4}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
+const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?$/i;
+
+/** Written anew before it is parsed: `Date.parse` makes something of almost any text. */
 export function instantOf(value: string): string | null {
   if (ALREADY.test(value)) return value;
-  if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(value)) return null;
-  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`;
-  const atMs = Date.parse(zoned);
-  return Number.isNaN(atMs) ? null : new Date(atMs).toISOString();
+  const [, date = '', time = '', , hours, minutes = '00'] = INSTANT.exec(value) ?? [];
+  const atMs = Date.parse(`${date}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
+  if (!isDay(date) || Number.isNaN(atMs)) return null;
+  const utc = new Date(atMs).toISOString();
+  return /^\d{4}-/.test(utc) ? utc : null;
+}
+
+/** `Date.parse` takes the 30th of February for a day in March. */
+function isDay(date: string): boolean {
+  const dayMs = Date.parse(`${date}T00:00Z`);
+  return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
 }
 
 /** Levels that are not text are left out. */

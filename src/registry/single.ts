@@ -1,6 +1,6 @@
 import type { Answer, Call, Http } from './calls.js';
 import { cutPage } from './cut-page.js';
-import { badAnswer, readWrapped, type Source, sourceOf } from './fields.js';
+import { badAnswer, decodeText, readWrapped, type Source, sourceOf } from './fields.js';
 import type { Download, DownloadOptions, ReadOptions } from './reading.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
@@ -56,8 +56,7 @@ export async function download(http: Http, call: Call, options: DownloadOptions 
 }
 
 export function bodyText(answer: Answer): string {
-  return answer.body
-    .toString('utf8')
+  return decodeText(answer.body, 'the answer')
     .replace(/^\uFEFF/, '')
     .trim();
 }

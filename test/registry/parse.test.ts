@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { cutPage } from '../../src/registry/cut-page.js';
 import { readSource, readWrapped } from '../../src/registry/fields.js';
 import {
   parseAddress,
@@ -12,6 +13,7 @@ import {
   parseRetirement,
 } from '../../src/registry/parse.js';
 import { parseAppToken, parseInstallationToken } from '../../src/registry/parse-token.js';
+import { bodyText } from '../../src/registry/single.js';
 
 const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
 
@@ -162,12 +164,30 @@ describe('instants are UTC to the millisecond', () => {
     ['2024-05-01T12:00:00+02:00', '2024-05-01T10:00:00.000Z'],
     ['2024-05-01T10:00:00', '2024-05-01T10:00:00.000Z'],
     ['2024-05-01 10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00+02', '2024-05-01T08:00:00.000Z'],
+    ['2024-05-01T10:00:00-0330', '2024-05-01T13:30:00.000Z'],
+    ['2024-02-29T10:00:00Z', '2024-02-29T10:00:00.000Z'],
+    ['2023-02-29T10:00:00Z', null],
+    ['2024-06-31T10:00:00.000Z', null],
+    ['9999-12-31T23:00:00-05:00', null],
+    ['2024-05-01T10:00:00 PM', null],
+    ['2024-05-01T10:00:00 (noon)', null],
     ['2024-13-01T10:00:00Z', null],
     ['yesterday', null],
     ['', null],
   ])('T68 %s becomes %s in every time zone', (sent, read) => {
     expect(parseRetirement(from({ id: 'r', createdAt: sent })).createdAt).toBe(read);
   });
+});
+
+test('bytes that are no UTF-8 are refused wherever they stand', () => {
+  const page = (before: string, inside: string) =>
+    Buffer.from(`{"x":"${before}","credits":[{"id":"${inside}"}]}`, 'latin1');
+  for (const body of [page('\xff', 'a'), page('a', '\xff')]) {
+    expect(() => cutPage(body, 'credits')).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+    expect(() => bodyText({ status: 200, body })).toThrow(/expected UTF-8/);
+  }
+  expect(cutPage(page('a', 'b'), 'credits').elements).toHaveLength(1);
 });
 
 describe('ids are strict', () => {
