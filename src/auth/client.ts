@@ -27,6 +27,7 @@ export type {
   Reservation,
   Retirement,
 } from '../registry/model.js';
+export { reservationState } from '../registry/reservation-state.js';
 export type { Download, ListOptions, Page, ReadOptions } from '../registry/reading.js';
 export type {
   CreateUserAndOrganizationRequest,

@@ -165,7 +165,7 @@ export function createHttp(options: HttpOptions): Http {
       } catch (error) {
         const failure = failureOf(prepared.call, error, abort.signal);
         settle(failure);
-        throw failure;
+        throw prepared.call.repeatable === false ? unknownOutcome(failure) : failure;
       } finally {
         settle(null);
       }

@@ -6,6 +6,7 @@ import { createOrganizationClient } from '../../src/registry/organization-client
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
   appTokenSource,
+  collectBytes,
   installationTokenSource,
   jwtSource,
   listenLoopback,
@@ -327,6 +328,16 @@ test.each<Losing>(['cut', 'html', 'error'])(
     expect(raw.writes).toHaveLength(1);
   },
 );
+
+test('T45 a raw write whose answer is cut half way is unknown too', async () => {
+  await using registry = await listenLoopback((request, response) => {
+    response.writeHead(200).write('{"id":');
+    setTimeout(() => request.socket.destroy(), 20);
+  });
+  const raw = { method: 'POST', path: '/anything', body: '{}', token: appTokenSource() } as const;
+  const answer = await testHttp(registry.url).raw(raw);
+  await unknown(collectBytes(answer.body));
+});
 
 test('minting and revoking may be repeated', async () => {
   const seen: string[] = [];
