@@ -34,7 +34,7 @@ export async function withAttempts<T>(
   let refused: Refused | undefined;
   let tries = 1;
   for (;;) {
-    const { token, fresh } = await call.token.get();
+    const { token, fresh } = await call.token.get().catch(withoutCredential);
     if (refused?.token === token) throw refused.error;
     try {
       return await attempt(token);
@@ -53,4 +53,11 @@ export async function withAttempts<T>(
       await rules.sleep(waitMs, call.signal);
     }
   }
+}
+
+/** The call that needed the credential was not sent, whatever became of the one that asked for it. */
+function withoutCredential(error: unknown): never {
+  if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
+  const { code, message, status, retryAfterMs, registryMessage } = error;
+  throw new RegistryError(code, message, { status, retryAfterMs, registryMessage, cause: error });
 }

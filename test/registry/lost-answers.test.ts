@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createAppClient } from '../../src/registry/app-client.js';
+import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
@@ -39,6 +40,7 @@ async function listen(reply: (request: IncomingMessage, count: number) => Reply,
   });
   const token = installationTokenSource();
   return {
+    http,
     seen,
     bodies,
     waits,
@@ -108,6 +110,29 @@ describe('T45 a look-up', () => {
     expect(both.map(({ id }) => id)).toEqual(['res-1', 'res-2']);
     expect(registry.seen.map(line => line.split(' ')[0])).toEqual(['POST', 'GET', 'POST']);
   });
+});
+
+it('T45 a write for which no token could be had was not sent: its outcome is known', async () => {
+  await using registry = await listen(() => reservation('res-1'));
+  const failing = {
+    get: () =>
+      Promise.reject(
+        new RegistryError('timeout', 'no token in time', { mayHaveHappened: true, status: 504 }),
+      ),
+    refuse: () => undefined,
+  };
+  const client = createOrganizationClient({
+    http: registry.http,
+    organizationId: 'org-1',
+    appId: 'app-1',
+    token: failing,
+  });
+  await expect(client.reserve(order)).rejects.toMatchObject({
+    code: 'timeout',
+    mayHaveHappened: false,
+    status: 504,
+  });
+  expect([registry.seen, registry.waits]).toEqual([[], []]);
 });
 
 describe('T45 an accepted finish', () => {
