@@ -36,6 +36,8 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   conflict: EXIT.checkFailed,
   outcome_unknown: EXIT.checkFailed,
   invalid: EXIT.usage,
+  bad_request: EXIT.usage,
+  cancelled: EXIT.interrupted,
 };
 
 export interface Explanation {

@@ -48,11 +48,15 @@ export function placeAt(folder: string, env: Environment, demo: boolean): Place 
 
 /** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
 export function findPlace(io: Io): Place {
+  return demandMirror(findSettings(io));
+}
+
+/** The same for a command that asks the registry or the receiver, and needs no mirror. */
+export function findSettings(io: Io): Place {
   const own = placeAt(dataFolder(io.env), io.env, false);
-  if (!meansDemo(io.env)) return demandMirror(own);
+  if (!meansDemo(io.env)) return own;
   const folder = demoFolder(io.env);
-  if (!existsSync(demoSettingsFile(folder))) return demandMirror(own);
-  if (existsSync(own.mirrorFile)) return own;
+  if (!existsSync(demoSettingsFile(folder)) || existsSync(own.mirrorFile)) return own;
   say(
     io,
     `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,

@@ -1,0 +1,32 @@
+import { createInterface } from 'node:readline';
+import { CommandFault, EXIT } from './exit.js';
+import type { Io } from './io.js';
+
+/** Ask before what cannot be undone. Where nobody can be asked, `--yes` must have said it. */
+export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {
+  if (options.yes) return;
+  if (!io.terminal.stdin) {
+    throw new CommandFault(
+      EXIT.usage,
+      `${what} This cannot be undone.`,
+      'Add --yes to do it without a question.',
+    );
+  }
+  io.stderr.write(`${what} This cannot be undone. Go on? [y/N] `);
+  if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
+  throw new CommandFault(EXIT.interrupted, 'Nothing was done.');
+}
+
+/** The terminal stays as it is, so that Ctrl-C ends the process; the end of the input is an empty line. */
+async function readLine(io: Io): Promise<string> {
+  const lines = createInterface({ input: io.stdin, terminal: false });
+  try {
+    return await new Promise<string>(resolve => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(''));
+    });
+  } finally {
+    lines.close();
+    io.stdin.pause();
+  }
+}

@@ -1,0 +1,53 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { confirm } from '../../src/cli/confirm.js';
+import { explain } from '../../src/cli/exit.js';
+
+async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
+  const [stdin, stderr] = [new PassThrough(), new PassThrough()];
+  const said = text(stderr);
+  stdin.end(typed);
+  const terminal = options.terminal ?? true;
+  const outcome = await confirm(
+    {
+      stdin,
+      stdout: new PassThrough(),
+      stderr,
+      env: {},
+      now: () => 0,
+      terminal: { stdin: terminal, stdout: false, stderr: false },
+      columns: 80,
+      interruption: () => new AbortController().signal,
+      tellParent: () => undefined,
+    },
+    'This burns the barn.',
+    { yes: options.yes === true },
+  ).then(
+    () => 'go on',
+    (error: unknown) => explain(error),
+  );
+  stderr.end();
+  return { outcome, said: await said };
+}
+
+test('a person is asked, and only yes is yes', async () => {
+  for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
+    const { outcome, said } = await ask(typed);
+    expect(outcome).toBe('go on');
+    expect(said).toBe('This burns the barn. This cannot be undone. Go on? [y/N] ');
+  }
+  for (const typed of ['\n', 'n\n', 'no\n', 'yesterday\n', '', 'yea']) {
+    expect((await ask(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
+  }
+});
+
+test('where nobody can be asked it is refused, and --yes is the way', async () => {
+  const { outcome, said } = await ask('y\n', { terminal: false });
+  expect(outcome).toEqual({
+    exitCode: 2,
+    lines: ['This burns the barn. This cannot be undone.', 'Add --yes to do it without a question.'],
+  });
+  expect(said).toBe('');
+  expect(await ask('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', said: '' });
+});
