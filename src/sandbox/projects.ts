@@ -6,6 +6,7 @@ import type { Store } from './store.js';
 import { IS_COUNTRY_CODE, NOT_EMPTY, type PageQuery, readFields, refuseFaults } from './validate.js';
 
 type ProjectShape = ReturnType<typeof project>;
+type WholeProject = ProjectShape & { readonly isPublic: boolean };
 
 export interface Projects {
   /** The list, one, and the finder show public projects only. */
@@ -13,9 +14,9 @@ export interface Projects {
   getPublic(id: string): ProjectShape;
   findPublic(query: Readonly<Record<string, unknown>>): ProjectShape;
   /** The human side sees every project. */
-  all(): readonly ProjectShape[];
-  create(body: unknown): ProjectShape;
-  change(id: string, body: unknown): ProjectShape;
+  all(): readonly WholeProject[];
+  create(body: unknown): WholeProject;
+  change(id: string, body: unknown): WholeProject;
 }
 
 const PROJECT_OF_CREDIT = 'select p.* from credits c join projects p on p.id = c.project_id';
@@ -55,7 +56,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
     return showPublic(findBySerialization.get(serialization));
   }
 
-  function create(body: unknown): ProjectShape {
+  function create(body: unknown): WholeProject {
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const made = {
@@ -76,10 +77,10 @@ export function createProjects({ db, newId, write }: Store): Projects {
       if (findNumber.get(num) !== undefined) throw conflict('A project with this number exists');
       insert.run({ ...made, num, now });
     });
-    return project(found(find.get(made.id), 'Project'));
+    return showWhole(found(find.get(made.id), 'Project'));
   }
 
-  function change(id: string, body: unknown): ProjectShape {
+  function change(id: string, body: unknown): WholeProject {
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const old = found(find.get(id), 'Project');
@@ -88,7 +89,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
     const isPublic = fields.flag('isPublic', old.is_public === 1) ? 1 : 0;
     refuseFaults(faults);
     write(now => update.run(name, short, isPublic, now, id));
-    return project(found(find.get(id), 'Project'));
+    return showWhole(found(find.get(id), 'Project'));
   }
 
   return {
@@ -99,7 +100,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
     },
     getPublic: id => showPublic(find.get(id)),
     findPublic,
-    all: () => everyRow.all().map(project),
+    all: () => everyRow.all().map(showWhole),
     create,
     change,
   };
@@ -114,4 +115,8 @@ function readQueryText(query: Readonly<Record<string, unknown>>, name: string): 
 
 function showPublic(row: ProjectRow | undefined): ProjectShape {
   return project(found(row?.is_public === 1 ? row : undefined, 'Project'));
+}
+
+function showWhole(row: ProjectRow): WholeProject {
+  return { ...project(row), isPublic: row.is_public === 1 };
 }
