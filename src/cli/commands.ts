@@ -20,5 +20,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   history: () => import('./history.js'),
   snapshot: () => import('./snapshot.js'),
   schema: () => import('./schema.js'),
+  sandbox: () => import('./sandbox.js'),
   migrate: () => import('./migrate.js'),
 };

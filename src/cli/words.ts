@@ -18,3 +18,23 @@ export function readNumber(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CommandFault(EXIT.usage, `Expected the number of ${what}, got "${text}".`);
 }
+
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds of `500ms`, `30s`, `10m`, `2h` or `1d`. */
+export function readDuration(what: string, text: string): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|min|h|d)$/.exec(text) ?? [];
+  const size = MS_PER_UNIT[unit];
+  if (size !== undefined) return Math.round(Number(number) * size);
+  throw new CommandFault(
+    EXIT.usage,
+    `${what}: expected a time such as 500ms, 30s, 10m, 2h or 1d, got "${text}".`,
+  );
+}

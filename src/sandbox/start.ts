@@ -93,7 +93,8 @@ function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOpt
     const made = createWorld({ seed, startAt, ...world });
     fillWorld(store.db, made, () => writeSetting(store.db, 'world', asked));
   } else if (present !== asked) {
-    throw new Error(`${store.file} holds the world ${String(present)}, not ${asked}`);
+    const held = typeof present === 'string' ? present : JSON.stringify(present);
+    throw new Error(`${store.file} holds the world ${held}, not ${asked}`);
   }
 }
 

@@ -1,0 +1,393 @@
+import type { Field, VerbGroup } from './sandbox-verb.js';
+
+const APP: Field = { flags: '<app>', into: 'id', kind: 'app', what: 'its id or name' };
+const ORGANIZATION: Field = {
+  flags: '<organization>',
+  into: 'id',
+  kind: 'organization',
+  what: 'its id or name',
+};
+const OF_ORGANIZATION: Field = {
+  flags: '--organization <id>',
+  into: 'id',
+  kind: 'organization',
+  required: true,
+  what: 'id or name of the organization',
+};
+const PROJECT: Field = { flags: '<project>', into: 'id', kind: 'project', what: 'its id, name or number' };
+const INSTALLATION: Field = {
+  flags: '<installation>',
+  into: 'id',
+  kind: 'installation',
+  what: 'its id, or the name of its organization',
+};
+const REQUEST: Field = { flags: '<request>', into: 'id', what: 'its id' };
+const CREDIT: Field = {
+  flags: '--credit-id <id>',
+  into: 'creditId',
+  required: true,
+  what: 'id of the credit',
+};
+const AMOUNT: Field = {
+  flags: '--amount <tonnes>',
+  into: 'amount',
+  kind: 'number',
+  required: true,
+  what: 'how much',
+};
+const LIMIT: Field = { flags: '--limit <n>', into: 'limit', kind: 'number', what: 'show the newest so many' };
+const PERMISSIONS: Field = {
+  flags: '--permission <name...>',
+  into: 'permissions',
+  kind: 'texts',
+  what: 'permission to ask for, such as organization_warehouse:write; all that are wanted',
+};
+const WEBHOOK: readonly Field[] = [
+  { flags: '--webhook-url <url>', into: 'webhookUrl', what: 'where its webhooks go' },
+  { flags: '--webhook-secret <text>', into: 'webhookSecret', what: 'what they are signed with' },
+];
+
+const INSTALLED = ['id', 'organization.fullName', 'organization.id', 'appNameId', 'state', 'permissions'];
+const MOVED = ['creditId', 'organizationId', 'place', 'amount'];
+const REQUESTS = ['id', 'action', 'state', 'amount', 'creditId', 'fromOrganizationId', 'createdAt'];
+
+/** What people do with a registry, and its description leaves to them. */
+export const PEOPLE: readonly VerbGroup[] = [
+  {
+    name: 'apps',
+    what: 'Apps that organizations may install',
+    verbs: [
+      {
+        command: 'list',
+        what: 'List the apps',
+        route: 'GET /apps',
+        list: 'apps',
+        columns: ['id', 'name', 'permissions', 'webhookUrl', 'hasWebhookSecret'],
+        example: 'apps list',
+      },
+      {
+        command: 'show',
+        what: 'Show one app; secrets are not shown',
+        route: 'GET /apps/:id',
+        fields: [APP],
+        example: 'apps show my-app',
+      },
+      {
+        command: 'register',
+        what: 'Register an app; without a key of its own it is given one, in a file beside the database',
+        route: 'POST /apps',
+        fields: [
+          { flags: '--name <name>', into: 'name', required: true, what: 'name of the app' },
+          PERMISSIONS,
+          ...WEBHOOK,
+          { flags: '--public-key <file>', into: 'publicKey', kind: 'file', what: 'its RSA public key, PEM' },
+        ],
+        body: ({ publicKey, ...app }) =>
+          publicKey === undefined ? { ...app, generateKey: true } : { ...app, publicKeys: [publicKey] },
+        example:
+          'apps register --name my-app --permission organization_warehouse:write --webhook-url http://127.0.0.1:3000/hook --webhook-secret "a long secret of mine"',
+        next: 'Its id is REGISTRY_APP_ID, its key REGISTRY_PRIVATE_KEY_FILE, its secret WEBHOOK_SECRETS. Next: "carbon-mirror sandbox installations install --app NAME --organization NAME".',
+      },
+      {
+        command: 'change',
+        what: 'Ask for other permissions, or change where webhooks go',
+        route: 'PATCH /apps/:id',
+        fields: [APP, PERMISSIONS, ...WEBHOOK],
+        example: 'apps change my-app --permission organization_warehouse:read organization_inventory:read',
+        next: 'Installations keep their permissions until "carbon-mirror sandbox installations accept-permissions ID".',
+      },
+      {
+        command: 'add-key',
+        what: 'Give an app one more public key',
+        route: 'POST /apps/:id/keys',
+        fields: [
+          APP,
+          {
+            flags: '--public-key <file>',
+            into: 'publicKey',
+            kind: 'file',
+            required: true,
+            what: 'RSA public key, PEM',
+          },
+        ],
+        example: 'apps add-key my-app --public-key new.pem',
+      },
+      {
+        command: 'remove-key',
+        what: 'Take a public key away',
+        route: 'DELETE /apps/:id/keys',
+        fields: [
+          APP,
+          {
+            flags: '--fingerprint <text>',
+            into: 'fingerprint',
+            required: true,
+            what: 'fingerprint of the key, as "apps show" has it',
+          },
+        ],
+        example: 'apps remove-key my-app --fingerprint FINGERPRINT',
+      },
+    ],
+  },
+  {
+    name: 'organizations',
+    what: 'Organizations and their users',
+    verbs: [
+      {
+        command: 'list',
+        what: 'List the organizations',
+        route: 'GET /organizations',
+        list: 'organizations',
+        columns: ['id', 'fullName', 'type', 'countryCode', 'createdAt'],
+        example: 'organizations list',
+      },
+      {
+        command: 'create',
+        what: 'Create a user and an organization, without an app',
+        route: 'POST /organizations',
+        fields: [
+          {
+            flags: '--name <name>',
+            into: 'organization.fullName',
+            required: true,
+            what: 'name of the organization',
+          },
+          {
+            flags: '--type <type>',
+            into: 'organization.type',
+            required: true,
+            what: 'projectProponent, projectDeveloper, marketParticipant, validationBody or other',
+          },
+          { flags: '--country <code>', into: 'organization.countryCode', what: 'two capital letters' },
+          {
+            flags: '--email <address>',
+            into: 'user.email',
+            required: true,
+            what: 'e-mail address of its user',
+          },
+          { flags: '--user-name <name>', into: 'user.fullName', what: 'name of its user' },
+        ],
+        columns: ['organization.id', 'organization.fullName', 'organization.type', 'user.id', 'user.email'],
+        example:
+          'organizations create --name "Harbour Ferries" --type marketParticipant --country IS --email ada@harbour.example',
+      },
+      {
+        command: 'claim',
+        what: 'Let the user claim an organization that an app created',
+        route: 'POST /organizations/:id/claim',
+        fields: [ORGANIZATION],
+        columns: ['id', 'fullName', 'type', 'updatedAt'],
+        example: 'organizations claim "Harbour Ferries"',
+      },
+    ],
+  },
+  {
+    name: 'projects',
+    what: 'Projects that issue credits',
+    verbs: [
+      {
+        command: 'list',
+        what: 'List the projects, public or not',
+        route: 'GET /projects',
+        list: 'projects',
+        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
+        example: 'projects list',
+      },
+      {
+        command: 'create',
+        what: 'Create a project',
+        route: 'POST /projects',
+        fields: [
+          { flags: '--name <name>', into: 'fullName', required: true, what: 'name of the project' },
+          { flags: '--short-description <text>', into: 'shortDescription', what: 'one sentence' },
+          { flags: '--public <yes|no>', into: 'isPublic', kind: 'yes or no', what: 'whether it is listed' },
+          { flags: '--country <code>', into: 'countryCode', what: 'two capital letters' },
+          { flags: '--proponent <id>', into: 'proponentId', kind: 'organization', what: 'whose it is' },
+        ],
+        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
+        example: 'projects create --name "Peat bog at Myrar" --country IS',
+        next: 'Next: "carbon-mirror sandbox credits issue --project NAME --organization NAME --amount 100".',
+      },
+      {
+        command: 'change',
+        what: "Change a project's name, description, or whether it is public",
+        route: 'PATCH /projects/:id',
+        fields: [
+          PROJECT,
+          { flags: '--name <name>', into: 'fullName', what: 'its new name' },
+          { flags: '--short-description <text>', into: 'shortDescription', what: 'one sentence' },
+          { flags: '--public <yes|no>', into: 'isPublic', kind: 'yes or no', what: 'whether it is listed' },
+        ],
+        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
+        example: 'projects change "Sonapur Wind Farm" --public no',
+      },
+    ],
+  },
+  {
+    name: 'credits',
+    what: 'Issue credits and move them',
+    verbs: [
+      {
+        command: 'issue',
+        what: 'Issue a new credit of a project, or more of one that exists',
+        route: 'POST /credits',
+        fields: [
+          { ...OF_ORGANIZATION, into: 'organizationId' },
+          AMOUNT,
+          { flags: '--project <id>', into: 'projectId', kind: 'project', what: 'of a new credit' },
+          { ...CREDIT, required: false, what: 'of one that exists' },
+          { flags: '--place <place>', into: 'place', what: 'warehouse or inventory (default: inventory)' },
+          { flags: '--vintage <year>', into: 'vintage', what: 'of a new credit' },
+          { flags: '--type <type>', into: 'type', what: 'exPost or exAnte' },
+          { flags: '--serialization <text>', into: 'serialization', what: 'of a new credit' },
+        ],
+        columns: MOVED,
+        example:
+          'credits issue --project 103 --organization "Harbour Ferries" --amount 100 --place warehouse',
+      },
+      {
+        command: 'deposit',
+        what: 'Move credits from the inventory into the warehouse',
+        route: 'POST /organizations/:id/deposit',
+        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
+        columns: MOVED,
+        example: 'credits deposit --organization "Harbour Ferries" --credit-id ID --amount 12.5',
+      },
+      {
+        command: 'withdraw',
+        what: 'Move credits from the warehouse into the inventory',
+        route: 'POST /organizations/:id/withdraw',
+        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
+        columns: MOVED,
+        example: 'credits withdraw --organization "Harbour Ferries" --credit-id ID --amount 12.5',
+      },
+      {
+        command: 'retire-off-platform',
+        what: 'Retire credits of the inventory outside the platform: a retirement that nobody has claimed',
+        route: 'POST /organizations/:id/retire-off-platform',
+        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
+        example: 'credits retire-off-platform --organization "Harbour Ferries" --credit-id ID --amount 1',
+      },
+      {
+        command: 'claim-retirement',
+        what: 'Say for whom and why a retirement was made, or correct that',
+        route: 'PATCH /retirements/:id',
+        fields: [
+          { flags: '<retirement>', into: 'id', what: 'its id' },
+          { flags: '--beneficiary <name>', into: 'beneficiary', required: true, what: 'for whom' },
+          { flags: '--reason <text>', into: 'reason', required: true, what: 'why' },
+          { flags: '--comment <text>', into: 'comment', what: 'anything else' },
+        ],
+        columns: [
+          'id',
+          'isClaimed',
+          'beneficiary',
+          'reason',
+          'comment',
+          'amount',
+          'serialization',
+          'createdAt',
+        ],
+        example: 'credits claim-retirement ID --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
+      },
+    ],
+  },
+  {
+    name: 'installations',
+    what: 'Apps on organizations',
+    verbs: [
+      {
+        command: 'list',
+        what: 'List all installations, with their state',
+        route: 'GET /installations',
+        list: 'installations',
+        columns: INSTALLED,
+        example: 'installations list',
+      },
+      {
+        command: 'install',
+        what: 'Install an app on an organization, with the permissions that it asks for',
+        route: 'POST /installations',
+        fields: [
+          {
+            flags: '--app <id>',
+            into: 'appId',
+            kind: 'app',
+            required: true,
+            setting: 'REGISTRY_APP_ID',
+            what: 'id or name of the app (default: REGISTRY_APP_ID)',
+          },
+          { ...OF_ORGANIZATION, into: 'organizationId' },
+        ],
+        columns: INSTALLED,
+        example: 'installations install --app my-app --organization "Harbour Ferries"',
+      },
+      {
+        command: 'uninstall',
+        what: 'Take the app off its organization',
+        route: 'POST /installations/:id/uninstall',
+        fields: [INSTALLATION],
+        columns: INSTALLED,
+        example: 'installations uninstall "Harbour Ferries"',
+        next: 'Uninstalled: what its app holds of the organization stays with the app.',
+      },
+      {
+        command: 'suspend',
+        what: 'Suspend an installation',
+        route: 'POST /installations/:id/suspend',
+        fields: [INSTALLATION],
+        columns: INSTALLED,
+        example: 'installations suspend "Harbour Ferries"',
+        next: 'Suspended: its tokens answer 403 until "carbon-mirror sandbox installations unsuspend ID".',
+      },
+      {
+        command: 'unsuspend',
+        what: 'Let a suspended installation work again',
+        route: 'POST /installations/:id/unsuspend',
+        fields: [INSTALLATION],
+        columns: INSTALLED,
+        example: 'installations unsuspend "Harbour Ferries"',
+        next: 'It works again.',
+      },
+      {
+        command: 'accept-permissions',
+        what: 'Grant what the app asks for now',
+        route: 'POST /installations/:id/accept-permissions',
+        fields: [INSTALLATION],
+        columns: INSTALLED,
+        example: 'installations accept-permissions "Harbour Ferries"',
+      },
+    ],
+  },
+  {
+    name: 'requests',
+    what: 'Inventory requests that wait for an administrator',
+    verbs: [
+      {
+        command: 'list',
+        what: 'List the newest inventory requests of all organizations',
+        route: 'GET /requests',
+        fields: [LIMIT],
+        list: 'creditRequests',
+        columns: REQUESTS,
+        example: 'requests list',
+      },
+      {
+        command: 'accept',
+        what: 'Accept a request: its credits move or are retired',
+        route: 'POST /requests/:id/accept',
+        fields: [REQUEST],
+        columns: REQUESTS,
+        example: 'requests accept ID',
+      },
+      {
+        command: 'decline',
+        what: 'Decline a request',
+        route: 'POST /requests/:id/decline',
+        fields: [REQUEST],
+        columns: REQUESTS,
+        example: 'requests decline ID',
+      },
+    ],
+  },
+];

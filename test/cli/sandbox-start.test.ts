@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { sandboxFolder, temporarySandbox } from '../support/sandbox.js';
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly line: string;
+}
+
+/** The built program, up to the first line that it prints. */
+async function start(...words: string[]): Promise<Started> {
+  const child = spawn(process.execPath, ['dist/main.js', 'sandbox', ...words], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { PATH: process.env['PATH'] },
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, line: String(line) };
+}
+
+async function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  return (await exit)[0];
+}
+
+test('a sandbox says where it is, stops at a signal and goes on from there the next time', async () => {
+  const folder = sandboxFolder();
+  const first = await start(
+    'start',
+    '--port',
+    '0',
+    '--folder',
+    folder,
+    '--seed',
+    '7',
+    '--organizations',
+    '2',
+    '--json',
+  );
+  const { url } = JSON.parse(first.line);
+  const list = ['sandbox', 'organizations', 'list', '--json', '--url'];
+  const before = await runCommand([...list, url]);
+  expect(JSON.parse(before.stdout)).toHaveLength(2);
+  expect(await stopped(first.child, 'SIGTERM')).toBe(0);
+  const second = await start('--port', '0', '--folder', folder);
+  expect((await runCommand([...list, second.line])).stdout).toBe(before.stdout);
+  expect(await stopped(second.child, 'SIGINT')).toBe(0);
+});
+
+test('a strict sandbox with another header prefix refuses a call without it', async () => {
+  const { child, line } = await start(
+    'start',
+    '--port',
+    '0',
+    '--folder',
+    sandboxFolder(),
+    '--strict',
+    '--header-prefix',
+    'icr',
+  );
+  expect((await fetch(`${line}/projects`)).status).toBe(400);
+  expect((await fetch(`${line}/projects`, { headers: { 'x-icr-api-version': '2023-06-16' } })).status).toBe(
+    401,
+  );
+  await stopped(child, 'SIGTERM');
+});
+
+test('likely mistakes are told, exit code 2', async () => {
+  const sandbox = await temporarySandbox();
+  const folder = sandboxFolder();
+  for (const [words, text] of [
+    [['--port', String(sandbox.port)], `Another program has port ${sandbox.port}`],
+    [['--port', 'x'], '--port: expected a whole number'],
+    [['--port', '70000'], 'Expected a port'],
+    [['--seed', '-1'], '--seed: expected a whole number'],
+    [['--organizations', '0'], 'organizations: expected at least 1'],
+    [['--header-prefix', 'a b'], '--header-prefix: expected a plain word'],
+    [['--folder', '/dev/null/x'], '/dev/null/x cannot be used'],
+  ] as const) {
+    const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...words]);
+    expect(outcome, words.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(outcome.stderr).toContain(text);
+    expect(outcome.stderr).not.toMatch(/\n\s+at /);
+  }
+  const typo = await runCommand(['sandbox', 'stats']);
+  expect(typo).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('There is no command "sandbox stats"'),
+  });
+});
+
+test('a folder keeps the world that it began with', async () => {
+  const folder = sandboxFolder();
+  const { child } = await start('--port', '0', '--folder', folder, '--seed', '1', '--retirements', '3');
+  await stopped(child, 'SIGTERM');
+  const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', '--seed', '2']);
+  expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(outcome.stderr).toContain('holds the world {"seed":1,"retirements":3}, not {"seed":2}');
+  expect(outcome.stderr).toContain('Leave --seed');
+});
