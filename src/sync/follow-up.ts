@@ -22,10 +22,19 @@ export async function followUp(
   }
   if (readWish(run.job.payload).full) await certificates.makeAllDue(organizationId);
   await certificates.enter();
-  if (certificates.isDue(organizationId)) {
+  if (
+    run.job.trigger === 'schedule' ||
+    isNew(context, organizationId) ||
+    certificates.isDue(organizationId)
+  ) {
     inbox.enqueue(certificatesJob(installation.id, organizationId), now());
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
+}
+
+/** Where nothing is due a walk costs no call, and says that all certificates are there. */
+function isNew({ standing }: Context, organizationId: string): boolean {
+  return (standing.lastRead(organizationId, 'certificates')?.completeAt ?? null) === null;
 }
 
 export function certificatesJob(installationId: string, organizationId: string): NewJob {

@@ -79,7 +79,6 @@ async function settle(program: Program): Promise<void> {
   program.registry.deliveries.behave({ drop: 0, duplicate: 0, reorder: 0 });
   program.registry.deliveries.release();
   await program.rest();
-  program.time.move(60_000);
   await program.reconcile();
 }
 

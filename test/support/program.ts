@@ -69,9 +69,9 @@ export interface Program {
   kill(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
-  /** One time of the schedule, and everything that comes of it. */
+  /** A minute later: one time of the schedule, and everything that comes of it. */
   reconcile(): Promise<void>;
-  rows(sql: string, ...values: unknown[]): unknown[];
+  readonly rows: (sql: string, ...values: unknown[]) => unknown[];
 }
 
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
@@ -155,6 +155,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     startWorker,
     rest,
     async reconcile() {
+      time.move(60_000);
       enqueueTick(inbox, time.now(), time.now(), time.now());
       await rest();
     },

@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import { differences } from '../support/compare.js';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { startInstalled } from '../support/installed.js';
+import type { Program } from '../support/program.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+
+/** What a person asks for: look at this organization now. */
+function lookJob(organizationId: string, { rows }: Program) {
+  const [found] = rows(
+    "SELECT id FROM installations WHERE organization_id = ? AND state = 'active'",
+    organizationId,
+  );
+  return installationJob(Object(found)['id'], organizationId, 'person');
+}
+
+async function addOrganization(program: Program) {
+  const { id: organizationId } = createOrganization(program.sandbox);
+  program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  return { organizationId };
+}
+
+const RETIREMENTS = '/organizations/*/retirements';
+
+test.each([
+  ['a page of HTML with 200', { kind: 'html' }],
+  ['an answer of a wrong shape', { kind: 'wrongShape', options: { body: { retirements: { no: 'list' } } } }],
+  ['an answer that is cut short', { kind: 'cut', options: { bytes: 40, cleanEnd: true } }],
+  ['an answer whose connection breaks', { kind: 'cut', options: { bytes: 40 } }],
+  ['a row without its id', { kind: 'wrongShape', options: { body: { retirements: [{ amount: 1 }] } } }],
+])('T34 %s touches no row, and only that resource is read again', async (_name, fault) => {
+  const { program, organizationId, retire, calls } = await startInstalled();
+  retire(5);
+  await program.rest();
+  program.registry.faults.add({ path: RETIREMENTS, count: 1, ...fault });
+  const before = { retirements: calls('/retirements'), warehouse: calls('/warehouse/inventory') };
+  retire(6);
+  await expect.poll(() => program.inbox.listJobs({ state: 'ready' }).map(job => job.kind)).toEqual(['retry']);
+  expect(program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
+  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
+  const [state] = program.rows("SELECT state, error FROM freshness WHERE resource = 'retirements'");
+  expect(state).toMatchObject({ state: 'failing' });
+  expect(Object(state)['error']).not.toBeNull();
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+  expect(calls('/warehouse/inventory')).toBe(before.warehouse + 1);
+  expect(calls('/retirements')).toBe(before.retirements + 2);
+  expect(program.rows('SELECT * FROM retirements_past WHERE organization_id = ?', organizationId)).toEqual(
+    [],
+  );
+});
+
+test('T33 an organization whose answers never come keeps nobody else waiting', async () => {
+  const { program, organizationId } = await startInstalled({
+    http: { deadlineMs: 400, streamDeadlineMs: 400 },
+  });
+  const other = await addOrganization(program);
+  program.registry.faults.add({ path: `/organizations/${organizationId}/**`, kind: 'silence' });
+  program.registry.credits.friendbot(organizationId);
+  program.registry.credits.friendbot(other.organizationId);
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(lookJob(other.organizationId, program), program.time.now());
+  const rows = () =>
+    program.rows('SELECT 1 FROM inventory_credits WHERE organization_id = ?', other.organizationId).length;
+  await expect.poll(rows, { timeout: 5000 }).toBe(1);
+  program.registry.faults.clear();
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+});
+
+test('T35 a warehouse that is suddenly all but empty is believed only when a second read a minute later agrees', async () => {
+  const { program, organizationId } = await startInstalled();
+  for (let credit = 0; credit < 24; credit++) issueCredit(program.sandbox, organizationId, { amount: 1 });
+  await program.reconcile();
+  const empty = { credits: [], organizationId };
+  program.registry.faults.add({
+    path: '/organizations/*/warehouse/inventory',
+    kind: 'wrongShape',
+    options: { body: empty },
+  });
+  const ask = () => {
+    program.time.move(2000);
+    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  };
+  const count = () => program.rows('SELECT 1 FROM warehouse_credits').length;
+  const state = () =>
+    Object(program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")[0])['state'];
+  ask();
+  await program.worker().idle();
+  expect([count(), state()]).toEqual([25, 'doubtful']);
+  program.time.move(5000);
+  ask();
+  await program.worker().idle();
+  expect([count(), state()]).toEqual([25, 'doubtful']);
+  await program.kill();
+  program.time.move(65_000);
+  program.startWorker();
+  await program.rest();
+  expect([count(), state()]).toEqual([0, 'current']);
+});
+
+test('T35 the same list full again at the second read closes nothing', async () => {
+  const { program, organizationId } = await startInstalled();
+  for (let credit = 0; credit < 24; credit++) issueCredit(program.sandbox, organizationId, { amount: 1 });
+  await program.reconcile();
+  const empty = { credits: [], organizationId };
+  const fault = {
+    path: '/organizations/*/warehouse/inventory',
+    kind: 'wrongShape',
+    options: { body: empty },
+    count: 1,
+  };
+  program.registry.faults.add(fault);
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  program.time.move(65_000);
+  await program.rest();
+  expect(program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(25);
+  expect(program.rows('SELECT 1 FROM warehouse_credits_past')).toHaveLength(0);
+  expect(differences(program)).toEqual([]);
+});
+
+test('T35 retirements that are missing from the list are asked for by id before they are closed', async () => {
+  const { program, organizationId, retire, calls } = await startInstalled();
+  for (let amount = 1; amount <= 6; amount++) retire(amount);
+  await program.rest();
+  const body = {
+    retirements: [],
+    pagination: { total: 0, currentPage: 0, pageCount: 0, nextPage: null, prevPage: null },
+  };
+  program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  expect(program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
+  expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  const [one] = program.rows('SELECT id FROM retirements');
+  expect(calls(`/retirements/${Object(one)['id']}`)).toBeGreaterThan(0);
+});
+
+test('T36 pages without end end after two more pages than there can be, and close nothing', async () => {
+  const { program, organizationId, retire, calls } = await startInstalled();
+  for (let amount = 1; amount <= 6; amount++) retire(amount);
+  await program.rest();
+  const before = calls('/retirements');
+  program.registry.faults.add({ path: RETIREMENTS, kind: 'pageLoop', count: 40 });
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  expect(calls('/retirements') - before).toBeLessThanOrEqual(9);
+  expect(program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
+  expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+});
+
+test.each(['rowsAppear', 'rowsDisappear'])(
+  'T37 %s between pages: no live row is closed, and the next quiet run is complete',
+  async kind => {
+    const { program, organizationId, retire } = await startInstalled();
+    for (let amount = 0; amount < 30; amount++) retire(0.5);
+    await program.rest();
+    const { faults } = program.registry;
+    faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 7 }, count: 3 });
+    faults.add({ path: RETIREMENTS, kind, options: { rows: 2 }, count: 8 });
+    retire(0.5);
+    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+    await program.rest();
+    expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+    faults.clear();
+    await program.reconcile();
+    expect(differences(program)).toEqual([]);
+    expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  },
+);
+
+test('T38 an app that is no longer known is parked where people see it, and is no loop', async () => {
+  const { program, organizationId, calls } = await startInstalled();
+  const { faults } = program.registry;
+  const body = { statusCode: 401, message: 'Unauthorized' };
+  faults.add({ path: '/app/**', kind: 'status', options: { status: 401, body } });
+  const before = calls('');
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  const parked = program.inbox.listJobs({ state: 'parked' });
+  expect(parked).toMatchObject([{ last_error_code: 'unauthorized' }]);
+  expect(calls('') - before).toBeLessThanOrEqual(3);
+  faults.clear();
+  await program.reconcile();
+  expect(program.inbox.countJobs()).toMatchObject({ parked: 0, buried: 0 });
+});
+
+test('T39 a refusal in spite of its permission marks the resource forbidden, asks again daily, and stops nothing else', async () => {
+  const { program, organizationId, calls } = await startInstalled();
+  const { faults } = program.registry;
+  const body = { statusCode: 403, message: 'Forbidden' };
+  faults.add({ path: '/organizations/*/members', kind: 'status', options: { status: 403, body } });
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  const states = () => program.rows("SELECT resource, state FROM freshness WHERE state <> 'current'");
+  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  const before = calls('/members');
+  await program.reconcile();
+  expect(calls('/members')).toBe(before);
+  faults.clear();
+  program.time.move(24 * 3_600_000);
+  await program.reconcile();
+  expect(states()).toEqual([]);
+});
+
+test('T44 a suspension that arrives while a long list is read stops its writes', async () => {
+  const { program, installationId, retire } = await startInstalled();
+  for (let amount = 0; amount < 12; amount++) retire(0.5);
+  await program.rest();
+  const { faults, installations } = program.registry;
+  faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });
+  faults.add({ path: RETIREMENTS, kind: 'delay', options: { delayMs: 100 } });
+  retire(0.5);
+  await expect.poll(() => program.inbox.countJobs().claimed).toBe(1);
+  installations.suspend(installationId);
+  await program.rest();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  expect(program.rows("SELECT state FROM sync_runs WHERE state = 'running'")).toEqual([]);
+  faults.clear();
+  installations.unsuspend(installationId);
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+});

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { EVENTS } from '../../src/registry/model.js';
+import { differences } from '../support/compare.js';
+import { startInstalled } from '../support/installed.js';
+import { createRandom } from '../support/operations.js';
+import type { Program } from '../support/program.js';
+
+interface Message {
+  readonly body: string;
+  readonly signature: string;
+}
+
+function lastMessage({ registry }: Program): Message {
+  const [latest] = registry.deliveries.list(1);
+  const { body, signature } = registry.deliveries.get(latest?.id ?? 0);
+  return { body, signature: signature ?? '' };
+}
+
+async function post({ webhookUrl }: Program, { body, signature }: Message): Promise<number> {
+  const headers = { 'content-type': 'application/json', 'x-registry-signature-256': signature };
+  const response = await fetch(webhookUrl, { method: 'POST', headers, body });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** One genuine message of each of the seven events, about one installation. */
+async function everyMessage() {
+  const installed = await startInstalled();
+  const { program, installationId, organizationId, creditId, retire } = installed;
+  const { registry, app } = program;
+  const messages = [lastMessage(program)];
+  const keep = () => messages.push(lastMessage(program));
+  retire(1);
+  keep();
+  registry.credits.withdraw(organizationId, { creditId, amount: 20 });
+  const retirementData = { reason: 'r', beneficiaryName: 'b' };
+  const order = { action: 'retire', body: { creditId, amount: 2, retirementData } } as const;
+  registry.requests.accept(registry.requests.create(organizationId, app.id, order).id);
+  keep();
+  registry.installations.suspend(installationId);
+  keep();
+  registry.installations.unsuspend(installationId);
+  keep();
+  registry.installations.acceptPermissions(installationId);
+  keep();
+  registry.installations.uninstall(installationId);
+  keep();
+  return { ...installed, messages };
+}
+
+test('T08 in whatever order the seven events arrive, the registry decides what is true', async () => {
+  const { program, organizationId, messages } = await everyMessage();
+  expect(new Set(messages.map(message => JSON.parse(message.body).event))).toEqual(new Set(EVENTS));
+  program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  const random = createRandom(8);
+  for (let order = 0; order < 20; order++) {
+    const shuffled = messages
+      .map(message => ({ message, place: random() }))
+      .sort((a, b) => a.place - b.place);
+    for (const { message } of shuffled) expect(await post(program, message)).toBe(202);
+    await program.rest();
+    expect(differences(program)).toEqual([]);
+  }
+  expect(program.rows("SELECT count(*) AS active FROM installations WHERE state = 'active'")).toEqual([
+    { active: 1 },
+  ]);
+});
+
+test('T07 an old uninstalled, replayed 1,000 times after a new installation, changes nothing', async () => {
+  const { program, organizationId, installationId, calls } = await startInstalled();
+  program.registry.installations.uninstall(installationId);
+  const uninstalled = lastMessage(program);
+  await program.rest();
+  const { id } = program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  const before = { active: calls(`/installations/${id}`), old: calls(`/installations/${installationId}`) };
+  const began = program.ended.length;
+  for (let post100 = 0; post100 < 10; post100++) {
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => post(program, uninstalled)));
+    expect(new Set(statuses)).toEqual(new Set([202]));
+  }
+  await program.rest();
+  expect(program.rows('SELECT state FROM installations WHERE id = ?', id)).toEqual([{ state: 'active' }]);
+  expect(calls(`/installations/${id}`)).toBe(before.active);
+  expect(program.ended.length - began).toBeLessThan(20);
+  expect(calls(`/installations/${installationId}`)).toBeGreaterThan(before.old);
+});
+
+test('T09 50 identical posts at once end in one read and at most one after it', async () => {
+  const { program, retire } = await startInstalled();
+  program.registry.deliveries.behave({ hold: true });
+  retire(3);
+  const message = lastMessage(program);
+  const began = program.ended.length;
+  const statuses = await Promise.all(Array.from({ length: 50 }, () => post(program, message)));
+  expect(statuses).toEqual(Array.from({ length: 50 }, () => 202));
+  await program.rest();
+  const runs = program.ended.slice(began).filter(({ kind }) => kind === 'installation');
+  expect(runs.length).toBeGreaterThanOrEqual(1);
+  expect(runs.length).toBeLessThanOrEqual(2);
+  expect(differences(program)).toEqual([]);
+});
+
+test('lost, repeated and reordered deliveries end in the same rows', async () => {
+  const { program, retire } = await startInstalled();
+  program.registry.deliveries.behave({ duplicate: 2, reorder: 3, drop: 2 });
+  for (let amount = 1; amount <= 5; amount++) retire(amount);
+  program.registry.deliveries.release();
+  await program.rest();
+  await program.reconcile();
+  expect(program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 5 }]);
+  expect(differences(program)).toEqual([]);
+});
+
+test('a delivery is read again after it arrived, even while its installation was just being read', async () => {
+  const { program, retire } = await startInstalled();
+  program.registry.faults.add({
+    path: '/organizations/*/retirements',
+    kind: 'delay',
+    options: { delayMs: 150 },
+    count: 1,
+  });
+  retire(1);
+  await expect.poll(() => program.inbox.countJobs().claimed).toBe(1);
+  retire(2);
+  await program.rest();
+  expect(program.rows('SELECT amount FROM retirements ORDER BY amount')).toEqual([
+    { amount: 1 },
+    { amount: 2 },
+  ]);
+  expect(differences(program)).toEqual([]);
+});

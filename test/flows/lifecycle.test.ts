@@ -1,0 +1,172 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { RESOURCES } from '../../src/sync/plan.js';
+import { differences } from '../support/compare.js';
+import { startInstalled } from '../support/installed.js';
+import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
+
+test('an installation fills the mirror', async () => {
+  const { program, organizationId } = await startInstalled();
+  expect(program.ended).toMatchObject([
+    { kind: 'installation', outcome: 'read' },
+    { kind: 'certificates', outcome: 'fetched' },
+  ]);
+  const current = program.rows("SELECT resource FROM freshness WHERE state = 'current'");
+  expect(new Set(current.map(row => Object(row)['resource']))).toEqual(
+    new Set([...RESOURCES, 'certificates']),
+  );
+  expect(program.rows('SELECT organization_id, amount FROM available_credits')).toEqual([
+    { organization_id: organizationId, amount: 100 },
+  ]);
+  expect(differences(program)).toEqual([]);
+});
+
+test('a finished reservation changes warehouse, reservations and retirements and brings a certificate', async () => {
+  const { program, retire } = await startInstalled();
+  retire(30);
+  await program.rest();
+  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 70 }]);
+  expect(program.rows('SELECT state FROM reservations')).toEqual([{ state: 'finished' }]);
+  expect(program.rows('SELECT amount, beneficiary FROM retirements')).toEqual([
+    { amount: 30, beneficiary: 'Ada' },
+  ]);
+  const [certificate] = program.rows('SELECT file, state FROM certificates');
+  expect(certificate).toMatchObject({ state: 'stored' });
+  expect(readdirSync(join(program.folder, 'certificates'))).toEqual([Object(certificate)['file']]);
+  expect(differences(program)).toEqual([]);
+});
+
+test('a hold that ends by the clock is seen without any event', async () => {
+  const { program, organizationId, creditId } = await startInstalled();
+  program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 40 });
+  await program.reconcile();
+  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 60 }]);
+  program.time.move(10 * 60_000);
+  await program.rest();
+  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
+  expect(program.rows('SELECT state FROM reservations')).toEqual([{ state: 'expired' }]);
+  expect(program.ended.at(-1)).toMatchObject({ kind: 'holds', outcome: 'read' });
+});
+
+test('suspension stops reading and keeps the rows, its end resumes it', async () => {
+  const { program, organizationId, installationId, calls } = await startInstalled();
+  program.registry.installations.suspend(installationId);
+  await program.rest();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  expect(program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
+  expect(program.rows('SELECT * FROM available_credits')).toEqual([]);
+  expect(program.rows('SELECT amount, freshness FROM last_known_credits')).toEqual([
+    { amount: 100, freshness: 'suspended' },
+  ]);
+  const warehouseCalls = calls('/warehouse/inventory');
+  issueCredit(program.sandbox, organizationId, { amount: 5 });
+  await program.reconcile();
+  expect(calls('/warehouse/inventory')).toBe(warehouseCalls);
+  program.registry.installations.unsuspend(installationId);
+  await program.rest();
+  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 105 }]);
+});
+
+test('an end of a suspension that no webhook told is found by the schedule', async () => {
+  const { program, installationId } = await startInstalled();
+  program.registry.installations.suspend(installationId);
+  await program.rest();
+  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.installations.unsuspend(installationId);
+  await program.rest();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  await program.reconcile();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'active' }]);
+});
+
+test('T40 an uninstalled organization is frozen, and no token is asked for again', async () => {
+  const { program, installationId, calls } = await startInstalled();
+  const mints = calls('/accessTokens');
+  program.registry.installations.uninstall(installationId);
+  await program.rest();
+  await program.reconcile();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
+  expect(program.rows('SELECT DISTINCT state FROM freshness')).toEqual([{ state: 'uninstalled' }]);
+  expect(program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
+  expect(calls('/accessTokens')).toBe(mints);
+});
+
+test('a new installation of the same organization goes on where the old one ended', async () => {
+  const { program, organizationId, installationId } = await startInstalled();
+  program.registry.installations.uninstall(installationId);
+  await program.rest();
+  issueCredit(program.sandbox, organizationId, { amount: 7 });
+  program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  expect(program.rows('SELECT state FROM installations ORDER BY state')).toEqual([
+    { state: 'active' },
+    { state: 'uninstalled' },
+  ]);
+  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 107 }]);
+  expect(program.rows('SELECT * FROM warehouse_credits_past')).toEqual([]);
+});
+
+test('T39 a missing permission marks its resources forbidden without a call, and a new one opens them', async () => {
+  const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
+  const { program, installationId, calls } = await startInstalled({ permissions: fewer });
+  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource")).toEqual([
+    { resource: 'reservations' },
+    { resource: 'warehouse' },
+  ]);
+  expect(calls('/warehouse/inventory')).toBe(0);
+  program.registry.apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
+  program.registry.installations.acceptPermissions(installationId);
+  await program.rest();
+  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource")).toEqual(
+    [],
+  );
+  expect(differences(program)).toEqual([]);
+});
+
+test('a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
+  const { program, organizationId } = await startInstalled();
+  issueCredit(program.sandbox, organizationId, { amount: 12 });
+  await program.reconcile();
+  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 112 }]);
+  expect(program.rows('SELECT resource, drift, rows_added FROM drift')).toEqual([
+    { resource: 'warehouse', drift: 1, rows_added: 1 },
+  ]);
+});
+
+test('what a delivery announced is no drift', async () => {
+  const { program, retire } = await startInstalled();
+  retire(1);
+  await program.rest();
+  await program.reconcile();
+  expect(program.rows('SELECT * FROM drift')).toEqual([]);
+});
+
+test('an installation that no webhook announced is found by the schedule', async () => {
+  const { program, organizationId, installationId } = await startInstalled();
+  program.registry.installations.uninstall(installationId);
+  await program.rest();
+  program.registry.deliveries.behave({ drop: 1 });
+  const { id } = program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  await program.reconcile();
+  expect(program.rows('SELECT state FROM installations WHERE id = ?', id)).toEqual([{ state: 'active' }]);
+});
+
+test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
+  const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
+  expect(program.rows('SELECT * FROM members')).toEqual([]);
+  expect(calls('/members')).toBe(0);
+});
+
+test('a project that is not public is marked so and fails nobody', async () => {
+  const { program, organizationId } = await startInstalled();
+  const hidden = program.registry.projects.create({ fullName: 'Hidden', isPublic: false });
+  const credit = { organizationId, projectId: hidden.id, place: 'warehouse', amount: 5, vintage: '2020' };
+  program.registry.credits.issue(credit);
+  await program.reconcile();
+  expect(program.rows('SELECT state FROM project_states WHERE project_id = ?', hidden.id)).toEqual([
+    { state: 'unavailable' },
+  ]);
+  expect(program.rows("SELECT * FROM freshness WHERE state <> 'current'")).toEqual([]);
+});
