@@ -44,8 +44,10 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
   let granted: string | undefined;
 
   /** A token asked for after the permissions were known is not dropped for them again: it would have no end. */
-  const fits = (held: Kept<T>) =>
-    granted === undefined || granted === held.knowing || granted === fingerprint(held.minted.permissions);
+  function fits({ minted: { permissions }, knowing }: Kept<T>): boolean {
+    if (granted === undefined || granted === knowing) return true;
+    return !saysSomething(permissions) || granted === fingerprint(permissions);
+  }
 
   const usable = () => (kept !== undefined && fits(kept) && isAlive(kept, options.now()) ? kept : undefined);
 
@@ -69,7 +71,7 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
       if (kept?.minted.token === token) kept = undefined;
     },
     matchPermissions(permissions) {
-      granted = fingerprint(permissions);
+      if (saysSomething(permissions)) granted = fingerprint(permissions);
     },
     isIdle: () => flight === undefined && usable() === undefined,
   };
@@ -88,6 +90,11 @@ function keep<T extends string>(minted: Minted<T>, nowMs: number, knowing: strin
 
 function isAlive(held: Kept<string>, nowMs: number): boolean {
   return nowMs < held.retiredAtMs && nowMs >= held.mintedAtMs - STEP_BACK_MS;
+}
+
+/** Every installation has one permission at least: none means that the answer does not show them. */
+function saysSomething(permissions: Permissions): boolean {
+  return Object.keys(permissions).length > 0;
 }
 
 function fingerprint(permissions: Permissions): string {

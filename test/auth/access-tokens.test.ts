@@ -222,12 +222,23 @@ describe('when the installation says what it permits', () => {
 
   it('a registry whose tokens never match is not asked for a new one each time', async () => {
     const { registry, tokens } = createRegistry();
-    registry.permissions = {};
+    registry.permissions = { organization_info: 'READ' };
     for (let round = 0; round < 10; round += 1) {
       tokens.matchPermissions('a', write);
       await tokenOf(tokens, 'a');
     }
     expect(registry.asked).toEqual(['a', 'a']);
+  });
+
+  it('where one side does not show the permissions, nothing is compared', async () => {
+    const { registry, tokens } = createRegistry();
+    await tokenOf(tokens, 'a');
+    tokens.matchPermissions('a', {});
+    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    registry.permissions = {};
+    await tokenOf(tokens, 'b');
+    tokens.matchPermissions('b', write);
+    expect(await tokenOf(tokens, 'b')).toBe('token-2');
   });
 });
 
