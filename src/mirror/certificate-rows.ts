@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const CHECK_AGAIN_MS = 30 * DAY_MS;
 const FAILED_FIRST_MS = 5 * MINUTE_MS;
-const ENTER_AT_ONCE = 500;
+const ENTER_AT_ONCE = 250;
 
 export interface CertificateFile {
   readonly file: string;
@@ -63,6 +63,8 @@ export interface CertificateRows {
   due(organizationId: string, at: number, limit: number): DueCertificate[];
   /** Makes up to `limit` of an organization's certificates due; answers how many. */
   makeDue(organizationId: string, at: number, limit: number): number;
+  /** Whether any row, past ones included, names this file. */
+  isNamed(file: string): boolean;
   /** These three write inside a transaction of the caller. */
   store(moment: Moment, file: CertificateFile, stamp: string, runId: number): Stored;
   unavailable(moment: Moment): void;
@@ -101,6 +103,12 @@ export function createCertificateRows(books: Books): CertificateRows {
     `UPDATE certificates SET state = ?, checked_at = ?, due_at = ?, attempts = attempts + 1, error = ?
      WHERE version = ?`,
   );
+  const named = db
+    .prepare<[string, string], number>(
+      `SELECT EXISTS (SELECT 1 FROM certificates WHERE file = ?)
+         OR EXISTS (SELECT 1 FROM certificates_past WHERE file = ?)`,
+    )
+    .pluck();
   const enterSlice = createEnter(books);
 
   return {
@@ -110,6 +118,7 @@ export function createCertificateRows(books: Books): CertificateRows {
       const now = formatInstant(at);
       return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
     },
+    isNamed: file => named.get(file, file) === 1,
     store: ({ organizationId, retirementId, askedAt }, file, stamp, runId) => {
       const known = find.get(organizationId, retirementId);
       if (known === undefined) return 'gone';

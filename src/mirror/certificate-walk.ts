@@ -74,6 +74,7 @@ export function createCertificateStore(
             };
           });
           if (result.stored === 'unchanged') run.counts.unchanged += 1;
+          if (result.stored === 'gone' && !rows.isNamed(file.file)) await folder.remove(file.file);
           return result.stored;
         },
         unavailable: (retirementId, askedAt) =>

@@ -17,7 +17,7 @@ import { type HeldPage, Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 
 /** Rows of one transaction; it stays well under 50 ms. */
-const SLICE = 500;
+const SLICE = 800;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 1_000;
 /** The changes of a long list become visible after so many pages, or so many rows. */

@@ -182,6 +182,8 @@ test('the certificate of a retirement that is gone stays in the history, and its
   expect(scene.db.prepare('SELECT sum(certificates) FROM certificate_sums').pluck().get()).toBe(0);
   expect(readdirSync(scene.files)).toHaveLength(1);
   expect(await scene.begin().store('r-1', pdf('late'), scene.clock.at)).toBe('gone');
+  expect(await scene.begin().store('r-1', pdf('x'), scene.clock.at)).toBe('gone');
+  expect(readdirSync(scene.files)).toHaveLength(1);
 });
 
 test('a sync in full makes every certificate due again', async () => {
