@@ -304,9 +304,10 @@ describe('refusals', () => {
   });
 
   test('T69 no error holds the token, nor anything that looks like one', async () => {
-    const echo = `token crs_secret1 and crs_0123456789abcdef and eyJhbGciOi.eyJpc3.sig and Bearer abc`;
+    const token = installationTokenSource('plain-secret1');
+    const echo = `token plain-secret1 and crs_0123456789abcdef and eyJhbGciOi.eyJpc3.sig and Bearer abc`;
     nock(ORIGIN).persist().get(/.*/).reply(400, ownShape(400, echo));
-    const error = await failure(testHttp(ORIGIN).call(get()));
+    const error = await failure(testHttp(ORIGIN).call(get({ token })));
     const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
     expect(everything).not.toMatch(/secret1|0123456789abcdef|eyJ|Bearer abc/);
     expect(error.registryMessage).toContain('[token]');
@@ -345,7 +346,7 @@ describe('renewing the credential', () => {
   test('T38 a 401 again is the answer: no loop', async () => {
     const tokens = statuses(ORIGIN, 401, 401, 200);
     const error = await failure(
-      testHttp(ORIGIN).call(get({ token: installationTokenSource('crs_1', 'crs_2') })),
+      testHttp(ORIGIN).call(get({ token: installationTokenSource('crs_1', 'crs_2', 'crs_3') })),
     );
     expect(error.code).toBe('unauthorized');
     expect(tokens).toHaveLength(2);
@@ -353,7 +354,9 @@ describe('renewing the credential', () => {
 
   test('T38 a 403 on a token that was just minted is the answer', async () => {
     const tokens = statuses(ORIGIN, 403, 200);
-    const token = { get: async () => ({ token: 'crs_1', fresh: true }), refuse: () => undefined };
+    let minted = 0;
+    const mint = async () => ({ token: `crs_${(minted += 1)}`, fresh: true });
+    const token = { get: mint, refuse: () => undefined };
     expect((await failure(testHttp(ORIGIN).call(get({ token })))).code).toBe('forbidden');
     expect(tokens).toHaveLength(1);
   });
