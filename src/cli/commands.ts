@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   retirements: () => import('./retirements.js'),
   projects: () => import('./projects.js'),
   'as-of': () => import('./as-of.js'),
+  certificates: () => import('./certificates.js'),
   deliveries: () => import('./deliveries.js'),
   jobs: () => import('./jobs.js'),
   history: () => import('./history.js'),

@@ -23,6 +23,11 @@ export class CommandFault extends Error {
   }
 }
 
+/** For work that can be left at any point: Ctrl-C ends it here. */
+export function demandNotInterrupted(signal: AbortSignal, state = 'Interrupted.'): void {
+  if (signal.aborted) throw new CommandFault(EXIT.interrupted, state);
+}
+
 /** Registry errors are known by their code, so that a quick command need not load the client. */
 const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   unauthorized: EXIT.notAuthorized,

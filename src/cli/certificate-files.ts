@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Sqlite } from '../database/open.js';
+import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
+import { demandNotInterrupted } from './exit.js';
+
+export interface FileFault {
+  readonly organization_id: string;
+  readonly retirement_id: string;
+  readonly file: string;
+  readonly fault: 'missing' | 'changed' | 'unreadable';
+  readonly expected: string;
+  readonly found: string | null;
+}
+
+export const FAULT_COLUMNS = ['organization_id', 'retirement_id', 'file', 'fault', 'expected', 'found'];
+
+export interface FilesVerified {
+  readonly checked: number;
+  readonly bytes: number;
+  readonly faults: readonly FileFault[];
+  /** Files in the folder that no row names, such as one whose row was about to be written in a crash. */
+  readonly unnamed: readonly string[];
+}
+
+const PRIVATE_FILE = 0o600;
+
+/** Hash every stored file again and hold it against its row. */
+export async function verifyFiles(
+  db: Sqlite,
+  folder: string,
+  organizationId: string | null,
+  interrupted: AbortSignal,
+): Promise<FilesVerified> {
+  const faults: FileFault[] = [];
+  const named = new Set<string>();
+  let bytes = 0;
+  for (const stored of Array.from(readStoredFiles(db, organizationId))) {
+    demandNotInterrupted(interrupted);
+    named.add(stored.file);
+    const fault = await verifyFile(folder, stored);
+    if (fault === null) bytes += stored.size;
+    else if (isNamed(db, stored.file)) faults.push(fault);
+  }
+  const present = organizationId === null ? await readdir(folder).catch(() => []) : [];
+  const unnamed = present.filter(file => file.endsWith('.pdf') && !named.has(file) && !isNamed(db, file));
+  return { checked: named.size, bytes, faults, unnamed };
+}
+
+async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault | null> {
+  const { file, sha256 } = stored;
+  const fault = (what: FileFault['fault'], found: string | null): FileFault => ({
+    organization_id: stored.organizationId,
+    retirement_id: stored.retirementId,
+    file,
+    fault: what,
+    expected: sha256,
+    found,
+  });
+  if (basename(file) !== file) return fault('unreadable', 'a name that is no file of the folder');
+  try {
+    const found = await hashOf(join(folder, file));
+    return found === sha256 ? null : fault('changed', found);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return code === 'ENOENT' ? fault('missing', null) : fault('unreadable', code);
+  }
+}
+
+export async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** Copy a certificate and answer the hash of what was written, so that a damaged one is found on the way. */
+export async function copyFile(from: string, to: string): Promise<string> {
+  const hash = createHash('sha256');
+  const target = await open(to, 'wx', PRIVATE_FILE);
+  try {
+    for await (const chunk of createReadStream(from)) {
+      hash.update(chunk);
+      await target.writeFile(chunk);
+    }
+  } finally {
+    await target.close();
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,119 @@
+import { type Command, Option } from 'commander';
+import type { ExportOptions } from './certificate-export.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+import { formatOf, readLimit } from './lists.js';
+import { writeRows, writeValue } from './output.js';
+import { findPlace } from './place.js';
+
+interface ListOptions {
+  readonly organization?: string;
+  readonly state?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+interface VerifyOptions {
+  readonly organization?: string;
+  readonly json?: boolean;
+}
+
+const STATES = ['pending', 'unavailable', 'stored'];
+
+export function define(program: Command, io: Io): void {
+  const group = examples(
+    program
+      .command('certificates')
+      .description('The official PDF of each retirement: list, check, take away'),
+    [
+      'carbon-mirror certificates list --state unavailable',
+      'carbon-mirror certificates verify',
+      'carbon-mirror certificates export audit-2025 --organization ID --as-of 2025-12-31',
+      '(cd audit-2025 && sha256sum -c SHA256SUMS)',
+    ],
+  );
+  group
+    .command('list')
+    .description('List certificates, newest first')
+    .option('--organization <id>', 'of one organization only')
+    .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
+    .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
+    .option('--json', 'print the rows as JSON')
+    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
+    .action((options: ListOptions) => list(io, options));
+  group
+    .command('verify')
+    .description(
+      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed',
+    )
+    .option('--organization <id>', 'of one organization only')
+    .option('--json', 'print the result as JSON')
+    .action((options: VerifyOptions) => verify(io, options));
+  group
+    .command('export')
+    .description('Copy PDFs into a new folder, with certificates.csv and SHA256SUMS')
+    .argument('<folder>', 'a folder that is empty or not there yet')
+    .option('--organization <id>', 'of one organization only')
+    .option('--as-of <date>', 'as they stood then: a date (the end of that day in UTC) or an instant')
+    .option('--json', 'print what was written as JSON')
+    .action(async (folder: string, options: ExportOptions) => {
+      const { exportCertificates } = await import('./certificate-export.js');
+      await exportCertificates(io, folder, options);
+    });
+}
+
+async function list(io: Io, options: ListOptions): Promise<void> {
+  const { openReader } = await import('../query/open.js');
+  const { readCertificates } = await import('../query/certificates.js');
+  const { LISTS } = await import('../query/lists.js');
+  const limit = readLimit(options.limit);
+  const db = openReader(findPlace(io));
+  try {
+    const filter = {
+      organizationId: options.organization ?? null,
+      state: options.state ?? null,
+      limit: limit || -1,
+    };
+    const rows = readCertificates(db, filter);
+    const shown = await writeRows(io, formatOf(options), LISTS.certificates.columns, rows);
+    if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
+  } finally {
+    db.close();
+  }
+}
+
+async function verify(io: Io, options: VerifyOptions): Promise<void> {
+  const { openReader } = await import('../query/open.js');
+  const { FAULT_COLUMNS, verifyFiles } = await import('./certificate-files.js');
+  const place = findPlace(io);
+  const interrupted = io.interruption();
+  const db = openReader(place);
+  try {
+    const result = await verifyFiles(db, place.certificates, options.organization ?? null, interrupted);
+    if (options.json) await writeValue(io, result);
+    else if (result.faults.length > 0) {
+      await writeRows(
+        io,
+        'table',
+        FAULT_COLUMNS,
+        result.faults.map(fault => ({ ...fault })),
+      );
+    }
+    if (result.unnamed.length > 0) {
+      say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
+    }
+    const { checked, bytes, faults } = result;
+    if (faults.length === 0) {
+      return say(io, `${checked} files, ${(bytes / 1e6).toFixed(1)} MB: each is as it was stored.`);
+    }
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `${faults.length} of ${checked} files are not as they were stored.`,
+      'Restore them from a backup, or fetch them again: "carbon-mirror sync --resource certificates --full".',
+    );
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+let demo: DemoMirror;
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+});
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+async function run(...argv: string[]) {
+  return await runCommand(['certificates', ...argv], { env: { DATA_DIR: demo.folder } });
+}
+
+async function json(...argv: string[]) {
+  const { exitCode, stdout } = await run(...argv, '--json');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout);
+}
+
+function stored() {
+  return demo.query(
+    "SELECT retirement_id, file, sha256 FROM certificates WHERE state = 'stored' ORDER BY file",
+  );
+}
+
+/** Change one stored file, look, and put it back as it was. */
+async function withFile(change: (path: string) => void, look: () => Promise<void>): Promise<void> {
+  const path = join(demo.folder, 'certificates', String(stored()[0]?.['file']));
+  const whole = readFileSync(path);
+  change(path);
+  try {
+    await look();
+  } finally {
+    writeFileSync(path, whole);
+  }
+}
+
+describe('list', () => {
+  test('shows certificates, by state and by organization', async () => {
+    expect(await json('list', '--limit', '0')).toHaveLength(demo.query('SELECT 1 FROM certificates').length);
+    expect(await json('list', '--state', 'stored', '--limit', '0')).toHaveLength(stored().length);
+    const id = demo.organizationIds[0] ?? '';
+    const own: { organization_id: string }[] = await json('list', '--organization', id);
+    expect(new Set(own.map(row => row.organization_id))).toEqual(new Set([id]));
+    const limited = await run('list', '--limit', '1');
+    expect(limited.stdout).toContain('retirement_id');
+    expect(limited.stderr).toContain('There may be more');
+    expect((await run('list', '--csv')).stdout.split('\r\n')[0]).toContain('retirement_id,organization_id');
+  });
+
+  test('a state that there is none of is a mistake, exit 2', async () => {
+    expect(await run('list', '--state', 'lost')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});
+
+describe('verify', () => {
+  test('every stored file is as it was stored', async () => {
+    const { exitCode, stdout, stderr } = await run('verify');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+    expect(stderr).toContain(`${stored().length} files`);
+    expect(await json('verify')).toMatchObject({ checked: stored().length, faults: [], unnamed: [] });
+  });
+
+  test('one changed byte is found, exit 3 in words and as data', async () => {
+    await withFile(
+      path => {
+        const bytes = readFileSync(path);
+        bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+        writeFileSync(path, bytes);
+      },
+      async () => {
+        const { exitCode, stdout, stderr } = await run('verify');
+        expect(exitCode).toBe(3);
+        expect(stdout).toMatch(/changed/);
+        expect(stderr).toContain('1 of ');
+        const data = await run('verify', '--json');
+        expect(data.exitCode).toBe(3);
+        expect(JSON.parse(data.stdout).faults).toMatchObject([
+          { fault: 'changed', file: stored()[0]?.['file'], expected: stored()[0]?.['sha256'] },
+        ]);
+      },
+    );
+  });
+
+  test('a missing file is found, and one that no row names is told and is no fault', async () => {
+    await withFile(
+      path => renameSync(path, join(demo.folder, 'certificates', 'nobody-000000000000.pdf')),
+      async () => {
+        const { exitCode, stdout } = await run('verify', '--json');
+        expect(exitCode).toBe(3);
+        expect(JSON.parse(stdout)).toMatchObject({
+          faults: [{ fault: 'missing' }],
+          unnamed: ['nobody-000000000000.pdf'],
+        });
+      },
+    );
+    const after = await run('verify');
+    expect(after.exitCode).toBe(0);
+    expect(after.stderr).toContain('belong to no row');
+  });
+
+  test('an organization that holds none has nothing to check', async () => {
+    expect(await json('verify', '--organization', 'nobody')).toMatchObject({ checked: 0 });
+  });
+});
+
+describe('export', () => {
+  test('writes PDFs, a list and sums that sha256sum accepts, for their owner only', async () => {
+    const folder = join(demo.folder, 'export');
+    const { certificates, damaged } = await json('export', folder);
+    expect({ certificates, damaged }).toEqual({ certificates: stored().length, damaged: [] });
+    expect(readdirSync(folder)).toHaveLength(stored().length + 2);
+    const checked = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' });
+    expect(checked.trimEnd().split('\n')).toHaveLength(stored().length + 1);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, 'certificates.csv')).mode & 0o777).toBe(0o600);
+    const [head = '', first = ''] = readFileSync(join(folder, 'certificates.csv'), 'utf8').split('\r\n');
+    expect(head).toBe(
+      'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256',
+    );
+    const [id = ''] = first.split(',');
+    const [row] = demo.query(
+      `SELECT r.beneficiary, c.sha256 FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
+       WHERE r.id = '${id}'`,
+    );
+    expect(first).toContain(String(row?.['beneficiary']));
+    expect(first).toContain(String(row?.['sha256']));
+  });
+
+  test('never touches a folder that holds anything', async () => {
+    const folder = join(demo.folder, 'mine');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'letter.txt'), 'mine');
+    const { exitCode, stdout, stderr } = await run('export', folder);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('never overwrites');
+    expect(readdirSync(folder)).toEqual(['letter.txt']);
+  });
+
+  test('a damaged file is left out and named, exit 3', async () => {
+    const folder = join(demo.folder, 'damaged');
+    await withFile(
+      path => writeFileSync(path, 'not what it was'),
+      async () => {
+        const { exitCode, stdout, stderr } = await run('export', folder, '--json');
+        expect(exitCode).toBe(3);
+        expect(JSON.parse(stdout)).toMatchObject({
+          certificates: stored().length - 1,
+          damaged: [stored()[0]?.['file']],
+        });
+        expect(stderr).toContain(String(stored()[0]?.['file']));
+        execFileSync('sha256sum', ['--quiet', '-c', 'SHA256SUMS'], { cwd: folder });
+      },
+    );
+  });
+
+  test('as of a date it holds what stood then, and before the first read it says so', async () => {
+    const id = demo.organizationIds[0] ?? '';
+    const today = new Date().toISOString().slice(0, 10);
+    const folder = join(demo.folder, 'today');
+    const mine = demo.query(
+      `SELECT 1 FROM certificates WHERE state = 'stored' AND organization_id = '${id}'`,
+    );
+    const own = await json('export', folder, '--organization', id, '--as-of', today);
+    expect(own).toMatchObject({ certificates: mine.length });
+    const before = await run('export', join(demo.folder, 'before'), '--as-of', '2020-01-01');
+    expect(before).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(before.stderr).toContain('not known before');
+    const nobody = await run('export', join(demo.folder, 'none'), '--organization', 'nobody');
+    expect(nobody).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(await run('export', folder, '--as-of', 'yesterday')).toMatchObject({ exitCode: 2 });
+  });
+
+  test('a replaced certificate is exported as of before, and the new one as of now', async () => {
+    const [row] = stored();
+    const old = '2000-01-01T00:00:00.000Z';
+    const body = Buffer.from('%PDF-1.4 what it was once %%EOF');
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const file = `${String(row?.['retirement_id'])}-${sha256.slice(0, 12)}.pdf`;
+    writeFileSync(join(demo.folder, 'certificates', file), body);
+    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
+    db.exec(`
+      INSERT INTO certificates_past SELECT 1000000000, organization_id, retirement_id, state, '${file}', '${sha256}',
+        ${body.length}, '${old}', checked_at, due_at, attempts, error, retirement_version, '${old}', valid_from,
+        sync_run_id, sync_run_id FROM certificates WHERE retirement_id = '${String(row?.['retirement_id'])}';
+      UPDATE resource_states SET first_complete_at = '${old}';
+      UPDATE retirements SET valid_from = '${old}';`);
+    db.close();
+    const before = join(demo.folder, 'then');
+    expect(await json('export', before, '--as-of', '2010-12-31')).toMatchObject({ certificates: 1 });
+    expect(readdirSync(before)).toContain(file);
+    const now = join(demo.folder, 'now');
+    expect(await json('export', now)).toMatchObject({ certificates: stored().length });
+    expect(readdirSync(now)).not.toContain(file);
+    expect(await json('verify')).toMatchObject({ checked: stored().length + 1 });
+  });
+});
