@@ -62,8 +62,18 @@ export function explain(error: unknown): Explanation {
   if (error.name === 'SettingsError' || error.name === 'PrivateKeyError') {
     return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   }
+  if ('code' in error && error.code === 'foreign_registry') {
+    return { exitCode: EXIT.usage, lines: [error.message] };
+  }
+  if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error) {
+    return { exitCode: EXIT.usage, lines: [portTaken(String(error.port))] };
+  }
   const code =
     error.name === 'RegistryError' && 'code' in error ? EXIT_BY_CODE[String(error.code)] : undefined;
   if (code !== undefined) return { exitCode: code, lines: [`The registry: ${error.message}`] };
   return { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
+}
+
+function portTaken(port: string): string {
+  return `Another program has port ${port}: stop it, or set PORT, OPERATIONS_PORT or SANDBOX_PORT to a free one.`;
 }

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { EVENTS } from '../../src/registry/model.js';
+import { APP_ID, installationOf, payloadOf, SECRET, signedPost } from '../support/door.js';
+import { type StartedProcess, startProcess } from '../support/processes.js';
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'carbon-mirror-app-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+interface Receiver extends StartedProcess {
+  readonly dataDir: string;
+  readonly url: string;
+  readonly operationsUrl: string;
+  post(event: string): Promise<Response>;
+}
+
+async function startReceiver(dataDir = join(folder(), 'data')): Promise<Receiver> {
+  const env = {
+    REGISTRY_APP_ID: APP_ID,
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    OPERATIONS_PORT: String(await freePort()),
+  };
+  const started = startProcess(['receive'], env);
+  const ready = await started.line(line => line['msg'] === 'receiving webhooks');
+  const url = `http://127.0.0.1:${String(ready['port'])}`;
+  return {
+    ...started,
+    dataDir,
+    url,
+    operationsUrl: `http://127.0.0.1:${env.OPERATIONS_PORT}`,
+    post: async event => {
+      const { body, headers } = signedPost(
+        payloadOf({ event, installation: installationOf({ id: `of-${event}` }) }),
+      );
+      const all = { 'content-type': 'application/json', ...headers };
+      return await fetch(`${url}/webhooks`, { method: 'POST', headers: all, body });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  return await new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function readInbox(dataDir: string, sql: string): unknown[] {
+  const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: 1000, readonly: true });
+  const rows = db.prepare(sql).all();
+  db.close();
+  return rows;
+}
+
+test('after each of the seven events deliveries holds its installation id', async () => {
+  const receiver = await startReceiver();
+  for (const event of EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
+  expect(
+    readInbox(receiver.dataDir, 'SELECT event, installation_id, verdict FROM deliveries ORDER BY id'),
+  ).toEqual(EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
+});
+
+test('SIGTERM answers what was stored, closes the database cleanly and exits 0', async () => {
+  const receiver = await startReceiver();
+  const posts = Array.from({ length: 20 }, () =>
+    receiver.post('installed').then(
+      ({ status }) => status,
+      () => 0,
+    ),
+  );
+  await posts[0];
+  receiver.child.kill('SIGTERM');
+  const answered = (await Promise.all(posts)).filter(status => status === 202);
+  expect(await receiver.ended).toBe(0);
+  const counted = readInbox(receiver.dataDir, 'SELECT count(*) AS n FROM deliveries');
+  expect(counted).toEqual([{ n: answered.length }]);
+  expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+});
+
+test('a second signal ends it at once, even while a sender is slow', async () => {
+  const receiver = await startReceiver();
+  const socket = connect(Number(new URL(receiver.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  await new Promise<void>(resolve => {
+    socket.write(
+      'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      () => resolve(),
+    );
+  });
+  receiver.child.kill('SIGTERM');
+  while ((await fetch(`${receiver.operationsUrl}/readyz`)).status !== 503) await new Promise(setImmediate);
+  receiver.child.kill('SIGTERM');
+  expect(await receiver.ended).toBe(143);
+  socket.destroy();
+});
+
+test('T03 it refuses to start without a secret, exit 2, and names every setting that is wrong', async () => {
+  const started = startProcess(['receive'], { WEBHOOK_SECRETS: 'short', DATA_DIR: folder(), PORT: '99999' });
+  expect(await started.ended).toBe(2);
+  for (const name of ['REGISTRY_APP_ID', 'WEBHOOK_SECRETS', 'PORT']) expect(started.output()).toContain(name);
+  expect(started.output()).not.toContain('    at ');
+});
+
+test('a port that is taken is told in words, and the process ends', async () => {
+  const receiver = await startReceiver();
+  const port = new URL(receiver.url).port;
+  const second = startProcess(['receive'], {
+    REGISTRY_APP_ID: APP_ID,
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: folder(),
+    PORT: port,
+    OPERATIONS_PORT: '0',
+  });
+  expect(await second.ended).toBe(2);
+  expect(second.output()).toContain(`port ${port}`);
+  expect(second.output()).not.toContain('    at ');
+});
+
+test('T66 a reader that never ends stops no delivery, and the size of the log is told', async () => {
+  const receiver = await startReceiver();
+  await receiver.post('installed');
+  const reader = openDatabase(join(receiver.dataDir, 'inbox.db'), { busyTimeoutMs: 0, readonly: true });
+  onTestFinished(() => void reader.close());
+  const endless = reader.prepare('SELECT * FROM deliveries').iterate();
+  endless.next();
+  const before = await walBytes(receiver);
+  for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
+  expect(await walBytes(receiver)).toBeGreaterThan(before);
+  endless.return?.();
+  expect(readInbox(receiver.dataDir, 'SELECT count(*) AS n FROM deliveries')).toEqual([{ n: 201 }]);
+});
+
+async function walBytes(receiver: Receiver): Promise<number> {
+  const text = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();
+  return Number(/carbon_mirror_database_wal_bytes\{database="inbox"\} (\d+)/.exec(text)?.[1]);
+}
+
+test('T70 what it writes belongs to its owner alone', async () => {
+  const receiver = await startReceiver();
+  await receiver.post('installed');
+  expect(statSync(receiver.dataDir).mode & 0o777).toBe(0o700);
+  for (const name of ['inbox.db', 'inbox.db-wal', 'inbox.db-shm']) {
+    expect(statSync(join(receiver.dataDir, name)).mode & 0o777, name).toBe(0o600);
+  }
+});
+
+test('readyz tells that it is ready, and metrics count what came', async () => {
+  const receiver = await startReceiver();
+  await receiver.post('installed');
+  expect((await fetch(`${receiver.operationsUrl}/livez`)).status).toBe(200);
+  expect(await (await fetch(`${receiver.operationsUrl}/readyz`)).json()).toMatchObject({
+    checks: { inbox: 'ok', disk: 'ok' },
+  });
+  expect(await (await fetch(`${receiver.operationsUrl}/metrics`)).text()).toContain(
+    'carbon_mirror_deliveries_total{verdict="accepted",event="installed"} 1',
+  );
+});
