@@ -91,7 +91,7 @@ export const LISTS = {
     ],
     key: 'id',
     organization: 'organization_id',
-    order: 'version DESC',
+    order: 'organization_id DESC, created_at DESC',
   },
   projects: {
     from: 'projects',
@@ -105,7 +105,7 @@ export const LISTS = {
     columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
     key: 'retirement_id',
     organization: 'organization_id',
-    order: 'version DESC',
+    order: 'organization_id, retirement_id',
   },
 } as const satisfies Record<string, ListDefinition>;
 
@@ -116,6 +116,9 @@ export interface ListFilter {
 }
 
 type Row = Record<string, Value>;
+
+/** Keys begin with the organization: without it, one row is searched for in all of them. */
+export const KNOWN_ORGANIZATION = 'organization_id IN (SELECT organization_id FROM resource_states)';
 
 export function readList(db: Sqlite, list: ListDefinition, filter: ListFilter): IterableIterator<Row> {
   const where = filter.organizationId === null ? '' : `WHERE ${list.organization} = @organizationId`;
@@ -129,8 +132,10 @@ export function readList(db: Sqlite, list: ListDefinition, filter: ListFilter): 
 
 /** Every row with this key: a credit may stand in several organizations. */
 export function readByKey(db: Sqlite, list: ListDefinition, key: string): Row[] {
+  const isKeyedByOrganization = list.organization === 'organization_id' && list.from !== 'installations';
+  const known = isKeyedByOrganization ? `${KNOWN_ORGANIZATION} AND` : '';
   return db
-    .prepare<[string], Row>(`SELECT * FROM ${list.from} WHERE ${list.key} = ?`)
+    .prepare<[string], Row>(`SELECT * FROM ${list.from} WHERE ${known} ${list.key} = ?`)
     .safeIntegers()
     .all(key);
 }
