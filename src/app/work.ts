@@ -9,8 +9,10 @@ import { createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
 import { createStanding } from '../mirror/standing.js';
-import { createMetrics } from '../operations/metrics.js';
+import { createMetrics, type Metrics } from '../operations/metrics.js';
+import { readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
+import type { ReadEnd } from '../sync/context.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { checkWritable, serveOperations } from './operations.js';
@@ -59,6 +61,7 @@ export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<
       retentionDays: settings.retentionDays,
       now,
       random: Math.random,
+      onRead: countReads(metrics),
     };
 
     let stopping = false;
@@ -73,6 +76,7 @@ export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<
       gauges: () => {
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
+        metrics.certificates(readCertificateCounts(mirrorDb));
       },
     });
     closing.add(async () => operations?.close());
@@ -100,4 +104,14 @@ export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<
       },
     };
   });
+}
+
+function countReads(metrics: Metrics): (end: ReadEnd) => void {
+  return ({ resource, state, ms, added, changed, removed, drift }) => {
+    metrics.syncRun(resource, state, ms / 1000);
+    metrics.rows(resource, 'added', added);
+    metrics.rows(resource, 'changed', changed);
+    metrics.rows(resource, 'removed', removed);
+    metrics.drift(resource, drift);
+  };
 }

@@ -77,3 +77,13 @@ export function readStatus(db: Sqlite): Status {
     setAside: deliveries?.setAside ?? 0,
   };
 }
+
+/** Certificates of all organizations by state. */
+export function readCertificateCounts(db: Sqlite): Record<string, number> {
+  const counts = db
+    .prepare<[], { state: string; certificates: number }>(
+      'SELECT state, sum(certificates) AS certificates FROM certificate_sums GROUP BY state',
+    )
+    .all();
+  return Object.fromEntries(counts.map(({ state, certificates }) => [state, certificates]));
+}

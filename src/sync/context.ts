@@ -4,6 +4,17 @@ import type { CertificateStore } from '../mirror/certificate-walk.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { Standing } from '../mirror/standing.js';
 
+/** How one read of one resource ended; for counters. */
+export interface ReadEnd {
+  readonly resource: string;
+  readonly state: string;
+  readonly ms: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly drift: number;
+}
+
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
 export interface Context {
   readonly inbox: Inbox;
@@ -17,4 +28,5 @@ export interface Context {
   readonly retentionDays: number;
   readonly now: () => number;
   readonly random: () => number;
+  readonly onRead?: (end: ReadEnd) => void;
 }

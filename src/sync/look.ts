@@ -78,7 +78,7 @@ async function readOne(
 }
 
 function stepContext(
-  { inbox, mirror, standing, client, now }: Context,
+  { inbox, mirror, standing, client, now, onRead = () => undefined }: Context,
   { job, signal, turn }: Run,
   { organizationId, installation }: Admitted,
   findings: Findings,
@@ -96,6 +96,7 @@ function stepContext(
       return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt);
     },
     now,
+    onRead,
     registryNow: () => now() + (client.http.clockSkewMs() ?? 0),
     signal,
     turn,

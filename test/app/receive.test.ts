@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, SECRET, signedPost } from '../support/door.js';
-import { type StartedProcess, startProcess } from '../support/processes.js';
+import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'carbon-mirror-app-'));
@@ -45,16 +45,6 @@ async function startReceiver(dataDir = join(folder(), 'data')): Promise<Receiver
       return await fetch(`${url}/webhooks`, { method: 'POST', headers: all, body });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  return await new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function readInbox(dataDir: string, sql: string): unknown[] {

@@ -7,6 +7,7 @@ import { readSettings } from '../../dist/config.js';
 import { openDatabase } from '../../src/database/open.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
+import { freePort } from './processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
 
 export interface DemoMirror {
@@ -15,6 +16,8 @@ export interface DemoMirror {
   readonly env: Record<string, string>;
   readonly sandbox: Sandbox;
   readonly appId: string;
+  /** Of the worker; null unless asked for. */
+  readonly operationsPort: number | null;
   /** Ids of the organizations, as the sandbox lists them. */
   readonly organizationIds: readonly string[];
   query(sql: string): Record<string, unknown>[];
@@ -25,7 +28,7 @@ const SECRET = 'a webhook secret of the demo mirror';
 const DEADLINE_MS = 50_000;
 
 /** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
-export async function startDemoMirror(): Promise<DemoMirror> {
+export async function startDemoMirror({ operations = false } = {}): Promise<DemoMirror> {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-demo-'));
   const { sandbox, stop } = await startTestSandbox({ seed: 7 });
   const app = registerApp(sandbox, { permissions: ALL_PERMISSIONS, webhookSecret: SECRET });
@@ -42,7 +45,11 @@ export async function startDemoMirror(): Promise<DemoMirror> {
   const log = await createLog({ level: 'silent', secrets: [], now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
   const receive = await startReceive(await readSettings(env, 'receive'), tools);
-  const work = await startWork(await readSettings(env, 'work'), tools);
+  const operationsPort = operations ? String(await freePort()) : '0';
+  const work = await startWork(
+    await readSettings({ ...env, OPERATIONS_PORT: operationsPort }, 'work'),
+    tools,
+  );
   sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
   const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
   for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
@@ -59,6 +66,7 @@ export async function startDemoMirror(): Promise<DemoMirror> {
     env: { ...env, PORT: String(receive.port) },
     sandbox,
     appId: app.id,
+    operationsPort: work.operationsPort,
     organizationIds,
     query,
     stop: async () => {

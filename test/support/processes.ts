@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -66,4 +67,14 @@ function parse(line: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** A port that nobody has at this moment. */
+export async function freePort(): Promise<number> {
+  return await new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
 }

@@ -37,20 +37,26 @@ async function readOnce<R extends ListResource>(
 ): Promise<Outcome> {
   const { mirror, task, trigger, now, signal } = context;
   const { options, traffic } = observe(signal);
+  const startedAt = now();
   const read = mirror.beginRead({
     organizationId: task.organizationId,
     claim: task.claim,
     resource,
     trigger,
-    startedAt: now(),
+    startedAt,
     announced: context.announced(resource),
   });
   try {
     const { total, ask } = await pass(read, options);
-    return await read.finish({ total, ...(ask === undefined ? {} : { ask }), ...traffic() });
+    const outcome = await read.finish({ total, ...(ask === undefined ? {} : { ask }), ...traffic() });
+    context.onRead({ ...outcome, resource, ms: now() - startedAt });
+    return outcome;
   } catch (error) {
+    context.onRead({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
     const { code, message } = describe(signal.aborted ? signal.reason : error);
     read.abandon({ code, message }, traffic());
     throw error;
   }
 }
+
+const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };

@@ -2,6 +2,7 @@ import type { Task } from '../../mirror/fence.js';
 import type { Mirror } from '../../mirror/mirror.js';
 import type { OrganizationClient } from '../../registry/organization-client.js';
 import type { TokenClient } from '../../registry/token-client.js';
+import type { ReadEnd } from '../context.js';
 import type { Resource } from '../plan.js';
 
 /** What a step is given. Nothing here can begin a transaction that something slow is awaited in. */
@@ -25,4 +26,5 @@ export interface StepContext {
   readonly turn: () => Promise<void>;
   /** Told when the next outstanding hold ends, by the registry's clock. */
   readonly onHoldEnd: (at: number) => void;
+  readonly onRead: (end: ReadEnd) => void;
 }
