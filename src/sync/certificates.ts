@@ -26,6 +26,7 @@ export async function fetchCertificates(context: Context, run: Run): Promise<str
   const { organizationId } = known;
   const { claim, trigger } = run.job;
   context.mirror.raiseFence({ organizationId, lane: 'certificates', claim });
+  await context.certificates.enter();
   const walk = context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
   const { options, traffic } = observe(run.signal);
   const fetcher = createFetcher({

@@ -6,4 +6,6 @@ export interface Findings {
   readonly failures: Map<Resource, unknown>;
   /** When the next outstanding hold ends, by the registry's clock. */
   holdEnd: number | null;
+  /** Retirements came or changed: there may be certificates to fetch. */
+  retired: boolean;
 }

@@ -20,13 +20,11 @@ export async function followUp(
     const runAt = findings.holdEnd - (client.http.clockSkewMs() ?? 0);
     inbox.enqueue(holdsJob(installation.id, organizationId, runAt), now());
   }
-  if (readWish(run.job.payload).full) await certificates.makeAllDue(organizationId);
-  await certificates.enter();
-  if (
-    run.job.trigger === 'schedule' ||
-    isNew(context, organizationId) ||
-    certificates.isDue(organizationId)
-  ) {
+  if (readWish(run.job.payload).full) {
+    findings.retired = true;
+    await certificates.makeAllDue(organizationId);
+  }
+  if (findings.retired || run.job.trigger === 'schedule' || isNew(context, organizationId)) {
     inbox.enqueue(certificatesJob(installation.id, organizationId), now());
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);

@@ -17,7 +17,7 @@ import type { Run } from './worker.js';
 export async function look(context: Context, run: Run): Promise<string> {
   const installationId = installationOf(run);
   const gate = createGate(context, run, installationId);
-  const findings: Findings = { failures: new Map(), holdEnd: null };
+  const findings: Findings = { failures: new Map(), holdEnd: null, retired: false };
   try {
     const admitted = await gate.enter();
     if (admitted === null) return gate.state();
@@ -100,6 +100,9 @@ function stepContext(
     registryNow: () => now() + (client.http.clockSkewMs() ?? 0),
     signal,
     turn,
+    onRetired: () => {
+      findings.retired = true;
+    },
     onHoldEnd: at => {
       findings.holdEnd = Math.min(findings.holdEnd ?? at, at);
     },

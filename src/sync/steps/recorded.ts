@@ -21,10 +21,10 @@ export async function readList<R extends ListResource>(
   context: StepContext,
   resource: R,
   pass: Pass<Items[R]>,
-): Promise<void> {
+): Promise<Outcome> {
   for (let number = 1; ; number += 1) {
     const outcome = await readOnce(context, resource, pass);
-    if (outcome.state === 'complete') return;
+    if (outcome.state === 'complete') return outcome;
     if (outcome.readAgain && number < PASSES) continue;
     throw new UnsettledError(outcome.state, outcome.fault?.message ?? 'the list moved while it was read');
   }

@@ -8,7 +8,7 @@ import type { StepContext } from './step.js';
 
 export async function readRetirements(context: StepContext): Promise<void> {
   const { organization, organizationId } = context;
-  await readList(context, 'retirements', async (read, options) => ({
+  const { added, changed } = await readList(context, 'retirements', async (read, options) => ({
     total: await writePages({
       context,
       read,
@@ -17,6 +17,7 @@ export async function readRetirements(context: StepContext): Promise<void> {
     }),
     ask: ids => findGone(context, ids, options),
   }));
+  if (added + changed > 0) context.onRetired();
 }
 
 /** A retirement is for ever: one that is missing from the list is asked for by its id before that is believed. */

@@ -27,4 +27,6 @@ export interface StepContext {
   /** Told when the next outstanding hold ends, by the registry's clock. */
   readonly onHoldEnd: (at: number) => void;
   readonly onRead: (end: ReadEnd) => void;
+  /** Told when a retirement came or changed. */
+  readonly onRetired: () => void;
 }

@@ -1,0 +1,146 @@
+// The floor of `npm run bench -- sync`: it imports nothing of ours. It reads the same pages with the same concurrency,
+// parses them and, unless told only to read, inserts them with raw better-sqlite3 into the same columns, a commit a page.
+// Arguments: what to do, as JSON. Prints what it took, as JSON.
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+const {
+  url,
+  organizationId,
+  token,
+  work,
+  dataDir,
+  limit = 100,
+  concurrency = 4,
+  ids = [],
+} = JSON.parse(process.argv[2]);
+const headers = {
+  authorization: `Bearer ${token}`,
+  accept: 'application/json',
+  'x-registry-api-version': '2023-06-16',
+};
+const base = `${url}/organizations/${organizationId}`;
+const WORKS = { read: () => readPages(() => {}), insert: insertPages, certificates: fetchCertificates };
+const startedAt = performance.now();
+const rows = await WORKS[work]();
+process.stdout.write(`${JSON.stringify({ rows, ms: performance.now() - startedAt })}\n`);
+
+async function readPages(take) {
+  const first = await readPage(0);
+  const pages = first.pagination.pageCount;
+  take(first.retirements);
+  const asked = [];
+  let next = 1;
+  let rowsRead = first.retirements.length;
+  const ask = () => {
+    while (asked.length < concurrency && next < pages) asked.push(readPage(next++));
+  };
+  ask();
+  while (asked.length > 0) {
+    const { retirements } = await asked.shift();
+    ask();
+    take(retirements);
+    rowsRead += retirements.length;
+  }
+  return rowsRead;
+}
+
+async function readPage(page) {
+  const response = await fetch(`${base}/retirements?limit=${limit}&page=${page}`, { headers });
+  return JSON.parse(await response.text());
+}
+
+async function insertPages() {
+  const db = openDatabase();
+  const insert = db.prepare(
+    `INSERT INTO retirements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const validFrom = new Date().toISOString();
+  let version = 0;
+  const rowsRead = await readPages(retirements => {
+    db.exec('BEGIN IMMEDIATE');
+    for (const row of retirements) {
+      version += 1;
+      const micro = BigInt(Math.round(row.amount * 1e6));
+      insert.run(
+        version,
+        organizationId,
+        row.id,
+        row.project?.id ?? null,
+        row.project?.fullName ?? null,
+        row.serialization ?? null,
+        row.vintage ?? null,
+        row.amount,
+        micro,
+        String(row.amount),
+        null,
+        row.reason ?? null,
+        row.beneficiary ?? null,
+        row.comment ?? null,
+        row.isClaimed === undefined ? null : Number(row.isClaimed),
+        row.createdAt ?? null,
+        validFrom,
+        1,
+        JSON.stringify(row),
+      );
+    }
+    db.exec('COMMIT');
+  });
+  db.close();
+  return rowsRead;
+}
+
+async function fetchCertificates() {
+  const folder = join(dataDir, 'floor-certificates');
+  mkdirSync(folder, { recursive: true });
+  const db = openDatabase();
+  const insert = db.prepare('INSERT INTO certificates VALUES (?, ?, ?, ?, ?)');
+  const waiting = [...ids];
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        const response = await fetch(`${base}/retirements/${id}/pdf`, {
+          headers: { ...headers, accept: 'application/octet-stream' },
+        });
+        const part = join(folder, `${id}.part`);
+        const file = await open(part, 'wx', 0o600);
+        const hash = createHash('sha256');
+        let size = 0;
+        for await (const chunk of response.body) {
+          hash.update(chunk);
+          size += chunk.length;
+          await file.writeFile(chunk);
+        }
+        await file.sync();
+        await file.close();
+        const sha256 = hash.digest('hex');
+        const name = `${id}-${sha256.slice(0, 12)}.pdf`;
+        await rename(part, join(folder, name));
+        const directory = await open(folder, 'r');
+        await directory.sync();
+        await directory.close();
+        insert.run(organizationId, id, name, sha256, size);
+      }
+    }),
+  );
+  db.close();
+  return ids.length;
+}
+
+function openDatabase() {
+  const db = new Database(join(dataDir, 'floor.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  db.exec(`CREATE TABLE IF NOT EXISTS retirements (
+    version INTEGER PRIMARY KEY, organization_id TEXT NOT NULL, id TEXT NOT NULL, project_id TEXT, project_name TEXT,
+    serialization TEXT, vintage TEXT, amount REAL, amount_micro INTEGER, amount_exact TEXT, fault TEXT, reason TEXT,
+    beneficiary TEXT, comment TEXT, is_claimed INTEGER, created_at TEXT, valid_from TEXT NOT NULL,
+    sync_run_id INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (organization_id, id)) STRICT;
+    CREATE INDEX IF NOT EXISTS retirements_by_created_at ON retirements (organization_id, created_at);
+    CREATE TABLE IF NOT EXISTS certificates (organization_id TEXT, retirement_id TEXT, file TEXT, sha256 TEXT, size INTEGER)`);
+  return db;
+}

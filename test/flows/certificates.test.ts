@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { startInstalled } from '../support/installed.js';
+import type { Program } from '../support/program.js';
+
+const PDFS = '/organizations/*/retirements/*/pdf';
+const DAY_MS = 24 * 3_600_000;
+
+function certificates(program: Program) {
+  return program.rows('SELECT state, attempts, error FROM certificates');
+}
+
+function files({ folder }: Program): string[] {
+  return readdirSync(join(folder, 'certificates')).toSorted();
+}
+
+test.each([
+  ['a page of HTML', { kind: 'html' }],
+  ['an empty file', { kind: 'cut', options: { bytes: 0, cleanEnd: true } }],
+  ['a file cut short with a clean end', { kind: 'cut', options: { bytes: 900, cleanEnd: true } }],
+  ['a file whose connection breaks', { kind: 'cut', options: { bytes: 900 } }],
+])('T50 %s is not stored, and is asked for again later', async (_name, fault) => {
+  const { program, retire } = await startInstalled();
+  program.registry.faults.add({ path: PDFS, count: 1, ...fault });
+  retire(1);
+  await program.rest();
+  expect(certificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
+  expect(Object(certificates(program)[0])['error']).not.toBeNull();
+  expect(files(program)).toEqual([]);
+  program.time.move(10 * 60_000);
+  await program.reconcile();
+  expect(certificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(files(program)).toHaveLength(1);
+});
+
+test('T50 an older good copy stays where a later answer is no certificate', async () => {
+  const { program, retire } = await startInstalled();
+  retire(1);
+  await program.rest();
+  const [file = ''] = files(program);
+  const bytes = readFileSync(join(program.folder, 'certificates', file));
+  program.registry.faults.add({ path: PDFS, kind: 'html' });
+  program.time.move(31 * DAY_MS);
+  await program.reconcile();
+  expect(certificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(files(program)).toEqual([file]);
+  expect(readFileSync(join(program.folder, 'certificates', file))).toEqual(bytes);
+});
+
+test('T51 the name of a file is ours, whatever the registry suggests', async () => {
+  const { program, retire } = await startInstalled();
+  retire(1);
+  await program.rest();
+  const [row] = program.rows('SELECT retirement_id, file, sha256 FROM certificates');
+  const { retirement_id, file, sha256 } = Object(row);
+  expect(file).toBe(`${retirement_id}-${String(sha256).slice(0, 12)}.pdf`);
+  expect(files(program)).toEqual([file]);
+});
+
+test('T52 a certificate that changes later is kept beside the old one, and the history shows both', async () => {
+  const { program, retire } = await startInstalled();
+  retire(1);
+  await program.rest();
+  const before = files(program);
+  const [retirement] = program.rows('SELECT id FROM retirements');
+  program.registry.retirements.describe(Object(retirement)['id'], {
+    beneficiary: 'Grace',
+    reason: 'corrected',
+  });
+  await program.reconcile();
+  expect(program.rows('SELECT beneficiary FROM retirements')).toEqual([{ beneficiary: 'Grace' }]);
+  const after = files(program);
+  expect(after).toHaveLength(2);
+  expect(after).toEqual(expect.arrayContaining(before));
+  const history = program.rows(
+    'SELECT file, valid_to FROM certificates_history WHERE file IS NOT NULL ORDER BY version',
+  );
+  expect(history).toEqual([
+    { file: before[0], valid_to: expect.any(String) },
+    { file: after.find(file => file !== before[0]), valid_to: null },
+  ]);
+});
+
+test('T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm', async () => {
+  const { program, organizationId, creditId, calls } = await startInstalled();
+  program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
+  program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
+  await program.reconcile();
+  expect(certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
+  for (let look = 0; look < 5; look++) await program.reconcile();
+  expect(calls('/pdf')).toBe(1);
+  program.time.move(DAY_MS);
+  await program.reconcile();
+  expect(calls('/pdf')).toBe(2);
+  program.time.move(DAY_MS);
+  await program.reconcile();
+  expect(calls('/pdf')).toBe(2);
+  program.time.move(DAY_MS);
+  await program.reconcile();
+  expect(calls('/pdf')).toBe(3);
+});
+
+test('a walk that was killed goes on where it stopped', async () => {
+  const { program, retire, calls } = await startInstalled();
+  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 30 } });
+  for (let retirement = 0; retirement < 40; retirement++) retire(0.5);
+  const stored = () => program.rows("SELECT 1 FROM certificates WHERE state = 'stored'").length;
+  await expect.poll(stored, { timeout: 10_000, interval: 5 }).toBeGreaterThan(5);
+  await program.kill();
+  const before = stored();
+  expect(before).toBeLessThan(40);
+  program.time.move(61_000);
+  program.startWorker();
+  await program.rest();
+  expect(stored()).toBe(40);
+  expect(files(program)).toHaveLength(40);
+  expect(calls('/pdf')).toBeLessThanOrEqual(40 + 8);
+});
+
+test('certificates never delay a delivery: they have places of their own', async () => {
+  const { program, organizationId, installationId, retire } = await startInstalled({
+    worker: { concurrency: 1 },
+  });
+  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 800 } });
+  for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
+  const busy = () => program.inbox.listJobs({ state: 'claimed' }).some(job => job.lane === 'certificates');
+  await expect.poll(busy, { timeout: 10_000, interval: 5 }).toBe(true);
+  program.registry.credits.friendbot(organizationId);
+  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  const deposited = () => program.rows('SELECT 1 FROM inventory_credits').length;
+  await expect.poll(deposited, { timeout: 10_000, interval: 5 }).toBe(1);
+  expect(busy()).toBe(true);
+  program.registry.faults.clear();
+  await program.rest();
+});

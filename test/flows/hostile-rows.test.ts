@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { startInstalled } from '../support/installed.js';
+import { startProxy } from '../support/proxy.js';
+
+const AMOUNTS = ['9007199254740993', '0.1', '1e400', '-0', '"1,5"', '0.123456789012345678', 'null'];
+const TEXTS = ["Robert'); DROP TABLE warehouse_credits;--", '=HYPERLINK("x")', '\u0000\ud800', 'Ünïcode 😀'];
+
+/** A warehouse whose answer is exactly this text. */
+async function readWarehouse(credits: readonly string[]) {
+  let answer: string | null = null;
+  const installed = await startInstalled({ receiveOnly: true });
+  const { program, installationId, organizationId } = installed;
+  const baseUrl = await startProxy(program.sandbox.url, path =>
+    path.endsWith('/warehouse/inventory') ? answer : null,
+  );
+  answer = `{"credits":[${credits.join(',')}],"organizationId":"${organizationId}"}`;
+  program.startWorker({}, { baseUrl });
+  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.rest();
+  return program;
+}
+
+test('T67 amounts keep their own digits, and one that no number can hold is set aside with its row', async () => {
+  const credits = AMOUNTS.map(
+    (amount, index) => `{"id":"exPost-${index}-0xab","amount":${amount},"extra":${amount}}`,
+  );
+  const program = await readWarehouse(credits);
+  const rows = program.rows(
+    'SELECT amount_exact, CAST(amount_micro AS TEXT) AS micro, fault IS NULL AS usable FROM warehouse_credits ORDER BY credit_id',
+  );
+  expect(rows).toEqual([
+    { amount_exact: '9007199254740993', micro: null, usable: 1 },
+    { amount_exact: '0.1', micro: '100000', usable: 1 },
+    { amount_exact: null, micro: null, usable: 0 },
+    { amount_exact: expect.anything(), micro: '0', usable: 1 },
+    { amount_exact: null, micro: null, usable: 0 },
+    { amount_exact: '0.123456789012345678', micro: null, usable: 1 },
+    { amount_exact: null, micro: null, usable: 0 },
+  ]);
+  const documents = program.rows('SELECT document FROM warehouse_credits ORDER BY credit_id');
+  expect(documents).toEqual(credits.map(document => ({ document })));
+});
+
+test('T60 SQL, formulas and broken text in names are stored verbatim and do nothing', async () => {
+  const credits = TEXTS.map(
+    (text, index) =>
+      `{"id":"exPost-${index}-0xab","amount":1,"project":{"id":"p${index}","fullName":${JSON.stringify(text)}}}`,
+  );
+  const program = await readWarehouse(credits);
+  const names = program.rows('SELECT project_name FROM warehouse_credits ORDER BY credit_id');
+  expect(names.map(row => Object(row)['project_name'])).toEqual([
+    TEXTS[0],
+    TEXTS[1],
+    '\ufffd\ufffd',
+    TEXTS[3],
+  ]);
+  expect(
+    program.rows("SELECT count(*) AS tables FROM sqlite_master WHERE name = 'warehouse_credits'"),
+  ).toEqual([{ tables: 1 }]);
+});
+
+test('two rows with one key fail the read visibly, and the last one does not win', async () => {
+  const row = (amount: number) => `{"id":"exPost-1-0xab","amount":${amount}}`;
+  const program = await readWarehouse([row(1), row(2)]);
+  expect(program.rows('SELECT * FROM warehouse_credits')).toEqual([]);
+  expect(program.rows("SELECT error_code FROM resource_states WHERE resource = 'warehouse'")).toEqual([
+    { error_code: 'duplicate_key' },
+  ]);
+  for (let hour = 0; hour < 12; hour++) {
+    program.time.move(3_600_000);
+    await program.rest();
+  }
+  const [retry] = program.inbox.listJobs({}).filter(job => job.kind === 'retry');
+  expect(retry).toMatchObject({ state: 'buried', attempts: 10, last_error_code: 'duplicate_key' });
+});

@@ -1,0 +1,185 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrateFile } from '../../src/database/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { differences } from '../support/compare.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { startInstalled } from '../support/installed.js';
+import { createRandom } from '../support/operations.js';
+import { type Program, startProgram } from '../support/program.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+import { startWorkProcess } from '../support/work-process.js';
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
+
+/** A minute passes for every lease at once. */
+function expireLeases(inboxDb: Sqlite): void {
+  inboxDb.prepare("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'").run();
+}
+
+function isQuiet(inbox: Inbox): boolean {
+  const { claimed } = inbox.countJobs();
+  const soon = new Date(Date.now() + 3000).toISOString();
+  return claimed === 0 && inbox.listJobs({ state: 'ready' }).every(job => job.run_at > soon);
+}
+
+function retireMany(program: Program, organizationId: string, creditId: string, count: number): void {
+  const { reservations } = program.registry;
+  for (let retirement = 0; retirement < count; retirement++) {
+    const { id } = reservations.reserve(organizationId, program.app.id, { creditId, amount: 0.1 });
+    const body = { retirementData: { reason: 'for good', beneficiaryName: 'Ada' } };
+    reservations.finish(organizationId, program.app.id, { id, action: 'retire', body });
+  }
+}
+
+test('T61 a worker process that is killed again and again in the middle of its work loses nothing and halves nothing', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const { id: organizationId } = createOrganization(program.sandbox);
+  const creditId = issueCredit(program.sandbox, organizationId);
+  retireMany(program, organizationId, creditId, 150);
+  program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 15 } });
+  program.registry.installations.install(program.app.id, organizationId);
+  await program.registry.deliveries.settled();
+  const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
+  const random = createRandom(61);
+  let killedAtWork = 0;
+  for (let life = 0; life < 6; life++) {
+    const work = startWorkProcess(settings);
+    await expect.poll(() => program.inbox.countJobs().claimed, PATIENCE).toBeGreaterThan(0);
+    await new Promise(resolve => setTimeout(resolve, random() * 250));
+    killedAtWork += program.inbox.countJobs().claimed > 0 ? 1 : 0;
+    await work.kill();
+    expireLeases(program.inboxDb);
+    if (isQuiet(program.inbox)) break;
+  }
+  expect(killedAtWork).toBeGreaterThan(0);
+  program.registry.faults.clear();
+  const last = startWorkProcess(settings);
+  await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
+  expect(await last.stop()).toBe(0);
+  expect(differences(program)).toEqual([]);
+  expect(program.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(program.rows("SELECT * FROM sync_runs WHERE state = 'running'")).toEqual([]);
+}, 60_000);
+
+test('T63 two and four worker processes on one pair of databases run no job twice at once', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  program.registry.faults.add({ path: '/organizations/**', kind: 'delay', options: { delayMs: 5 } });
+  const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
+  const works = [1, 2, 3, 4].map(() => startWorkProcess(settings));
+  for (let organization = 0; organization < 8; organization++) {
+    const { id } = createOrganization(program.sandbox);
+    issueCredit(program.sandbox, id);
+    program.registry.installations.install(program.app.id, id);
+  }
+  await program.registry.deliveries.settled();
+  await expect.poll(() => program.rows('SELECT 1 FROM installations').length, PATIENCE).toBe(8);
+  await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
+  for (const work of works) expect(await work.stop()).toBe(0);
+  expect(differences(program)).toEqual([]);
+  const overlaps = program.inboxDb
+    .prepare(
+      `SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.lane = b.lane AND a.organization_id = b.organization_id
+       WHERE a.started_at < b.finished_at AND b.started_at < a.finished_at`,
+    )
+    .all();
+  expect(overlaps).toEqual([]);
+  expect(program.rows("SELECT * FROM sync_runs WHERE state <> 'complete'")).toEqual([]);
+}, 60_000);
+
+test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland and on Samoa', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const { id: organizationId } = createOrganization(program.sandbox);
+  const creditId = issueCredit(program.sandbox, organizationId);
+  retireMany(program, organizationId, creditId, 5);
+  program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 3 });
+  const { id } = program.registry.installations.install(program.app.id, organizationId);
+  const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'];
+  const mirrors = await Promise.all(zones.map(TZ => mirrorIn(TZ, program, id, organizationId)));
+  for (const mirror of mirrors) {
+    expect(mirror.instants.length).toBeGreaterThan(10);
+    for (const instant of mirror.instants)
+      expect(instant).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(mirror.rows).toEqual(mirrors[0]?.rows);
+  }
+}, 60_000);
+
+async function mirrorIn(TZ: string, program: Program, installationId: string, organizationId: string) {
+  const dataDir = temporaryFolder();
+  for (const family of ['inbox', 'mirror'] as const) {
+    migrateFile(join(dataDir, `${family}.db`), family, new Date().toISOString());
+  }
+  const inboxDb = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: 5000 });
+  const mirrorDb = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5000 });
+  onTestFinished(() => {
+    inboxDb.close();
+    mirrorDb.close();
+  });
+  const inbox = createInbox(inboxDb);
+  inbox.enqueue(installationJob(installationId, organizationId, 'person'), Date.now());
+  const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
+  const stored = () => mirrorDb.prepare("SELECT 1 FROM certificates WHERE state = 'stored'").all().length;
+  await expect.poll(stored, PATIENCE).toBe(5);
+  await expect.poll(() => isQuiet(inbox), PATIENCE).toBe(true);
+  expect(await work.stop()).toBe(0);
+  const rows = [
+    'organizations',
+    'warehouse_credits',
+    'reservations',
+    'retirements',
+    'members',
+    'addresses',
+  ].map(table => rowsWithoutReadTimes(mirrorDb, table));
+  return { rows, instants: instantsOf(mirrorDb) };
+}
+
+function rowsWithoutReadTimes(db: Sqlite, table: string): unknown[] {
+  const ours = new Set(['version', 'valid_from', 'sync_run_id']);
+  const names = db
+    .prepare(`SELECT * FROM ${table} LIMIT 0`)
+    .columns()
+    .map(column => column.name);
+  return db
+    .prepare(`SELECT ${names.filter(name => !ours.has(name)).join(', ')} FROM ${table} ORDER BY document`)
+    .all();
+}
+
+/** Every value of every column whose name says that it is an instant. */
+function instantsOf(db: Sqlite): unknown[] {
+  const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+  return tables.flatMap(table =>
+    db
+      .prepare(`SELECT * FROM ${table} LIMIT 0`)
+      .columns()
+      .filter(({ name }) => name.endsWith('_at') || name === 'valid_from' || name === 'valid_to')
+      .flatMap(({ name }) =>
+        db.prepare(`SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL`).pluck().all(),
+      ),
+  );
+}
+
+test('T71 a flood of deliveries leads to a read at once, then to one a second, and to one after the last', async () => {
+  const { program, installationId, retire } = await startInstalled();
+  const began = program.ended.length;
+  const startedAt = Date.now();
+  for (let wave = 0; wave < 25; wave++) {
+    program.registry.deliveries.behave({ duplicate: 19 });
+    retire(0.1);
+    await program.registry.deliveries.settled();
+    await new Promise(resolve => setTimeout(resolve, 80));
+  }
+  const seconds = (Date.now() - startedAt) / 1000;
+  const during = program.ended.slice(began).filter(({ kind }) => kind === 'installation').length;
+  expect(program.inbox.listDeliveries({ installationId, limit: 1000 }).length).toBeGreaterThanOrEqual(500);
+  expect(during).toBeGreaterThanOrEqual(1);
+  expect(during).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+  await program.rest();
+  const [delivery] = program.inbox.listDeliveries({ limit: 1 });
+  const [read] = program.rows(
+    "SELECT max(started_at) AS started FROM sync_runs WHERE resource = 'warehouse'",
+  );
+  expect(Object(read)['started'] > (delivery?.received_at ?? '')).toBe(true);
+  expect(differences(program)).toEqual([]);
+}, 30_000);
