@@ -37,3 +37,6 @@ process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
   interruption,
   tellParent: fact => void process.send?.(fact),
 });
+
+/** The channel to the process that started this one would keep it alive. */
+if (process.connected) process.disconnect();
