@@ -1,3 +1,5 @@
+import { adviceFor } from './registry-advice.js';
+
 /** What the exit code of a command says. */
 export const EXIT = {
   ok: 0,
@@ -68,10 +70,16 @@ export function explain(error: unknown): Explanation {
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error) {
     return { exitCode: EXIT.usage, lines: [portTaken(String(error.port))] };
   }
-  const code =
-    error.name === 'RegistryError' && 'code' in error ? EXIT_BY_CODE[String(error.code)] : undefined;
-  if (code !== undefined) return { exitCode: code, lines: [`The registry: ${error.message}`] };
-  return { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
+  return explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
+}
+
+function explainRegistry(error: Error): Explanation | null {
+  const code = error.name === 'RegistryError' && 'code' in error ? String(error.code) : '';
+  const exitCode = EXIT_BY_CODE[code];
+  if (exitCode === undefined) return null;
+  const candidates = 'candidates' in error && Array.isArray(error.candidates) ? error.candidates : [];
+  const said = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
+  return { exitCode, lines: [said, ...adviceFor(code, error.message, candidates)] };
 }
 
 function portTaken(port: string): string {

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { CommandFault, explain } from '../../src/cli/exit.js';
+import { permissionFor } from '../../src/cli/registry-advice.js';
+import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
+
+test('every error of the client has an exit code and no stack trace', () => {
+  const codes = REGISTRY_ERROR_CODES.map(code => {
+    const { exitCode, lines } = explain(new RegistryError(code, 'GET /projects answered 500'));
+    expect(lines.join('\n')).not.toMatch(/\n\s+at /);
+    return [code, exitCode];
+  });
+  expect(Object.fromEntries(codes)).toEqual({
+    bad_request: 2,
+    unauthorized: 4,
+    forbidden: 4,
+    not_found: 3,
+    conflict: 3,
+    invalid: 2,
+    rate_limited: 5,
+    unavailable: 5,
+    timeout: 5,
+    bad_answer: 5,
+    too_large: 5,
+    outcome_unknown: 3,
+    cancelled: 130,
+  });
+});
+
+test('what was not foreseen is shown with its stack, exit code 1', () => {
+  expect(explain(new TypeError('odd'))).toMatchObject({
+    exitCode: 1,
+    lines: [expect.stringMatching(/TypeError: odd\n\s+at /)],
+  });
+  expect(explain('odd')).toEqual({ exitCode: 1, lines: ['odd'] });
+  expect(explain(new CommandFault(3, 'No.', 'Try this.'))).toEqual({
+    exitCode: 3,
+    lines: ['No.', 'Try this.'],
+  });
+});
+
+test('a call that is forbidden names its permission, as the registry does', () => {
+  const route = '/organizations/:organizationId';
+  const known: readonly (readonly [string, string | null])[] = [
+    [`GET ${route} answered 403`, 'organization_info:read'],
+    [`GET ${route}/addresses answered 403`, 'organization_info:read'],
+    [`GET ${route}/retirements answered 403`, 'organization_info:read'],
+    [`GET ${route}/retirements/:retirementId/pdf answered 403`, 'organization_info:read'],
+    [`GET ${route}/members answered 403`, 'organization_members:read'],
+    [`GET ${route}/warehouse/inventory answered 403`, 'organization_warehouse:read'],
+    [`GET ${route}/warehouse/inventory/reservations/x answered 403`, 'organization_warehouse:read'],
+    [`POST ${route}/warehouse/inventory/reservations answered 403`, 'organization_warehouse:write'],
+    [`POST ${route}/warehouse/inventory/reservations/x/retire answered 403`, 'organization_warehouse:write'],
+    [`DELETE ${route}/warehouse/inventory/reservations/x answered 403`, 'organization_warehouse:write'],
+    [`GET ${route}/inventory answered 403`, 'organization_inventory:read'],
+    [`GET ${route}/inventory/requests/x answered 403`, 'organization_inventory:read'],
+    [`POST ${route}/inventory/requests/transfer answered 403`, 'organization_inventory:read_request'],
+    ['GET /projects answered 403', null],
+    [`GET ${route}/friendbot answered 403`, null],
+  ];
+  for (const [call, permission] of known) expect(permissionFor(call), call).toBe(permission);
+  expect(explain(new RegistryError('forbidden', `GET ${route}/members answered 403: No`)).lines).toEqual([
+    `The registry: GET ${route}/members answered 403: No`,
+    'It needs organization_members:read. "carbon-mirror installations list --live" shows what was granted.',
+  ]);
+});
+
+test('T45 an unknown outcome shows what may have come of the write', () => {
+  const candidates = [{ document: '{"id":"r-1"}' }, { installation: { document: '{"id":"i-1"}' } }, null];
+  const error = new RegistryError('outcome_unknown', 'its answer was lost', { candidates });
+  expect(explain(error).lines).toEqual([
+    'The registry: its answer was lost',
+    'It may have been done. Look before you do it again; this may be what came of it:',
+    '{"id":"r-1"}',
+    '{"id":"i-1"}',
+  ]);
+});
