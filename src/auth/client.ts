@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type AppClient, createAppClient } from '../registry/app-client.js';
 import type { Http, HttpOptions } from '../registry/calls.js';
 import { createHttp } from '../registry/http.js';
+import type { AppJwt, TokenSource } from '../registry/credential.js';
 import type { Installation } from '../registry/model.js';
 import { createOrganizationClient, type OrganizationClient } from '../registry/organization-client.js';
 import type { Page } from '../registry/reading.js';
@@ -59,6 +60,8 @@ export interface Client {
   /** What an installation allows the app to do for its organization. */
   organization(installationId: string, organizationId: string): OrganizationClient;
   readonly tokens: AccessTokens;
+  /** The app's own JWT, for calls by path. */
+  readonly jwt: TokenSource<AppJwt>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -76,7 +79,8 @@ export function createClient(options: ClientOptions): Client {
       options.onDate?.(registryMs, localMs);
     },
   });
-  const signing = createAppClient({ http, token: createAppJwt({ appId, privateKey, now: clock.now }) });
+  const jwt = createAppJwt({ appId, privateKey, now: clock.now });
+  const signing = createAppClient({ http, token: jwt });
   const tokens = createAccessTokens({ mint: signing, now: clock.now });
 
   return {
@@ -92,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
         token: tokens.installation(installationId, organizationId),
       }),
     tokens,
+    jwt,
   };
 }
 

@@ -22,5 +22,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   snapshot: () => import('./snapshot.js'),
   schema: () => import('./schema.js'),
   sandbox: () => import('./sandbox.js'),
+  reservations: () => import('./reservations.js'),
+  'inventory-requests': () => import('./inventory-requests.js'),
+  friendbot: () => import('./friendbot.js'),
+  api: () => import('./api.js'),
+  trigger: () => import('./trigger.js'),
   migrate: () => import('./migrate.js'),
 };

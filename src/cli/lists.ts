@@ -5,7 +5,7 @@ import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, findSettings, type Place } from './place.js';
 
 export interface ListOptions {
   readonly organization?: string;
@@ -22,6 +22,9 @@ export type LiveOne = (client: Client, id: string, options: ListOptions) => Prom
 export interface Resource {
   readonly noun: string;
   readonly list: ListDefinition;
+  /** What a person reads of it, where that is not what stands in the table. */
+  readonly columns?: readonly string[];
+  readonly refine?: (row: Row) => Row;
   readonly live?: LiveList;
   readonly liveOne?: LiveOne;
 }
@@ -38,12 +41,13 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
     .option('--json', 'print the rows as JSON')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
     .action(async (options: ListOptions) => {
-      const place = findPlace(io);
+      const place = options.live ? findSettings(io) : findPlace(io);
       const limit = readLimit(options.limit);
       const rows = options.live
         ? await readLive(io, place, resource, options)
         : readMirror(place, resource, options, limit);
-      const shown = await writeRows(io, formatOf(options), resource.list.columns, take(rows, limit));
+      const columns = resource.columns ?? resource.list.columns;
+      const shown = await writeRows(io, formatOf(options), columns, take(refined(rows, resource), limit));
       if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
     });
   return resource.live === undefined
@@ -60,12 +64,13 @@ export function defineShow(parent: Command, io: Io, resource: Resource): Command
     .option('--organization <id>', 'the organization that it belongs to')
     .option('--json', 'print it as JSON')
     .action(async (id: string, options: ListOptions) => {
-      const place = findPlace(io);
+      const place = options.live ? findSettings(io) : findPlace(io);
       const rows = options.live
         ? [await readLiveOne(io, place, resource, id, options)]
         : await readMirrorOne(place, resource, id);
-      if (options.json) return await writeValue(io, rows.length === 1 ? rows[0] : rows);
-      for (const row of rows) await emit(io, sheet(row));
+      const shown = rows.map(row => resource.refine?.(row) ?? row);
+      if (options.json) return await writeValue(io, shown.length === 1 ? shown[0] : shown);
+      for (const row of shown) await emit(io, sheet(row));
       return undefined;
     });
   return resource.liveOne === undefined
@@ -122,7 +127,7 @@ async function* readMirror(
   }
 }
 
-async function readMirrorOne(place: Place, { list, noun }: Resource, id: string): Promise<Row[]> {
+async function readMirrorOne(place: Place, { list, noun, liveOne }: Resource, id: string): Promise<Row[]> {
   const { openReader } = await import('../query/open.js');
   const { readByKey } = await import('../query/lists.js');
   const db = openReader(place);
@@ -132,7 +137,7 @@ async function readMirrorOne(place: Place, { list, noun }: Resource, id: string)
   throw new CommandFault(
     EXIT.checkFailed,
     `There is no "${id}" among the ${noun} of the mirror.`,
-    'It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".',
+    `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status"${liveOne === undefined ? '' : ', or ask the registry with --live'}.`,
   );
 }
 
@@ -157,6 +162,13 @@ async function readLiveOne(
   const { connect } = await import('./connect.js');
   if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
   return await liveOne(await connect(place, io), id, options);
+}
+
+async function* refined(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  { refine = row => row }: Resource,
+): AsyncIterable<Row> {
+  for await (const row of rows) yield refine(row);
 }
 
 async function* take(rows: Iterable<Row> | AsyncIterable<Row>, limit: number): AsyncIterable<Row> {

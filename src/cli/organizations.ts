@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { LISTS } from '../query/lists.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList, defineShow } from './lists.js';
+import { defineCreate } from './organizations-create.js';
 import { liveOrganizations, liveOrganization } from './live.js';
 
 export function define(program: Command, io: Io): void {
@@ -19,4 +20,5 @@ export function define(program: Command, io: Io): void {
   };
   defineList(group, io, resource);
   defineShow(group, io, resource);
+  defineCreate(group, io);
 }

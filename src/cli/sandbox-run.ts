@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { ControlClient } from '../sandbox/control-client.js';
-import { isId } from '../registry/model.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { sheet } from './lists.js';
@@ -8,7 +7,7 @@ import { type Cell, type Row, writeRows, writeValue } from './output.js';
 import { build, flatten, isObject, valueAt } from './paths.js';
 import { itemsOf, readName } from './sandbox-names.js';
 import type { Field, Kind, Verb } from './sandbox-verb.js';
-import { readDuration } from './words.js';
+import { readDuration, readId } from './words.js';
 
 /** What was said of a field on the command line. */
 export type Said = string | readonly string[] | undefined;
@@ -138,8 +137,7 @@ function fillPath(route: string, given: Readonly<Record<string, unknown>>): Fill
   const path = route.replace(/:(\w+)/g, (_whole, name: string) => {
     const said = String(rest[name]);
     delete rest[name];
-    if (isId(said)) return said;
-    throw new CommandFault(EXIT.usage, `Expected an id, got "${String(said)}".`);
+    return readId(name, said);
   });
   return { path, rest };
 }

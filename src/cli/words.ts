@@ -1,3 +1,4 @@
+import { isId } from '../registry/model.js';
 import { CommandFault, EXIT } from './exit.js';
 
 const UNITS = [
@@ -17,6 +18,12 @@ export function ago(seconds: number): string {
 export function readNumber(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CommandFault(EXIT.usage, `Expected the number of ${what}, got "${text}".`);
+}
+
+export function readId(what: string, text: string): string {
+  const fits: boolean = isId(text);
+  if (fits) return text;
+  throw new CommandFault(EXIT.usage, `${what}: expected an id, got "${text}".`);
 }
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = {

@@ -69,14 +69,14 @@ export const LISTS = {
     ],
     key: 'id',
     organization: 'organization_id',
-    order: 'version DESC',
+    order: 'created_at DESC, id',
   },
   inventoryRequests: {
     from: 'inventory_requests',
     columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
     key: 'id',
     organization: 'organization_id',
-    order: 'version DESC',
+    order: 'created_at DESC, id',
   },
   retirements: {
     from: 'retirements',

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import type { Client, OrganizationClient } from '../auth/client.js';
+import { connect } from './connect.js';
+import { type Io, say } from './io.js';
+import type { Place } from './place.js';
+
+export interface Reached {
+  readonly client: Client;
+  readonly owner: OrganizationClient;
+  readonly organization: string;
+  readonly installationId: string;
+}
+
+/** The registry, as the app that is installed on an organization. */
+export async function reachOrganization(io: Io, place: Place, organization: string): Promise<Reached> {
+  const client = await connect(place, io);
+  const { id: installationId } = await client.app.readInstallationOf(organization);
+  const owner = client.organization(installationId, organization);
+  return { client, owner, organization, installationId };
+}
+
+/**
+ * Most of what an app does itself is followed by no webhook, so the mirror is told to look again.
+ * The write has been done by now: whatever fails here must not make it look undone.
+ */
+export async function lookAgain(io: Io, place: Place, installationId: string): Promise<void> {
+  if (!existsSync(place.inboxFile)) return;
+  try {
+    const { installationJob } = await import('../inbox/enqueue.js');
+    const { withInbox } = await import('./inbox-writer.js');
+    withInbox(place, inbox => inbox.enqueue(installationJob(installationId, null, 'person'), io.now()));
+    say(io, 'The mirror follows as soon as a worker runs.');
+  } catch (error) {
+    say(io, `The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}

@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs';
+import { Argument, type Command } from 'commander';
+import { EVENTS, type EventName } from '../registry/model.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
+import { writeValue } from './output.js';
+import { findSettings, type Place } from './place.js';
+import type { Subject, Wanted } from './trigger-payload.js';
+import { readId, readNumber } from './words.js';
+
+interface TriggerOptions {
+  readonly organization: string;
+  readonly installation?: string;
+  readonly url?: string;
+  readonly times: string;
+  readonly secretIndex: string;
+  readonly json?: boolean;
+}
+
+const ANSWER_WITHIN_MS = 20_000;
+const MOST_TIMES = 100_000;
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('trigger')
+    .description('Sign and post a delivery as the registry would, to the receiver')
+    .addArgument(new Argument('<event>', 'what it says has happened').choices(EVENTS))
+    .requiredOption('--organization <id>', 'the organization that it is about')
+    .option('--installation <id>', "the installation, where the mirror's own is not meant or not there yet")
+    .option('--url <url>', 'the whole address to post to (default: /webhooks at HOST and PORT)')
+    .option('--times <n>', 'post it so many times, one after the other', '1')
+    .option('--secret-index <n>', 'sign with this one of WEBHOOK_SECRETS; 0 is the newest', '0')
+    .option('--json', 'print the answers as JSON')
+    .action((event: EventName, options: TriggerOptions) => trigger(io, event, options));
+  examples(command, [
+    'carbon-mirror trigger warehouseTransaction --organization ID',
+    'carbon-mirror trigger suspended --organization ID --times 50',
+    'carbon-mirror trigger installed --organization ID --installation ID --url http://127.0.0.1:3000/webhooks',
+  ]);
+}
+
+async function trigger(io: Io, event: EventName, options: TriggerOptions): Promise<void> {
+  const times = readTimes(options.times);
+  const place = findSettings(io);
+  const { readSettings } = await import('../config.js');
+  const { createPayload, sealPayload } = await import('./trigger-payload.js');
+  const { signDelivery } = await import('../webhook/signature.js');
+  const settings = await readSettings(place.env, 'receive');
+  const secret = pickSecret(settings.webhookSecrets, options.secretIndex);
+  const subject = await readSubject(place, event, options);
+  const { body, signedData } = sealPayload(createPayload(event, subject, settings.appId, io.now()));
+  const url = readUrl(options.url, settings.host, settings.port);
+  const headers = {
+    'content-type': 'application/json',
+    [`x-${settings.headerPrefix}-signature-256`]: signDelivery(signedData, secret),
+  };
+  const answers: number[] = [];
+  for (let count = 0; count < times; count += 1) answers.push(await post(url, headers, body));
+  await report(io, { event, installation: subject.installationId, url, answers }, options.json === true);
+}
+
+interface Report {
+  readonly event: string;
+  readonly installation: string;
+  readonly url: string;
+  readonly answers: readonly number[];
+}
+
+async function report(io: Io, told: Report, json: boolean): Promise<void> {
+  const { event, installation, url, answers } = told;
+  const refused = answers.filter(status => status !== 202);
+  if (json) await writeValue(io, { ...told, answers: countAnswers(answers) });
+  else await emit(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}\n`);
+  if (refused.length === 0) {
+    say(
+      io,
+      'It is stored. "carbon-mirror deliveries list" shows it, "carbon-mirror jobs list" what became of it.',
+    );
+    return;
+  }
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${refused.length} of ${answers.length} deliveries were answered ${refused.at(-1)}, not 202.`,
+    adviceFor(refused.at(-1) ?? 0),
+  );
+}
+
+function adviceFor(status: number): string {
+  if (status === 401) return 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
+  if (status === 404) return 'The receiver listens at /webhooks: give the whole address with --url.';
+  if (status === 503)
+    return "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.";
+  return "See the receiver's log.";
+}
+
+function countAnswers(answers: readonly number[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const status of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+function describeAnswers(answers: readonly number[]): string {
+  return Object.entries(countAnswers(answers))
+    .map(([status, count]) => (answers.length === 1 ? status : `${count} x ${status}`))
+    .join(', ');
+}
+
+async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number> {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    const isSilent = error instanceof Error && error.name === 'TimeoutError';
+    throw new CommandFault(
+      EXIT.unreachable,
+      isSilent
+        ? `${url} gave no answer within ${ANSWER_WITHIN_MS / 1000} s.`
+        : `No receiver answers at ${url}.`,
+      'Start "carbon-mirror up" or "carbon-mirror receive", or say where it listens with PORT or --url.',
+    );
+  }
+}
+
+async function readSubject(place: Place, event: EventName, options: TriggerOptions): Promise<Subject> {
+  const wanted = {
+    organizationId: readId('--organization', options.organization),
+    installationId:
+      options.installation === undefined ? null : readId('--installation', options.installation),
+  };
+  const subject = existsSync(place.mirrorFile) ? await findInMirror(place, event, wanted) : null;
+  if (subject !== null) return subject;
+  if (wanted.installationId !== null) {
+    return { ...wanted, installationId: wanted.installationId, document: null, creditId: null };
+  }
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `The mirror knows no installation on the organization ${wanted.organizationId}.`,
+    'Name one with --installation: see "carbon-mirror installations list --live".',
+  );
+}
+
+async function findInMirror(place: Place, event: EventName, wanted: Wanted) {
+  const { findSubject } = await import('./trigger-payload.js');
+  const { openReader } = await import('../query/open.js');
+  const db = openReader(place);
+  try {
+    return findSubject(db, event, wanted);
+  } finally {
+    db.close();
+  }
+}
+
+function readTimes(text: string): number {
+  const times = readNumber('posts', text);
+  if (times >= 1 && times <= MOST_TIMES) return times;
+  throw new CommandFault(EXIT.usage, `--times: expected from 1 to ${MOST_TIMES}, got "${text}".`);
+}
+
+function pickSecret(secrets: readonly string[], index: string): string {
+  const secret = secrets[readNumber('a secret', index)];
+  if (secret !== undefined) return secret;
+  throw new CommandFault(
+    EXIT.usage,
+    `--secret-index: WEBHOOK_SECRETS holds ${secrets.length}, counted from 0.`,
+  );
+}
+
+function readUrl(said: string | undefined, host: string, port: number): string {
+  const url = said ?? `http://${reachable(host)}:${port}/webhooks`;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new CommandFault(
+    EXIT.usage,
+    `--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`,
+  );
+}
+
+/** The address on which one that listens everywhere is reached from here. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import type { ListDefinition } from '../query/lists.js';
+import { CommandFault, EXIT } from './exit.js';
+import type { Place } from './place.js';
+import { readId } from './words.js';
+
+/** The organization that something belongs to: named, or as the mirror knows it. */
+export async function whose(
+  place: Place,
+  list: ListDefinition,
+  id: string,
+  named: string | undefined,
+): Promise<string> {
+  if (named !== undefined) return readId('--organization', named);
+  const known = existsSync(place.mirrorFile) ? await findOwners(place, list, id) : [];
+  const [owner] = known;
+  if (owner !== undefined && known.length === 1) return owner;
+  throw new CommandFault(
+    EXIT.usage,
+    `The mirror ${known.length === 0 ? 'does not know' : 'knows more than one organization with'} "${id}".`,
+    'Say whose it is with --organization ID.',
+  );
+}
+
+async function findOwners(place: Place, list: ListDefinition, id: string): Promise<string[]> {
+  const { openReader } = await import('../query/open.js');
+  const { readByKey } = await import('../query/lists.js');
+  const db = openReader(place);
+  try {
+    return readByKey(db, list, id).map(row => String(row[list.organization]));
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,489 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { createPrivateKey, issueCredit } from '../support/sandbox.js';
+import { until } from '../support/wait.js';
+
+let demo: DemoMirror;
+let folder: string;
+/** An organization with plenty of one credit in its warehouse and of another in its inventory. */
+let owner: string;
+let receiver: string;
+let offered: string;
+let kept: string;
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-writing-'));
+  [owner = '', receiver = ''] = demo.organizationIds;
+  offered = issueCredit(demo.sandbox, owner, { amount: 1000 });
+  kept = issueCredit(demo.sandbox, owner, { amount: 1000, place: 'inventory' });
+});
+
+afterAll(async () => {
+  await demo.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(...argv: string[]) {
+  return await runCommand(argv, { env: demo.env });
+}
+
+// biome-ignore lint: the answers are what the tests look into
+// oxlint-disable-next-line typescript/no-explicit-any
+async function json(...argv: string[]): Promise<any> {
+  const { exitCode, stdout, stderr } = await run(...argv, '--json');
+  expect(exitCode, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** The same fault in words and as data, and no stack trace. */
+async function expectFault(exitCode: number, text: string, ...argv: string[]): Promise<void> {
+  for (const words of [argv, [...argv, '--json']]) {
+    const outcome = await run(...words);
+    expect(outcome, outcome.stderr).toMatchObject({ exitCode, stdout: '' });
+    expect(outcome.stderr).toContain(text);
+    expect(outcome.stderr).not.toMatch(/\n\s+at /);
+  }
+}
+
+async function reserve(amount = '2'): Promise<string> {
+  const { id } = await json('reservations', 'create', ...ofOwner(offered), '--amount', amount);
+  return id;
+}
+
+function ofOwner(creditId: string): string[] {
+  return ['--organization', owner, '--credit-id', creditId];
+}
+
+const RETIRE = ['--action', 'retire', '--beneficiary', 'Harbour Ferries', '--reason', 'Testing'];
+
+describe('reservations', () => {
+  test('credits are held, listed with the minutes that are left, and given back', async () => {
+    const { exitCode, stdout, stderr } = await run(
+      'reservations',
+      'create',
+      ...ofOwner(offered),
+      '--amount',
+      '1.5',
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/amount_exact +1\.5\n/);
+    expect(stdout).toMatch(/state_now +outstanding\n/);
+    const id = /^id +(.+)$/m.exec(stdout)?.[1] ?? '';
+    expect(stderr).toContain(`carbon-mirror reservations cancel ${id} --organization ${owner}`);
+    const live = await json('reservations', 'show', id, '--live', '--organization', owner);
+    expect(live.minutes_left).toBeGreaterThan(9);
+    expect((await run('reservations', 'list', '--live', '--organization', owner)).stdout).toMatch(
+      new RegExp(`${id}.*outstanding +(9\\.9|10) `),
+    );
+    const cancel = ['reservations', 'cancel', id, '--organization', owner];
+    await expectFault(2, 'Add --yes', ...cancel);
+    expect(await json(...cancel, '--yes')).toMatchObject({ id, state_now: 'cancelled', minutes_left: null });
+    await expectFault(3, 'answered 409', ...cancel, '--yes');
+  });
+
+  test('a write that no webhook follows is in the mirror soon', async () => {
+    const id = await reserve();
+    const known = () => demo.query(`SELECT 1 FROM reservations WHERE id = '${id}'`).length === 1;
+    await until(known, 'the reservation in the mirror');
+    expect((await run('reservations', 'list', '--organization', owner)).stdout).toMatch(
+      new RegExp(`${id}.*outstanding +(9\\.\\d|10) `),
+    );
+    expect(await json('reservations', 'show', id)).toMatchObject({ organization_id: owner });
+    const { exitCode } = await run('reservations', 'cancel', id, '--yes');
+    expect(exitCode).toBe(0);
+  });
+
+  test('a person is asked about what will really happen', async () => {
+    const id = await reserve('3');
+    const finish = ['reservations', 'finish', id, '--organization', owner, ...RETIRE];
+    const no = await runCommand(finish, { env: demo.env, terminal: true, input: 'n\n' });
+    expect(no).toMatchObject({ exitCode: 130, stdout: '' });
+    expect(no.stderr).toContain(`Retire 3 t of ${offered} (project `);
+    expect(no.stderr).toContain('for Harbour Ferries. This cannot be undone. Go on? [y/N] ');
+    const yes = await runCommand(finish, { env: demo.env, terminal: true, input: 'y\n' });
+    expect(yes.exitCode).toBe(0);
+    expect(yes.stdout).toContain('finished');
+  });
+
+  test('finishing transfers and retires', async () => {
+    const end = async (...words: string[]) =>
+      await json('reservations', 'finish', await reserve(), '--organization', owner, '--yes', ...words);
+    const to = ['--receiver-id', receiver];
+    expect(await end('--action', 'transfer', ...to, '--transfer-comment', 'As sold')).toMatchObject({
+      state_now: 'finished',
+    });
+    await end('--action', 'transfer_retire', ...to, ...RETIRE.slice(2), '--comment', 'Thanks');
+    const [last] = demo.sandbox.registry.transactions.list(1);
+    expect(last).toMatchObject({ type: 'transfer_retire', receiverId: receiver, amount: 2 });
+  });
+
+  test('an action that lacks its words, or has those of another, is refused before anything is sent', async () => {
+    const finish = ['reservations', 'finish', 'x', '--organization', owner, '--action'];
+    await expectFault(2, 'retire needs --beneficiary and --reason.', ...finish, 'retire');
+    await expectFault(2, 'transfer needs --receiver-id or --receiver-address.', ...finish, 'transfer');
+    await expectFault(
+      2,
+      'transfer takes no --beneficiary.',
+      ...finish,
+      'transfer',
+      '--receiver-id',
+      'x',
+      '--beneficiary',
+      'y',
+    );
+    await expectFault(
+      2,
+      'retire takes no --receiver-id.',
+      ...finish,
+      ...RETIRE.slice(1),
+      '--receiver-id',
+      'x',
+    );
+    await expectFault(2, 'Allowed choices are transfer', ...finish, 'burn');
+  });
+
+  test('likely mistakes are told', async () => {
+    const create = ['reservations', 'create', ...ofOwner(offered), '--amount'];
+    await expectFault(3, 'The warehouse holds less of this credit', ...create, '1e8');
+    await expectFault(2, 'amount: expected a positive decimal number', ...create, 'much');
+    await expectFault(
+      2,
+      '--credit-id: expected an id',
+      'reservations',
+      'create',
+      ...ofOwner('../x'),
+      '--amount',
+      '1',
+    );
+    await expectFault(2, "'--amount <tonnes>' not specified", 'reservations', 'create', ...ofOwner(offered));
+    await expectFault(2, 'Say whose it is with --organization', 'reservations', 'cancel', 'unknown', '--yes');
+    await expectFault(
+      3,
+      'answered 404',
+      'reservations',
+      'cancel',
+      'unknown',
+      '--organization',
+      owner,
+      '--yes',
+    );
+    await expectFault(3, 'There is no "unknown" among the reservations', 'reservations', 'show', 'unknown');
+  });
+});
+
+describe('inventory-requests', () => {
+  const create = (...words: string[]) => [
+    'inventory-requests',
+    'create',
+    ...ofOwner(kept),
+    '--amount',
+    '5',
+    ...words,
+  ];
+
+  test('a request is made, waits, and is shown', async () => {
+    await expectFault(
+      2,
+      `Ask the administrators of ${owner}: Transfer 5 t of ${kept}`,
+      ...create('--action', 'transfer', '--receiver-id', receiver),
+    );
+    const { exitCode, stdout } = await run(...create(...RETIRE, '--yes'));
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/state +Pending/);
+    const id = /^id +(.+)$/m.exec(stdout)?.[1] ?? '';
+    const show = ['inventory-requests', 'show', id, '--live', '--organization', owner];
+    demo.sandbox.registry.requests.accept(id);
+    expect(await json(...show)).toMatchObject({ id, state: 'Accepted' });
+    await until(
+      () =>
+        demo.query(`SELECT 1 FROM inventory_requests WHERE id = '${id}' AND state = 'Accepted'`).length === 1,
+      'the request in the mirror',
+    );
+    expect((await run('inventory-requests', 'list', '--limit', '1')).stdout).toContain(id);
+    expect((await run('inventory-requests', 'list', '--live', '--organization', owner)).stdout).toContain(id);
+  });
+
+  test('likely mistakes are told', async () => {
+    await expectFault(2, 'retire needs', ...create('--action', 'retire'));
+    await expectFault(
+      3,
+      'answered 404',
+      ...create('--action', 'transfer', '--yes', '--receiver-id', 'd9428888-122b-11e1-b85c-61cd3cbb3210'),
+    );
+  });
+});
+
+describe('friendbot', () => {
+  test('deposits 100 credits, and asks first', async () => {
+    await expectFault(2, 'Deposit 100 test credits', 'friendbot', '--organization', owner);
+    expect(await json('friendbot', '--organization', owner, '--yes')).toMatchObject([
+      { amount_exact: '100' },
+    ]);
+    const { exitCode, stdout } = await run('friendbot', '--organization', owner, '--yes');
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/amount_exact.*\n.* 100 /),
+    });
+    await expectFault(3, 'Organization not found', 'friendbot', '--organization', 'nobody', '--yes');
+  });
+
+  test('T45 a lost answer is not taken for a failure, and is not asked for twice', async () => {
+    const path = `/organizations/${owner}/friendbot`;
+    demo.sandbox.registry.faults.add({ path, kind: 'cut', options: { bytes: 0 } });
+    const { exitCode, stdout, stderr } = await run('friendbot', '--organization', owner, '--yes');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('It may have been done, or may still be: look before you do it again.');
+    expect(demo.sandbox.registry.faults.list()).toMatchObject([{ hits: 1 }]);
+    demo.sandbox.registry.faults.clear();
+  });
+});
+
+describe('organizations create', () => {
+  const create = (name: string, ...words: string[]) => {
+    const options = { name, type: 'marketParticipant', country: 'IS', email: `${name}@people.example` };
+    const said = Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]);
+    return ['organizations', 'create', ...said, ...words];
+  };
+
+  test('a user and an organization are created, and the app is on it', async () => {
+    await expectFault(
+      2,
+      'Create the organization "Quay" and its user Quay@people.example',
+      ...create('Quay'),
+    );
+    const made = await json(...create('Quay', '--user-name', 'Ada Quay', '--yes'));
+    expect(made).toMatchObject({ organization: 'Quay', email: 'quay@people.example' });
+    const { state } =
+      demo.sandbox.registry.installations.all().find(({ id }) => id === made.installation_id) ?? {};
+    expect(state).toBe('active');
+    const { exitCode, stdout } = await run(...create('Pier', '--yes'));
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/organization +Pier/),
+    });
+    await expectFault(3, 'exists', ...create('Pier', '--yes'));
+    await expectFault(2, 'countryCode must be', ...create('Jetty', '--country', 'is', '--yes'));
+  });
+});
+
+describe('api', () => {
+  const installationOf = (id: string) =>
+    demo.sandbox.registry.installations.all().find(({ organization }) => organization.id === id)?.id ?? '';
+
+  test('calls by path with each kind of credential', async () => {
+    expect(
+      (await json('api', 'get', '/app/installations?limit=1&page=0', '--as', 'jwt')).body.installations,
+    ).toHaveLength(1);
+    const as = `installation:${installationOf(owner)}`;
+    expect(await json('api', 'GET', `/organizations/${owner}/members`, '--as', as)).toMatchObject({
+      status: 200,
+      body: { organizationId: owner },
+    });
+    const { exitCode, stdout } = await run('api', 'GET', '/projects?limit=2', '--as', 'app');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout).projects).toHaveLength(2);
+  });
+
+  test('a certificate is saved whole, or the file stays as it was', async () => {
+    const [row] = demo.query("SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1");
+    const path = `/retirements/${String(row?.['id'])}/pdf`;
+    const file = join(folder, 'certificate.pdf');
+    expect(await json('api', 'GET', path, '--as', 'app', '--output', file)).toMatchObject({
+      status: 200,
+      file,
+    });
+    expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-[^]*%%EOF\s*$/);
+    writeFileSync(file, 'mine');
+    demo.sandbox.registry.faults.add({ path, kind: 'cut', count: 1 });
+    const cut = await run('api', 'GET', path, '--as', 'app', '--output', file);
+    demo.sandbox.registry.faults.clear();
+    expect(cut).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect(readdirSync(folder)).toEqual(['certificate.pdf']);
+    await expectFault(
+      2,
+      'cannot be written (ENOENT)',
+      'api',
+      'GET',
+      path,
+      '--as',
+      'app',
+      '--output',
+      '/no/such/folder/x',
+    );
+  });
+
+  test('what writes asks first, and keeps the digits of its body', async () => {
+    const post = ['api', 'POST', `/organizations/${owner}/warehouse/inventory/reservations`];
+    const body = [
+      '--data',
+      `{"creditId":"${offered}","amount":0.100000}`,
+      '--as',
+      `installation:${installationOf(owner)}`,
+    ];
+    await expectFault(2, 'Add --yes', ...post, ...body);
+    await expectFault(2, 'Add --yes', 'api', 'GET', `/organizations/${owner}/friendbot`, '--as', 'app');
+    expect((await json(...post, ...body, '--yes')).body).toMatchObject({ amount: 0.1, state: 'outstanding' });
+  });
+
+  test('T30 T31 no path leads to another place', async () => {
+    for (const path of [
+      '//evil.example/x',
+      'https://evil.example/',
+      '/a/../b',
+      '/a/%2e%2e/b',
+      'projects',
+      '/a\\b',
+    ]) {
+      await expectFault(2, 'expected a plain absolute path', 'api', 'GET', path, '--as', 'app');
+    }
+  });
+
+  test('likely mistakes are told', async () => {
+    await expectFault(2, 'Expected a method of GET, POST, DELETE', 'api', 'PUT', '/projects', '--as', 'app');
+    await expectFault(
+      2,
+      '--as: expected jwt, app or installation:ID',
+      'api',
+      'GET',
+      '/projects',
+      '--as',
+      'me',
+    );
+    await expectFault(2, '--data: expected JSON', 'api', 'POST', '/x', '--as', 'app', '--data', '{', '--yes');
+    await expectFault(3, 'GET /nothing answered 404', 'api', 'GET', '/nothing', '--as', 'app');
+    await expectFault(
+      4,
+      'It needs organization_members:read',
+      'api',
+      'GET',
+      `/organizations/${owner}/members`,
+      '--as',
+      'app',
+    );
+  });
+});
+
+describe('trigger', () => {
+  const post = (...words: string[]) => ['trigger', ...words, '--organization', owner];
+
+  test('a signed delivery is accepted, and leads to a read', async () => {
+    const { exitCode, stdout, stderr } = await run(...post('warehouseTransaction'));
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^202 {2}warehouseTransaction of installation /);
+    expect(stderr).toContain('carbon-mirror deliveries list');
+    const [delivery] = await json('deliveries', 'list', '--limit', '1');
+    expect(delivery).toMatchObject({ event: 'warehouseTransaction', verdict: 'accepted' });
+    const shown = await json('deliveries', 'show', String(delivery.id));
+    expect(shown.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
+    expect(shown.content.transaction).toMatchObject({
+      creditId: expect.stringMatching(/^ex(Post|Ante)-/),
+      amount: 1,
+    });
+  });
+
+  test('every event is taken, many times over', async () => {
+    for (const event of [
+      'installed',
+      'suspended',
+      'unsuspended',
+      'newPermissionsAccepted',
+      'organizationTransaction',
+    ]) {
+      expect(await json(...post(event, '--times', '3'))).toMatchObject({ event, answers: { 202: 3 } });
+    }
+  });
+
+  test('an installation that the mirror does not know can be named', async () => {
+    const words = ['trigger', 'installed', '--organization', 'new', '--installation', 'new-installation'];
+    expect(await json(...words)).toMatchObject({ installation: 'new-installation', answers: { 202: 1 } });
+    await expectFault(3, 'The mirror knows no installation', ...words.slice(0, 4));
+  });
+
+  test('an older secret signs too, while the receiver knows it', async () => {
+    const env = {
+      ...demo.env,
+      WEBHOOK_SECRETS: `a newer secret of ours,${demo.env['WEBHOOK_SECRETS'] ?? ''}`,
+    };
+    expect(await runCommand(post('suspended', '--secret-index', '1'), { env })).toMatchObject({
+      exitCode: 0,
+    });
+    const refused = await runCommand(post('suspended'), { env });
+    expect(refused).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^401 /) });
+    expect(refused.stderr).toContain('compare WEBHOOK_SECRETS');
+    expect(refused.stderr + refused.stdout).not.toContain('newer secret');
+  });
+
+  test('likely mistakes are told', async () => {
+    await expectFault(2, 'Allowed choices are installed', ...post('instaled'));
+    await expectFault(
+      2,
+      '--secret-index: WEBHOOK_SECRETS holds 1',
+      ...post('installed', '--secret-index', '1'),
+    );
+    await expectFault(2, '--times: expected', ...post('installed', '--times', '0'));
+    await expectFault(2, '--url: expected an address', ...post('installed', '--url', 'here'));
+    await expectFault(5, 'No receiver answers', ...post('installed', '--url', 'http://127.0.0.1:1/webhooks'));
+    const url = demo.sandbox.url;
+    expect(await run(...post('installed', '--url', `${url}/webhooks`))).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('faults of the registry', () => {
+  test('a missing permission is named as the registry names it', async () => {
+    const [, , , organization = ''] = demo.organizationIds;
+    const installation = demo.sandbox.registry.installations
+      .all()
+      .find(each => each.organization.id === organization);
+    demo.sandbox.registry.apps.change(demo.appId, { permissions: { organization_info: 'VIEW' } });
+    demo.sandbox.registry.installations.acceptPermissions(installation?.id ?? '');
+    const of = ['--organization', organization];
+    const credit = ['--credit-id', offered, '--amount', '1'];
+    await expectFault(
+      4,
+      'It needs organization_warehouse:write.',
+      'reservations',
+      'create',
+      ...of,
+      ...credit,
+    );
+    await expectFault(
+      4,
+      'It needs organization_inventory:read_request.',
+      'inventory-requests',
+      'create',
+      ...of,
+      ...credit,
+      ...RETIRE,
+      '--yes',
+    );
+    for (const [list, permission] of [
+      ['reservations', 'organization_warehouse:read'],
+      ['warehouse', 'organization_warehouse:read'],
+      ['inventory-requests', 'organization_inventory:read'],
+      ['inventory', 'organization_inventory:read'],
+    ] as const) {
+      const { exitCode, stderr } = await run(list, 'list', '--live', ...of);
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 4,
+        stderr: expect.stringContaining(`It needs ${permission}.`),
+      });
+    }
+  });
+
+  test('another key is not authorized, a registry that is away is unreachable, no settings are no settings', async () => {
+    const api = ['api', 'GET', '/projects', '--as', 'app'];
+    const other = { ...demo.env, REGISTRY_PRIVATE_KEY: createPrivateKey() };
+    expect(await runCommand(api, { env: other })).toMatchObject({ exitCode: 4, stdout: '' });
+    const away = { ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };
+    expect(await runCommand(api, { env: away })).toMatchObject({ exitCode: 5, stdout: '' });
+    const none = await runCommand(api, { env: { DATA_DIR: folder } });
+    expect(none).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(none.stderr).toContain('REGISTRY_BASE_URL: expected');
+  });
+});
