@@ -207,18 +207,18 @@ test('T39 a refusal in spite of its permission marks the resource forbidden, ask
 
 test('T44 a suspension that arrives while a long list is read stops its writes', async () => {
   const { program, installationId, retire } = await startInstalled();
-  for (let amount = 0; amount < 12; amount++) retire(0.5);
+  for (let amount = 0; amount < 120; amount++) retire(0.1);
   await program.rest();
   const { faults, installations } = program.registry;
-  faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });
-  faults.add({ path: RETIREMENTS, kind: 'delay', options: { delayMs: 100 } });
-  retire(0.5);
-  await expect.poll(() => program.inbox.countJobs().claimed).toBe(1);
+  faults.add({ path: RETIREMENTS, kind: 'delay', options: { delayMs: 1300 }, count: 1 });
+  retire(0.1);
+  const met = () => faults.list()[0]?.remaining;
+  await expect.poll(met, { timeout: 10_000, interval: 5 }).toBe(0);
   installations.suspend(installationId);
   await program.rest();
   expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
   expect(program.rows("SELECT state FROM sync_runs WHERE state = 'running'")).toEqual([]);
-  faults.clear();
+  expect(program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 120 }]);
   installations.unsuspend(installationId);
   await program.rest();
   expect(differences(program)).toEqual([]);

@@ -11,7 +11,7 @@ import { storeGroup } from '../../src/inbox/store-group.js';
 import { watchCommits } from '../../src/inbox/wake.js';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
-import { createMirror, type Mirror } from '../../src/mirror/mirror.js';
+import { createMirror } from '../../src/mirror/mirror.js';
 import { createStanding } from '../../src/mirror/standing.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -69,8 +69,8 @@ export interface Program {
   kill(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
-  /** A minute later: one time of the schedule, and everything that comes of it. */
-  reconcile(): Promise<void>;
+  /** A while later, a minute if not told: one time of the schedule, and everything that comes of it. */
+  reconcile(afterMs?: number): Promise<void>;
   readonly rows: (sql: string, ...values: unknown[]) => unknown[];
 }
 
@@ -93,17 +93,9 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   let current: { readonly worker: Worker; readonly databases: readonly Sqlite[] } | undefined;
 
   function startWorker(extra: Partial<WorkerOptions> = {}, http = options.http): Worker {
-    const mirror = createMirror(openMirror(folder, time), time.now);
-    const db = openInbox(folder, time);
-    const context = contextOf({
-      sandbox,
-      app,
-      time,
-      folder,
-      mirror,
-      inboxDb: db,
-      options: { ...options, ...(http === undefined ? {} : { http }) },
-    });
+    const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
+    const parts = { sandbox, app, time, folder };
+    const context = connect(parts, databases, { ...options, ...(http === undefined ? {} : { http }) });
     const worker = createWorker({
       inbox: context.inbox,
       perform: createPerform(context),
@@ -111,14 +103,14 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       now: time.now,
       random: () => 0,
       log: { info: () => {}, warn: () => {} },
-      watch: changed => watchCommits(db, changed),
+      watch: changed => watchCommits(databases.inbox, changed),
       onEnded: event => ended.push(event),
       ...options.worker,
       ...extra,
     });
     onTestFinished(() => worker.stop());
     worker.start();
-    current = { worker, databases: [db, mirror.books.db] };
+    current = { worker, databases: Object.values(databases) };
     return worker;
   }
 
@@ -163,8 +155,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     kill,
     startWorker,
     rest,
-    async reconcile() {
-      time.move(60_000);
+    async reconcile(afterMs = 60_000) {
+      time.move(afterMs);
       enqueueTick(inbox, time.now(), time.now(), time.now());
       await rest();
     },
@@ -172,22 +164,25 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
-function contextOf(parts: {
-  sandbox: Sandbox;
-  app: TestApp;
-  time: TestTime;
-  folder: string;
-  inboxDb: Sqlite;
-  mirror: Mirror;
-  options: ProgramOptions;
-}): Context {
-  const { sandbox, app, time, inboxDb, mirror, options } = parts;
-  const certificates = createCertificateFolder(join(parts.folder, 'certificates'), { now: time.now });
+/** What a process that works holds: connections of its own to both databases. */
+export function contextOf(program: Program, options: ProgramOptions): Context {
+  const { folder, time } = program;
+  const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
+  return connect(program, databases, options);
+}
+
+function connect(
+  { sandbox, app, time, folder }: Pick<Program, 'sandbox' | 'app' | 'time' | 'folder'>,
+  databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
+  options: ProgramOptions,
+): Context {
+  const mirror = createMirror(databases.mirror, time.now);
+  const certificates = createCertificateFolder(join(folder, 'certificates'), { now: time.now });
   return {
-    inbox: createInbox(inboxDb),
+    inbox: createInbox(databases.inbox),
     mirror,
     certificates: createCertificateStore(mirror.books, certificates, time.now),
-    standing: createStanding(mirror.books.db),
+    standing: createStanding(databases.mirror),
     client: clientOf(sandbox, app, time.now, options.http),
     appId: app.id,
     mirrorMembers: true,

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { differences } from '../support/compare.js';
+import { startInstalled } from '../support/installed.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+
+const PATIENCE = { timeout: 20_000, interval: 5 };
+const RETIREMENTS = '/organizations/*/retirements';
+
+test('a delivery that comes while a long list is read sees the warehouse read before the list ends', async () => {
+  const { program, organizationId, installationId, retire } = await startInstalled();
+  for (let retirement = 0; retirement < 120; retirement++) retire(0.1);
+  await program.rest();
+  program.registry.faults.add({ path: RETIREMENTS, kind: 'delay', options: { delayMs: 1500 }, count: 2 });
+  const began = program.ended.length;
+  issueCredit(program.sandbox, organizationId, { amount: 9 });
+  program.registry.installations.acceptPermissions(installationId);
+  await expect.poll(() => program.rows('SELECT 1 FROM warehouse_credits').length, PATIENCE).toBe(2);
+  issueCredit(program.sandbox, organizationId, { amount: 11 });
+  program.registry.installations.acceptPermissions(installationId);
+  await expect.poll(() => program.rows('SELECT 1 FROM warehouse_credits').length, PATIENCE).toBe(3);
+  expect(program.ended.slice(began)).toEqual([]);
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+});
+
+test('a huge organization in every place does not keep a small one waiting', async () => {
+  const { program, retire } = await startInstalled({ worker: { concurrency: 1 } });
+  for (let retirement = 0; retirement < 400; retirement++) retire(0.1);
+  await program.rest();
+  const { faults, installations } = program.registry;
+  faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });
+  retire(0.1);
+  await expect.poll(() => program.inbox.countJobs().claimed, PATIENCE).toBe(1);
+  const began = program.ended.length;
+  const small = createOrganization(program.sandbox);
+  issueCredit(program.sandbox, small.id);
+  installations.install(program.app.id, small.id);
+  const isRead = () =>
+    program.rows('SELECT 1 FROM warehouse_credits WHERE organization_id = ?', small.id).length;
+  await expect.poll(isRead, PATIENCE).toBe(1);
+  expect(program.ended.slice(began).filter(({ kind }) => kind === 'installation').length).toBeLessThanOrEqual(
+    1,
+  );
+  expect(program.worker().running()).toBeGreaterThanOrEqual(1);
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+}, 30_000);
+
+test('what is older than the retention is removed at a tick, and rows stay', async () => {
+  const { program, retire } = await startInstalled({ context: { retentionDays: 90 } });
+  retire(1);
+  await program.rest();
+  const before = program.rows('SELECT max(id) AS id FROM sync_runs');
+  await program.reconcile(91 * 24 * 3_600_000);
+  expect(program.rows('SELECT 1 FROM sync_runs WHERE id <= ?', Object(before[0])['id'])).toEqual([]);
+  expect(program.inbox.listDeliveries({})).toEqual([]);
+  expect(differences(program)).toEqual([]);
+});

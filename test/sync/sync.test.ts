@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { createInbox } from '../../src/inbox/inbox.js';
+import { createMirror } from '../../src/mirror/mirror.js';
+import { contextOf, startProgram } from '../support/program.js';
+import { createSync } from '../../src/sync/sync.js';
+
+const OPTIONS = {
+  schedule: '*/15 * * * *',
+  concurrency: 2,
+  log: { info: () => {}, warn: () => {} },
+  watch: () => () => {},
+};
+
+test('a mirror that was filled from one registry refuses every other', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const context = contextOf(program, {});
+  const sync = createSync(context, OPTIONS);
+  sync.start();
+  await sync.stop();
+  expect(() => createSync({ ...context, appId: 'another-app' }, OPTIONS).start()).toThrow(/was filled from/);
+});
+
+test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const context = contextOf(program, {});
+  const mirror = createMirror(program.mirrorDb, program.time.now);
+  mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
+  const sync = createSync(context, OPTIONS);
+  sync.start();
+  await sync.idle();
+  await sync.stop();
+  const inbox = createInbox(program.inboxDb);
+  inbox.enqueue(
+    { kind: 'holds', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' },
+    program.time.now(),
+  );
+  const [job] = inbox.claimJobs({ now: program.time.now(), leaseMs: 1000, slots: 10 });
+  expect(job?.claim).toBeGreaterThan(4711);
+});
+
+test('the first start looks for installations that were there before it, and a second start asks for no second tick', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  for (let start = 0; start < 2; start++) {
+    const sync = createSync(contextOf(program, {}), OPTIONS);
+    sync.start();
+    await sync.idle();
+    await sync.stop();
+  }
+  const kinds = program.inbox.listJobs({}).map(job => job.kind);
+  expect(kinds.filter(kind => kind === 'tick')).toHaveLength(1);
+  expect(kinds.filter(kind => kind === 'discover')).toHaveLength(1);
+});
