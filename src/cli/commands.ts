@@ -27,5 +27,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   friendbot: () => import('./friendbot.js'),
   api: () => import('./api.js'),
   trigger: () => import('./trigger.js'),
+  purge: () => import('./purge.js'),
+  forget: () => import('./forget.js'),
   migrate: () => import('./migrate.js'),
 };

@@ -72,7 +72,8 @@ async function show(io: Io, id: string, options: { json?: boolean }): Promise<vo
   const content = signedData === null ? null : decode(signedData);
   if (options.json) return await writeValue(io, { ...delivery, signed_data: signedData, content });
   await emit(io, sheet(delivery));
-  if (signedData === null) say(io, 'The signed text is older than RETENTION_DAYS and was removed.');
+  if (signedData === null)
+    say(io, 'The signed text was removed: it is older than RETENTION_DAYS, or a person was forgotten.');
   else await emit(io, `${typeof content === 'string' ? content : JSON.stringify(content, null, 2)}\n`);
   return undefined;
 }

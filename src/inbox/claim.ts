@@ -48,6 +48,8 @@ export interface Claims {
   bindOrganization(held: Held, organizationId: string, now: number): boolean;
   /** After an inbox.db was restored: start above the highest number that mirror.db has seen. */
   raiseClaims(above: number): void;
+  /** A number for work outside the queue, above every other one and never given out again. */
+  takeClaim(above: number): number;
 }
 
 type ClaimParameters = { now: string; until: string; slots: number; lanes: string };
@@ -62,6 +64,13 @@ export function createClaims(db: Sqlite): Claims {
   const raise = statement<{ above: number }>(
     db,
     queries.updateTable('claims').set({ last: sql`max(last, ${parameter('above')})` }),
+  );
+  const take = statement<{ above: number }, { last: number }>(
+    db,
+    queries
+      .updateTable('claims')
+      .set({ last: sql`max(last, ${parameter('above')}) + 1` })
+      .returning('last'),
   );
   const renew = statement<{ id: number; claim: number; until: string }>(
     db,
@@ -98,6 +107,11 @@ export function createClaims(db: Sqlite): Claims {
       write(db, () => bind.run({ id, claim: number, organizationId, now: toInstant(now) }) === 1),
     raiseClaims: above => {
       write(db, () => raise.run({ above }));
+    },
+    takeClaim: above => {
+      const taken = write(db, () => take.get({ above }));
+      if (taken === undefined) throw new Error('expected the counter of claims, got none');
+      return taken.last;
     },
   };
 }

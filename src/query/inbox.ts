@@ -57,7 +57,7 @@ export function readDeliveries(db: Sqlite, filter: DeliveryFilter): Row[] {
 
 export interface DeliveryDetail {
   readonly delivery: Row;
-  /** The signed text as it was sent; null once it is older than the retention. */
+  /** The signed text as it was sent; null once it is older than the retention, or was removed for a person's sake. */
   readonly signedData: string | null;
 }
 
@@ -65,11 +65,11 @@ export function readDelivery(db: Sqlite, id: number): DeliveryDetail | null {
   const delivery = db.prepare<[number], Row>(`${DELIVERIES} WHERE d.id = ?`).get(id);
   if (delivery === undefined) return null;
   const text = db
-    .prepare<[Value | undefined], { signed_data: string }>(
-      'SELECT signed_data FROM inbox.signed_texts WHERE digest = ?',
+    .prepare<(Value | undefined)[], { signed_data: string }>(
+      'SELECT signed_data FROM inbox.signed_texts WHERE id = ? AND digest = ?',
     )
-    .get(delivery['digest']);
-  return { delivery, signedData: text?.signed_data ?? null };
+    .get(delivery['text_id'], delivery['digest']);
+  return { delivery, signedData: text?.signed_data || null };
 }
 
 export interface JobFilter {

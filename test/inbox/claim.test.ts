@@ -53,6 +53,14 @@ describe('a claim', () => {
     expect(claimOne(box).claim).toBe(42);
   });
 
+  test('a number that is taken for other work is above every other and is not given out again', () => {
+    const box = inbox();
+    expect(box.takeClaim(41)).toBe(42);
+    expect(box.takeClaim(7)).toBe(43);
+    box.enqueue(job('a'), NOON);
+    expect(claimOne(box).claim).toBe(44);
+  });
+
   test('never doubles an installation or an organization in a lane, within one claim or across two', () => {
     const box = inbox();
     box.enqueue(job('old', 'acme'), NOON);

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import type { Mention } from '../query/mentions.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+import { writeValue } from './output.js';
+import { findPlace } from './place.js';
+
+interface ForgetOptions {
+  readonly person: string;
+  readonly vacuum?: boolean;
+  readonly json?: boolean;
+}
+
+interface Forgotten {
+  readonly memberRows: number;
+  readonly signedTexts: number;
+  readonly deliveries: number;
+  readonly logsEmptied: boolean;
+  readonly vacuumed: boolean;
+  /** The registry's own objects that name the address too. They are not changed. */
+  readonly mentions: readonly Mention[];
+}
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('forget')
+    .description(
+      'Remove a person from members and their history, and from the webhooks that name the address',
+    )
+    .requiredOption('--person <email>', "the person's e-mail address")
+    .option('--vacuum', 'also rewrite both files, which frees them of older copies; writers wait meanwhile')
+    .option('--json', 'print what was removed as JSON')
+    .action((options: ForgetOptions) => forget(io, options));
+  examples(command, [
+    'carbon-mirror forget --person someone@example.org',
+    'carbon-mirror forget --person someone@example.org --vacuum --json',
+  ]);
+}
+
+async function forget(io: Io, options: ForgetOptions): Promise<void> {
+  const address = options.person.trim().toLowerCase();
+  if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
+    throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${options.person}".`);
+  }
+  const forgotten = await remove(io, address, options.vacuum === true);
+  if (options.json) await writeValue(io, forgotten);
+  for (const line of describe(forgotten)) say(io, line);
+}
+
+async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
+  const { emptyLog, withWriters } = await import('./mirror-writer.js');
+  const { forgetTexts } = await import('../inbox/forget.js');
+  const { readMentions } = await import('../query/mentions.js');
+  return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
+    const memberRows = mirror.forget(address);
+    const { texts, deliveries } = forgetTexts(inboxDb, content => names(content, address));
+    const databases = [mirrorDb, inboxDb];
+    if (vacuum) for (const db of databases) db.exec('VACUUM');
+    const emptied = databases.map(emptyLog);
+    return {
+      memberRows,
+      signedTexts: texts,
+      deliveries,
+      logsEmptied: emptied.every(Boolean),
+      vacuumed: vacuum,
+      mentions: readMentions(mirrorDb, address),
+    };
+  });
+}
+
+/** JSON can write a letter in several ways: its strings are looked at as they are read. */
+function names(content: string, address: string): boolean {
+  try {
+    return holds(JSON.parse(content), address);
+  } catch {
+    return content.toLowerCase().includes(address);
+  }
+}
+
+/** Without recursion: what was signed may be nested deeper than the stack. */
+function holds(value: unknown, address: string): boolean {
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === 'string' && next.toLowerCase().includes(address)) return true;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, inner] of Object.entries(next)) waiting.push(name, inner);
+  }
+  return false;
+}
+
+function describe(forgotten: Forgotten): string[] {
+  const { memberRows, signedTexts, deliveries, logsEmptied, vacuumed, mentions } = forgotten;
+  const lines = [
+    `Removed ${memberRows} rows of members, past ones included. Later reads leave the person out.`,
+    `Emptied ${signedTexts} signed texts of ${deliveries} deliveries; their digests, times and jobs stay.`,
+    'A later webhook that names the person is stored as it comes: run this again then.',
+  ];
+  for (const { table, rows } of mentions) {
+    lines.push(`NOT removed: ${rows} rows of ${table} name the address in the registry's own words.`);
+  }
+  if (!logsEmptied)
+    lines.push('A reader holds a log (-wal) open: old copies leave it when that reader is gone.');
+  if (!vacuumed)
+    lines.push('Older copies may stand in unused parts of the files until --vacuum rewrites them.');
+  return [...lines, 'Backups and snapshots are not touched.'];
+}

@@ -1,0 +1,38 @@
+import { createInbox, type Inbox } from '../inbox/inbox.js';
+import { openDatabase, type Sqlite } from '../database/open.js';
+import { createMirror, type Mirror } from '../mirror/mirror.js';
+import type { Place } from './place.js';
+
+export interface Writers {
+  readonly inbox: Inbox;
+  readonly inboxDb: Sqlite;
+  readonly mirror: Mirror;
+  readonly mirrorDb: Sqlite;
+}
+
+const BUSY_MS = 10_000;
+
+/** For the few commands that write both databases beside a running receiver and worker. */
+export async function withWriters<T>(
+  place: Place,
+  now: () => number,
+  work: (writers: Writers) => Promise<T>,
+): Promise<T> {
+  const inboxDb = openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS });
+  try {
+    const mirrorDb = openDatabase(place.mirrorFile, { busyTimeoutMs: BUSY_MS });
+    try {
+      const mirror = createMirror(mirrorDb, now);
+      return await work({ inbox: createInbox(inboxDb), inboxDb, mirror, mirrorDb });
+    } finally {
+      mirrorDb.close();
+    }
+  } finally {
+    inboxDb.close();
+  }
+}
+
+/** Moves the log into the file and empties it, so that no old copy stays in it. False where a reader kept it open. */
+export function emptyLog(db: Sqlite): boolean {
+  return db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import type { Purgeable } from '../query/mentions.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+import { writeValue } from './output.js';
+import { findPlace, type Place } from './place.js';
+
+interface PurgeOptions {
+  readonly organization: string;
+  readonly confirm: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('purge')
+    .description('Remove all that was mirrored for one organization: rows, history and certificate files')
+    .requiredOption('--organization <id>', 'the organization')
+    .requiredOption('--confirm <name>', 'its exact name, to say that it is meant')
+    .option('--force', 'even while the app is installed there; the next read brings it back')
+    .option('--json', 'print what was removed as JSON')
+    .action((options: PurgeOptions) => purge(io, options));
+  examples(command, [
+    'carbon-mirror purge --organization ID --confirm "Harbour Ferries"',
+    'carbon-mirror status   # shows which organizations are uninstalled',
+  ]);
+}
+
+async function purge(io: Io, options: PurgeOptions): Promise<void> {
+  const place = findPlace(io);
+  const found = await find(place, options.organization);
+  demandMeant(found, options);
+  const { emptyLog, withWriters } = await import('./mirror-writer.js');
+  const { createCertificateFolder } = await import('../mirror/certificates.js');
+  const folder = createCertificateFolder(place.certificates, { now: io.now });
+  const { files, emptied } = await withWriters(place, io.now, async ({ inbox, mirror, mirrorDb }) => {
+    const claim = inbox.takeClaim(mirror.highestClaim());
+    const named = await mirror.purge(found.organizationId, claim);
+    for (const file of named) await folder.remove(file);
+    return { files: named.length, emptied: emptyLog(mirrorDb) };
+  });
+  const { organizationId, name } = found;
+  if (options.json)
+    await writeValue(io, { organizationId, name, certificateFiles: files, logEmptied: emptied });
+  say(io, `Removed all that was mirrored for ${name}, and ${files} certificate files.`);
+  say(io, 'Its deliveries stay in inbox.db until RETENTION_DAYS; backups and snapshots are not touched.');
+  if (!emptied) say(io, 'A reader holds mirror.db-wal open: old copies leave it when that reader is gone.');
+  if (found.state !== 'uninstalled')
+    say(io, 'The app is still installed there: the next read brings it back.');
+}
+
+async function find(place: Place, organizationId: string): Promise<Purgeable> {
+  const { openReader } = await import('../query/open.js');
+  const { readPurgeable } = await import('../query/mentions.js');
+  const db = openReader(place);
+  const found = readPurgeable(db, organizationId);
+  db.close();
+  if (found !== null) return found;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `Nothing is mirrored for an organization "${organizationId}".`,
+    'See "carbon-mirror status --json" for their ids.',
+  );
+}
+
+function demandMeant({ name, state }: Purgeable, { confirm, force }: PurgeOptions): void {
+  if (confirm !== name) {
+    throw new CommandFault(
+      EXIT.usage,
+      `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,
+      'Nothing was removed.',
+    );
+  }
+  if (state !== 'active' || force === true) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `The app is active on ${name}: the next read would bring everything back. Nothing was removed.`,
+    'Uninstall the app there first, or add --force.',
+  );
+}

@@ -1,0 +1,60 @@
+import type { Sqlite } from '../database/open.js';
+
+/** Where the registry's own objects may hold a person's address, beside the members. */
+const TABLES = [
+  'installations',
+  'organizations',
+  'projects',
+  'warehouse_credits',
+  'inventory_credits',
+  'reservations',
+  'inventory_requests',
+  'retirements',
+  'addresses',
+] as const;
+
+export interface Mention {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/** Rows, past ones included, whose registry's object names the address. They are found by reading every one. */
+export function readMentions(db: Sqlite, address: string): Mention[] {
+  return TABLES.map(table => ({
+    table,
+    rows:
+      db
+        .prepare<[string], number>(
+          `SELECT count(*) FROM ${table}_history WHERE instr(lower(document), ?) > 0`,
+        )
+        .pluck()
+        .get(address) ?? 0,
+  })).filter(({ rows }) => rows > 0);
+}
+
+export interface Purgeable {
+  readonly organizationId: string;
+  /** The name that a person has to repeat; the id where no name is known. */
+  readonly name: string;
+  readonly state: string;
+}
+
+export function readPurgeable(db: Sqlite, organizationId: string): Purgeable | null {
+  const row = db
+    .prepare<[object], { name: string | null; state: string | null; rows: number }>(
+      `SELECT
+        coalesce(
+          (SELECT full_name FROM organizations WHERE id = @organizationId),
+          (SELECT full_name FROM organizations_past WHERE id = @organizationId ORDER BY valid_to DESC LIMIT 1),
+          (SELECT document ->> '$.organization.fullName' FROM installations WHERE organization_id = @organizationId LIMIT 1)
+        ) AS name,
+        (SELECT CASE WHEN max(state = 'active') THEN 'active' WHEN max(state = 'suspended') THEN 'suspended' ELSE 'uninstalled' END
+          FROM installations WHERE organization_id = @organizationId) AS state,
+        (SELECT count(*) FROM installations WHERE organization_id = @organizationId)
+          + (SELECT count(*) FROM resource_states WHERE organization_id = @organizationId)
+          + (SELECT count(*) FROM organizations WHERE id = @organizationId) AS rows`,
+    )
+    .get({ organizationId });
+  if (row === undefined || row.rows === 0) return null;
+  return { organizationId, name: row.name ?? organizationId, state: row.state ?? 'uninstalled' };
+}
