@@ -47,6 +47,9 @@ export async function startCommitThread(options: CommitThreadOptions): Promise<C
   const workerData: CommitThreadData = { file, busyTimeoutMs };
   const worker = new Worker(entry, { workerData, env: {} });
   await once(worker, 'message');
+  const exited = new Promise<void>(resolve => {
+    worker.once('exit', () => resolve());
+  });
 
   const pending: Pending[] = [];
   let closing = false;
@@ -76,10 +79,11 @@ export async function startCommitThread(options: CommitThreadOptions): Promise<C
       if (result !== undefined && 'failure' in result) throw new Error(result.failure.message);
     },
     close: async () => {
-      const exited = once(worker, 'exit');
-      const answered = ask({ kind: 'close' });
-      closing = true;
-      await answered;
+      if (!closing) {
+        const answered = ask({ kind: 'close' });
+        closing = true;
+        await answered;
+      }
       await exited;
     },
   };

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { type CommitThread, startCommitThread } from '../../src/inbox/commit-thread.js';
@@ -8,13 +9,13 @@ import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../supp
 /** A thread runs what was built. */
 const ENTRY = new URL('../../dist/inbox/commit-worker.js', import.meta.url);
 
-async function start(file: string, failures: Error[] = []): Promise<CommitThread> {
+async function start(file: string, failures: Error[] = [], entry = ENTRY): Promise<CommitThread> {
   const thread = await startCommitThread({
     file,
     busyTimeoutMs: 50,
     now: () => NOON,
     failed: error => failures.push(error),
-    entry: ENTRY,
+    entry,
   });
   onTestFinished(() => thread.close().catch(() => undefined));
   return thread;
@@ -68,4 +69,19 @@ test('a database that cannot be opened is reported at the start', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'file'), '');
   await expect(start(join(folder, 'file', 'inbox.db'))).rejects.toThrow(/EEXIST|ENOTDIR/);
+});
+
+test('a thread that dies fails what it was asked, tells why once, and can still be closed', async () => {
+  const entry = join(temporaryFolder(), 'dying.mjs');
+  const dying = `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => { throw new Error('on purpose'); });
+    parentPort.postMessage([]);`;
+  writeFileSync(entry, dying);
+  const failures: Error[] = [];
+  const thread = await start('inbox.db', failures, pathToFileURL(entry));
+  await expect(thread.store([acceptedDelivery()])).rejects.toThrow('on purpose');
+  await expect(thread.store([acceptedDelivery()])).rejects.toThrow('has ended');
+  await thread.close();
+  await thread.close();
+  expect(failures.map(error => error.message)).toEqual(['on purpose']);
 });
