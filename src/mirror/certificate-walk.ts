@@ -1,17 +1,26 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Books, Fault, RunRequest } from './books.js';
-import { createCertificateRows, type DueCertificate, type Stored } from './certificate-rows.js';
+import {
+  type CertificateFile,
+  type CertificateRows,
+  createCertificateRows,
+  type DueCertificate,
+  type Stored,
+} from './certificate-rows.js';
 import type { CertificateFolder } from './certificates.js';
+import { MirrorError } from './errors.js';
 import { Run, type Traffic } from './run.js';
 
 const DUE_AT_ONCE = 500;
+/** Files whose rows share one commit. A crash before it costs asking for them again. */
+const ROWS_AT_ONCE = 16;
 
-/** One organization's walk over the certificates that are due. Each answer is written as it comes. */
+/** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
 export interface CertificateWalk {
   /** Up to `limit` of those that are due; an answered one is not due any more. */
   due(limit: number): DueCertificate[];
-  /** Stores the file, then the row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
-  store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<Stored>;
+  /** Stores the file, then its row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
+  store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<void>;
   /** There is none: asked again after a day, then after two, up to thirty. */
   unavailable(retirementId: string, askedAt: number): void;
   /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
@@ -52,52 +61,92 @@ export function createCertificateStore(
       while (rows.makeDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
     },
     isDue: organizationId => rows.due(organizationId, now(), 1).length > 0,
-    begin: request => {
-      const { organizationId } = request;
-      const run = new Run(
-        books,
-        { ...request, resource: 'certificates', announced: true },
-        'certificates',
-        now,
+    begin: request =>
+      beginWalk({ rows, folder, now, organizationId: request.organizationId, run: runOf(request) }),
+  };
+
+  function runOf(request: Omit<RunRequest, 'resource' | 'announced'>): Run {
+    return new Run(books, { ...request, resource: 'certificates', announced: true }, 'certificates', now);
+  }
+}
+
+interface WalkParts {
+  readonly rows: CertificateRows;
+  readonly folder: CertificateFolder;
+  readonly now: () => number;
+  readonly organizationId: string;
+  readonly run: Run;
+}
+
+interface Saved {
+  readonly retirementId: string;
+  readonly askedAt: number;
+  readonly file: CertificateFile;
+}
+
+function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): CertificateWalk {
+  let saved: Saved[] = [];
+  let failed = 0;
+
+  function writeRows(): void {
+    if (saved.length === 0) return;
+    const batch = saved;
+    saved = [];
+    let outcomes: Stored[] = [];
+    run.write(runId => {
+      outcomes = batch.map(({ file, ...moment }) =>
+        rows.store({ organizationId, ...moment }, file, run.stamp, runId),
       );
-      let failed = 0;
-      return {
-        due: limit => rows.due(organizationId, now(), limit),
-        store: async (retirementId, body, askedAt) => {
-          const file = await folder.save(retirementId, body);
-          const result: { stored: Stored } = { stored: 'gone' };
-          run.write(runId => {
-            result.stored = rows.store({ organizationId, retirementId, askedAt }, file, run.stamp, runId);
-            return {
-              added: Number(result.stored === 'stored'),
-              changed: Number(result.stored === 'replaced'),
-            };
-          });
-          if (result.stored === 'unchanged') run.counts.unchanged += 1;
-          if (result.stored === 'gone' && !rows.isNamed(file.file)) await folder.remove(file.file);
-          return result.stored;
-        },
-        unavailable: (retirementId, askedAt) =>
-          run.write(() => {
-            rows.unavailable({ organizationId, retirementId, askedAt });
-            return {};
-          }),
-        fail: (retirementId, fault, askedAt) => {
-          failed += 1;
-          run.write(() => {
-            rows.fail({ organizationId, retirementId, askedAt }, `${fault.code}: ${fault.message}`);
-            return {};
-          });
-        },
-        finish: traffic => {
-          const state = failed > 0 || rows.due(organizationId, now(), 1).length > 0 ? 'partial' : 'complete';
-          const message = failed > 0 ? `${failed} certificates could not be stored` : 'some are still due';
-          const fault = state === 'partial' ? { code: 'certificates_left', message } : null;
-          run.end({ state, fault, isInterrupted: false, ...traffic });
-          return state;
-        },
-        abandon: (fault, traffic) => run.abandon(fault, traffic),
-      };
+      return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
+    });
+    run.counts.unchanged += count(outcomes, 'unchanged');
+    for (const [index, { file }] of batch.entries()) {
+      if (outcomes[index] === 'gone' && !rows.isNamed(file.file)) folder.discard(file.file);
+    }
+  }
+
+  function writeOne(work: () => void): void {
+    writeRows();
+    run.write(() => {
+      work();
+      return {};
+    });
+  }
+
+  return {
+    due: limit => {
+      writeRows();
+      return rows.due(organizationId, now(), limit);
+    },
+    store: async (retirementId, body, askedAt) => {
+      saved.push({ retirementId, askedAt, file: await folder.save(retirementId, body) });
+      if (saved.length >= ROWS_AT_ONCE) writeRows();
+    },
+    unavailable: (retirementId, askedAt) =>
+      writeOne(() => rows.unavailable({ organizationId, retirementId, askedAt })),
+    fail: (retirementId, { code, message }, askedAt) => {
+      failed += 1;
+      writeOne(() => rows.fail({ organizationId, retirementId, askedAt }, `${code}: ${message}`));
+    },
+    finish: traffic => {
+      writeRows();
+      const state = failed > 0 || rows.due(organizationId, now(), 1).length > 0 ? 'partial' : 'complete';
+      const message = failed > 0 ? `${failed} certificates could not be stored` : 'some are still due';
+      const fault = state === 'partial' ? { code: 'certificates_left', message } : null;
+      run.end({ state, fault, isInterrupted: false, ...traffic });
+      return state;
+    },
+    abandon: (fault, traffic) => {
+      try {
+        writeRows();
+      } catch (error) {
+        if (!(error instanceof MirrorError)) throw error;
+      }
+      run.abandon(fault, traffic);
     },
   };
+}
+
+function count(outcomes: readonly Stored[], outcome: Stored): number {
+  return outcomes.filter(each => each === outcome).length;
 }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../registry/model.js';
@@ -22,6 +22,8 @@ export interface CertificateFolder {
   open(): Promise<void>;
   /** Stores a file if it is a whole PDF; the same content again is the same file. */
   save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
+  /** For a file that no row came to name. */
+  discard(file: string): void;
   remove(file: string): Promise<void>;
 }
 
@@ -50,10 +52,12 @@ export function createCertificateFolder(
         const file = `${retirementId}-${written.sha256.slice(0, 12)}.pdf`;
         await place(folder, part, file, written.sha256);
         return { file, ...written };
-      } finally {
+      } catch (error) {
         await rm(part, { force: true });
+        throw error;
       }
     },
+    discard: file => rmSync(join(folder, file), { force: true }),
     remove: file => rm(join(folder, file), { force: true }),
   };
 }
@@ -98,7 +102,7 @@ function demandPdf(size: number, head: Buffer, tail: Buffer): void {
 /** A file that is there already is kept; one whose content is not what its name says was damaged on disk. */
 async function place(folder: string, part: string, file: string, sha256: string): Promise<void> {
   const target = join(folder, file);
-  if ((await hashOf(target)) === sha256) return;
+  if ((await hashOf(target)) === sha256) return rm(part);
   await rename(part, target);
   const directory = await open(folder, 'r');
   try {

@@ -21,7 +21,7 @@ const SLICE = 800;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 1_000;
 /** The changes of a long list become visible after so many pages, or so many rows. */
-const HOLD_PAGES = 10;
+const HOLD_PAGES = 25;
 const REMEMBER_PAGES = 64;
 
 export interface PageResult {

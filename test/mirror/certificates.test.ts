@@ -25,6 +25,12 @@ async function certificateScene(maxBytes = 10_000) {
   return { ...scene, files, folder, store, begin };
 }
 
+async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, words: string): Promise<void> {
+  const walk = scene.begin();
+  await walk.store('r-1', pdf(words), scene.clock.at);
+  walk.finish(TRAFFIC);
+}
+
 const rowOf = ({ db }: Pick<Scene, 'db'>, id = 'r-1') =>
   db
     .prepare<[string], Record<string, unknown>>(
@@ -60,7 +66,8 @@ test('T70 a stored certificate is a private file named by its retirement and its
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
   const walk = scene.begin();
-  expect(await walk.store('r-1', pdf('hello'), scene.clock.at)).toBe('stored');
+  await walk.store('r-1', pdf('hello'), scene.clock.at);
+  expect(walk.due(10)).toEqual([]);
   const [file = ''] = readdirSync(scene.files);
   expect(file).toMatch(/^r-1-[0-9a-f]{12}\.pdf$/);
   expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
@@ -96,7 +103,7 @@ test('T50 a bad answer later leaves the good copy, says so and is tried again', 
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
-  await scene.begin().store('r-1', pdf('good'), scene.clock.at);
+  await storeOne(scene, 'good');
   const walk = scene.begin();
   scene.clock.at += 30 * DAY;
   await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
@@ -132,11 +139,11 @@ test('T52 a certificate that changes is a second file and a second version', asy
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
-  await scene.begin().store('r-1', pdf('unclaimed'), scene.clock.at);
+  await storeOne(scene, 'unclaimed');
   scene.clock.at += MINUTE;
-  expect(await scene.begin().store('r-1', pdf('unclaimed'), scene.clock.at)).toBe('unchanged');
+  await storeOne(scene, 'unclaimed');
   scene.clock.at += MINUTE;
-  expect(await scene.begin().store('r-1', pdf('claimed'), scene.clock.at)).toBe('replaced');
+  await storeOne(scene, 'claimed');
   const history = scene.db
     .prepare<[], { file: string; valid_from: string; valid_to: string | null }>(
       'SELECT file, valid_from, valid_to FROM certificates_history ORDER BY version',
@@ -173,7 +180,7 @@ test('the certificate of a retirement that is gone stays in the history, and its
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await scene.store.enter();
-  await scene.begin().store('r-1', pdf('x'), scene.clock.at);
+  await storeOne(scene, 'x');
   scene.clock.at += MINUTE;
   await scene.read('retirements', []);
   expect(
@@ -181,9 +188,22 @@ test('the certificate of a retirement that is gone stays in the history, and its
   ).toEqual([{ retirement_id: 'r-1', now: 0 }]);
   expect(scene.db.prepare('SELECT sum(certificates) FROM certificate_sums').pluck().get()).toBe(0);
   expect(readdirSync(scene.files)).toHaveLength(1);
-  expect(await scene.begin().store('r-1', pdf('late'), scene.clock.at)).toBe('gone');
-  expect(await scene.begin().store('r-1', pdf('x'), scene.clock.at)).toBe('gone');
+  await storeOne(scene, 'late');
+  await storeOne(scene, 'x');
   expect(readdirSync(scene.files)).toHaveLength(1);
+});
+
+test('rows share commits, and none is left behind when the walk ends or breaks off', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
+  await scene.store.enter();
+  const walk = scene.begin();
+  const stored = () =>
+    scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get();
+  for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
+  expect(stored()).toBe(16);
+  walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  expect(stored()).toBe(20);
 });
 
 test('a sync in full makes every certificate due again', async () => {
@@ -224,11 +244,13 @@ test('T44 a walk that was taken over, or whose organization has left, writes no 
   await scene.store.enter();
   const walk = scene.begin(1);
   scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
-  await expect(walk.store('r-1', pdf('x'), scene.clock.at)).rejects.toMatchObject({ code: 'fenced' });
+  await walk.store('r-1', pdf('x'), scene.clock.at);
+  expect(() => walk.finish(TRAFFIC)).toThrow(expect.objectContaining({ code: 'fenced' }));
   const newer = scene.begin(2);
   const { clock, mirror } = scene;
   const leave = { installationId: 'installation-1', claim: 3, startedAt: clock.at, trigger: 'delivery' };
   mirror.writeInstallationState({ ...leave, state: 'suspended' });
-  await expect(newer.store('r-1', pdf('x'), clock.at)).rejects.toMatchObject({ code: 'not_active' });
+  await newer.store('r-1', pdf('x'), clock.at);
+  expect(() => newer.due(1)).toThrow(expect.objectContaining({ code: 'not_active' }));
   expect(rowOf(scene)).toMatchObject({ state: 'pending' });
 });
