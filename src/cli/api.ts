@@ -57,7 +57,7 @@ async function callApi(io: Io, method: Method, path: string, options: ApiOptions
   const readToken = tokenReader(options.as);
   const { connect } = await import('./connect.js');
   const client = await connect(findSettings(io), io);
-  const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/.test(path);
+  const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
   if (isWrite) await confirm(io, `${method} ${path} at ${client.http.baseUrl}.`, options);
   const call: RawCall = {
     method,

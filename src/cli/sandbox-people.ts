@@ -1,3 +1,4 @@
+import { valueAt } from './paths.js';
 import type { Field, VerbGroup } from './sandbox-verb.js';
 
 const APP: Field = { flags: '<app>', into: 'id', kind: 'app', what: 'its id or name' };
@@ -86,7 +87,7 @@ export const PEOPLE: readonly VerbGroup[] = [
           publicKey === undefined ? { ...app, generateKey: true } : { ...app, publicKeys: [publicKey] },
         example:
           'apps register --name my-app --permission organization_warehouse:write --webhook-url http://127.0.0.1:3000/hook --webhook-secret "a long secret of mine"',
-        next: 'Its id is REGISTRY_APP_ID, its key REGISTRY_PRIVATE_KEY_FILE, its secret WEBHOOK_SECRETS. Next: "carbon-mirror sandbox installations install --app NAME --organization NAME".',
+        next: describeSettings,
       },
       {
         command: 'change',
@@ -391,3 +392,15 @@ export const PEOPLE: readonly VerbGroup[] = [
     ],
   },
 ];
+
+/** What a program that is this app has to be told. */
+function describeSettings(app: unknown): string {
+  const keyFile = valueAt(app, 'privateKeyFile');
+  return [
+    `Settings of a program that is this app, beside REGISTRY_BASE_URL:`,
+    `  REGISTRY_APP_ID=${String(valueAt(app, 'id'))}`,
+    `  REGISTRY_PRIVATE_KEY_FILE=${typeof keyFile === 'string' ? keyFile : 'the private key of its own'}`,
+    '  WEBHOOK_SECRETS=the secret that you gave',
+    `Next: carbon-mirror sandbox installations install --app ${String(valueAt(app, 'nameId'))} --organization NAME`,
+  ].join('\n');
+}

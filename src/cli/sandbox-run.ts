@@ -36,7 +36,8 @@ export async function showAnswer(io: Io, verb: Verb, answer: unknown, json: bool
         .trimEnd()
         .concat('\n'),
     );
-  if (verb.next !== undefined && !json) say(io, verb.next);
+  if (verb.next !== undefined && !json)
+    say(io, typeof verb.next === 'string' ? verb.next : verb.next(answer));
 }
 
 async function showList(io: Io, { columns = [] }: Verb, items: readonly unknown[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Sandbox, SandboxOptions } from '../sandbox/start.js';
 import { examples } from './command.js';
@@ -88,7 +88,7 @@ function readRequest(io: Io, options: StartOptions): SandboxOptions {
   }
   return {
     port: readPort(options.port, io),
-    folder: options.folder ?? join(dataFolder(io.env), 'sandbox'),
+    folder: resolve(options.folder ?? join(dataFolder(io.env), 'sandbox')),
     headerPrefix: options.headerPrefix,
     strict: options.strict === true,
     ...(seed !== undefined || isSized ? { seed: seed ?? SEED } : {}),

@@ -212,7 +212,7 @@ function repeatRules(call: Prepared['call']) {
 
 /** Friendbot is a GET that writes. */
 function isHarmless(raw: RawCall): boolean {
-  return raw.method === 'GET' && !/\/friendbot\/?(\?|$)/.test(raw.path);
+  return raw.method === 'GET' && !/\/friendbot\/?(\?|$)/i.test(raw.path);
 }
 
 function unknownOutcome(error: unknown): unknown {
