@@ -28,6 +28,9 @@ export const DEFAULT_TIMEOUTS = {
   graceMs: 5000,
 } as const;
 
+/** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
+const ANSWERS_AFTER_HALF_CLOSE = { httpAllowHalfOpen: true } as const;
+
 const IDLE_SWEEP_MS = 20;
 
 export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
@@ -43,6 +46,7 @@ export function listen(handler: RequestListener, options: ListenOptions): Promis
     },
     handler,
   );
+  Object.assign(server, ANSWERS_AFTER_HALF_CLOSE);
   server.on('clientError', answerBrokenRequest);
   return new Promise((resolve, reject) => {
     server.once('error', reject);

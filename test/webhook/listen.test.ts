@@ -57,6 +57,24 @@ test('T14 the limits are 10 s for headers and 15 s for a request unless a test s
   expect(DEFAULT_TIMEOUTS.checkIntervalMs).toBeLessThanOrEqual(1000);
 });
 
+test('a sender that closes its half after its post is answered all the same', async () => {
+  const door = await openDoor();
+  const good = signedPost();
+  const socket = await openSocket(door.port);
+  socket.end(requestBytes(good));
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 202 /);
+  expect(door.stored()).toBe(1);
+});
+
+test('a sender that closes its half too early is not answered 202', async () => {
+  const door = await openDoor();
+  const good = signedPost();
+  const socket = await openSocket(door.port);
+  socket.end(requestBytes(good).subarray(0, -5));
+  expect(await readAll(socket)).not.toMatch(/ 202 /);
+  expect(door.stored()).toBe(0);
+});
+
 test('closing answers what is under way, cuts idle sockets and takes no more', async () => {
   const door = await openDoor();
   const idle = await openSocket(door.port);
