@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('every open flushes commits to disk, a file that exists already included', () => {
+test('T62 every open flushes commits to disk, a file that exists already included', () => {
   for (const time of ['first', 'second']) {
     const db = openDatabase(file, { busyTimeoutMs: 100 });
     expect(db.pragma('synchronous', { simple: true }), time).toBe(2);
