@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../src/webhook/listen.js';
 import { openDoor, requestBytes, signedPost } from '../support/door.js';
 import { openConnection } from '../support/load.js';
 import { openSocket, readAll } from '../support/wire.js';
@@ -57,13 +59,16 @@ test('T14 the limits are 10 s for headers and 15 s for a request unless a test s
   expect(DEFAULT_TIMEOUTS.checkIntervalMs).toBeLessThanOrEqual(1000);
 });
 
-test('a sender that closes its half after its post is answered all the same', async () => {
-  const door = await openDoor();
-  const good = signedPost();
-  const socket = await openSocket(door.port);
-  socket.end(requestBytes(good));
+test('a sender that closes its half after its post is answered all the same, however long the flush takes', async () => {
+  const answerLate: RequestListener = (request, response) => {
+    request.resume();
+    setTimeout(() => response.writeHead(202).end(), 50);
+  };
+  const listening = await listen(answerLate, { host: '127.0.0.1', port: 0 });
+  onTestFinished(() => listening.close());
+  const socket = await openSocket(listening.port);
+  socket.end(requestBytes(signedPost()));
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 202 /);
-  expect(door.stored()).toBe(1);
 });
 
 test('a sender that closes its half too early is not answered 202', async () => {
