@@ -22,9 +22,10 @@ import { createWorker, type Ended, type Worker, type WorkerOptions } from '../..
 import { listen } from '../../src/webhook/listen.js';
 import { createReceiver } from '../../src/webhook/receiver.js';
 import { temporaryFolder } from './inbox.js';
-import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
+import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
 
 export const WEBHOOK_SECRET = 'a webhook secret for tests';
+const KEY = createPrivateKey();
 const SOON_MS = 3000;
 
 /** Wall time that a test can move. Everything in one program and its sandbox reads the same. */
@@ -86,6 +87,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     permissions: options.permissions ?? ALL_PERMISSIONS,
     webhookUrl: door.url,
     webhookSecret: WEBHOOK_SECRET,
+    privateKey: KEY,
   });
   door.serve(app.id);
   const mirrorDb = openMirror(folder, time);

@@ -54,6 +54,8 @@ export interface AppWish {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string;
   readonly webhookSecret?: string;
+  /** Making a key takes a while; tests that need no key of their own may share one. */
+  readonly privateKey?: string;
 }
 
 export function createPrivateKey(): string {
@@ -67,11 +69,11 @@ export function publicKeyOf(privateKey: string): string {
 
 /** An app with a fresh key, asking for every permission unless told otherwise. */
 export function registerApp(sandbox: Sandbox, wish: AppWish = {}): TestApp {
-  const privateKey = createPrivateKey();
+  const { privateKey = createPrivateKey(), ...words } = wish;
   const { id, name } = sandbox.registry.apps.register({
     name: `app ${randomUUID()}`,
     permissions: ALL_PERMISSIONS,
-    ...wish,
+    ...words,
     publicKeys: [publicKeyOf(privateKey)],
   });
   return { id, name, privateKey };
