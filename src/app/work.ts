@@ -21,8 +21,11 @@ import type { Running, Tools } from './running.js';
 /** A worker may wait for another writer; nobody waits for its answer. */
 const BUSY_MS = 10_000;
 
+/** Without a schedule only what waits in the inbox is done. */
+export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSchedule: string | null };
+
 /** Reads the registry as jobs ask for it, and writes the mirror. */
-export function startWork(settings: WorkSettings, { log, now }: Tools): Promise<Running> {
+export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
     const started = new Date(now()).toISOString();
     const inboxFile = join(settings.dataDir, 'inbox.db');

@@ -5,6 +5,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   up: () => import('./up.js'),
   receive: () => import('./receive.js'),
   work: () => import('./work.js'),
+  sync: () => import('./sync.js'),
   status: () => import('./status.js'),
   available: () => import('./available.js'),
   query: () => import('./query.js'),

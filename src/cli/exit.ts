@@ -47,6 +47,11 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   cancelled: EXIT.interrupted,
 };
 
+/** What a job's error code means for whoever waits for it. */
+export function exitCodeOf(code: string): ExitCode {
+  return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
+}
+
 export interface Explanation {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];

@@ -53,7 +53,7 @@ type InsertParameters = {
  * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
  *
  * It is merged with a waiting job, never with a claimed one, which may already have read what has changed since.
- * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time.
+ * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time, unless a person asks.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const lastStart = statement<{ dedupeKey: string }, { startedAt: string | null }>(
@@ -123,10 +123,10 @@ function insertOrMerge() {
       state = 'ready',
       run_at = CASE
         WHEN jobs.state = 'parked' THEN excluded.run_at
-        WHEN jobs.attempts > 0 THEN jobs.run_at
+        WHEN jobs.attempts > 0 AND excluded.trigger <> 'person' THEN jobs.run_at
         ELSE min(jobs.run_at, excluded.run_at) END,
       attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
-      trigger = iif(excluded.trigger = 'delivery', 'delivery', jobs.trigger),
+      trigger = iif(excluded.trigger = 'delivery' OR jobs.trigger = 'schedule', excluded.trigger, jobs.trigger),
       payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('excluded.payload'))},
       organization_id = coalesce(excluded.organization_id, jobs.organization_id)
     RETURNING id`);

@@ -4,8 +4,8 @@ import { createSchedule, intervalOf } from './schedule.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker.js';
 
 export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
-  /** A cron expression, read in UTC. */
-  readonly schedule: string;
+  /** A cron expression, read in UTC. Null where only what waits already is to be done. */
+  readonly schedule: string | null;
 }
 
 /** The worker, its schedule and what both do: all of `carbon-mirror work` but its databases. */
@@ -13,20 +13,20 @@ export function createSync(context: Context, options: SyncOptions): Worker {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
   const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
-  const schedule = createSchedule({ pattern, inbox, now, log });
+  const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
 
   return {
     ...worker,
     /** Throws `foreign_registry` where the mirror was filled from another registry or by another app. */
     start() {
       mirror.checkOrigin(client.http.baseUrl, appId);
-      mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
+      if (pattern !== null) mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
       inbox.raiseClaims(mirror.highestClaim());
       worker.start();
-      schedule.start();
+      schedule?.start();
     },
     async stop() {
-      schedule.stop();
+      schedule?.stop();
       await worker.stop();
     },
   };

@@ -13,6 +13,7 @@ export interface CommandOptions {
   readonly input?: string;
   readonly now?: () => number;
   readonly terminal?: boolean;
+  readonly interruption?: () => AbortSignal;
 }
 
 /** Run a command line in this process, as a script would: no terminal unless asked for. */
@@ -31,7 +32,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     now: options.now ?? Date.now,
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: 100,
-    interruption: () => new AbortController().signal,
+    interruption: options.interruption ?? (() => new AbortController().signal),
     tellParent: () => undefined,
   });
   stdout.end();

@@ -1,0 +1,71 @@
+import type { EndedRun, Progress } from '../query/sync-progress.js';
+import type { Io } from './io.js';
+
+/** One line that is drawn again and again on a terminal; elsewhere a line for each run that ended. */
+export interface ProgressBar {
+  show(progress: Progress): void;
+  /** Everything that ended so far; what was told is not told again. */
+  tell(runs: readonly EndedRun[]): void;
+  close(): void;
+}
+
+const WIDTH = 24;
+const CLEAR = '\r\u001b[K';
+
+export function createProgressBar(io: Io): ProgressBar {
+  const startedAt = io.now();
+  const told = new Set<number>();
+  let mostDue = 0;
+  let drawn = false;
+  return {
+    show: progress => {
+      mostDue = Math.max(mostDue, progress.certificatesDue);
+      if (!io.terminal.stderr) return;
+      const text = describeProgress(progress, mostDue, (io.now() - startedAt) / 1000);
+      io.stderr.write(`${CLEAR}${text.slice(0, Math.max(20, io.columns - 1))}`);
+      drawn = true;
+    },
+    tell: runs => {
+      if (io.terminal.stderr) return;
+      for (const run of runs.filter(({ id }) => !told.has(id))) {
+        told.add(run.id);
+        io.stderr.write(`${describeRun(run)}\n`);
+      }
+    },
+    close: () => {
+      if (drawn) io.stderr.write(CLEAR);
+    },
+  };
+}
+
+export function describeProgress(progress: Progress, mostDue: number, seconds: number): string {
+  const { rows, reads, allReads, certificatesDue } = progress;
+  const fetched = mostDue - certificatesDue;
+  const all = allReads + mostDue;
+  const part = all === 0 ? 0 : Math.min(1, (reads + fetched) / all);
+  const full = Math.round(part * WIDTH);
+  const parts = [
+    `[${'#'.repeat(full)}${'-'.repeat(WIDTH - full)}] ${Math.floor(part * 100)} %`,
+    `${rows} rows`,
+    `${Math.round(rows / Math.max(seconds, 0.1))}/s`,
+    ...(mostDue > 0 ? [`${fetched} of ${mostDue} certificates`] : []),
+    part > 0.02 && part < 1 ? `about ${left(seconds, part)} left` : `${Math.floor(seconds)} s`,
+  ];
+  return parts.join('  ');
+}
+
+function left(seconds: number, part: number): string {
+  const remaining = Math.ceil((seconds * (1 - part)) / part);
+  return remaining < 120 ? `${remaining} s` : `${Math.ceil(remaining / 60)} min`;
+}
+
+function describeRun(run: EndedRun): string {
+  const counts = [
+    `${run.added} added`,
+    `${run.changed} changed`,
+    `${run.removed} removed`,
+    `${run.unchanged} unchanged`,
+  ];
+  const fault = run.error === null ? '' : `: ${run.error}`;
+  return `${run.organization}, ${run.resource}: ${run.state}: ${counts.join(', ')}${fault}`;
+}

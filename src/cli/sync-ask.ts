@@ -1,0 +1,52 @@
+import { migrateFile } from '../database/migrate.js';
+import { installationJob, type NewJob } from '../inbox/enqueue.js';
+import { openReader } from '../query/open.js';
+import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';
+import { RESOURCES, type Resource, writeWish } from '../sync/plan.js';
+import { CommandFault, EXIT } from './exit.js';
+import { withInbox } from './inbox-writer.js';
+import type { Io } from './io.js';
+import type { Place } from './place.js';
+
+export interface Wanted {
+  readonly organization?: string;
+  readonly resource?: string;
+  readonly full?: boolean;
+}
+
+const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'person' };
+
+/** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
+export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<Asked> {
+  const now = new Date(io.now()).toISOString();
+  migrateFile(place.inboxFile, 'inbox', now);
+  migrateFile(place.mirrorFile, 'mirror', now);
+  const organizationId = wanted.organization ?? null;
+  const db = openReader(place);
+  const [mark, targets] = [readMark(db, io.now()), readTargets(db, organizationId)];
+  db.close();
+  if (organizationId !== null && targets.length === 0) {
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `No installation on an organization "${organizationId}" is known.`,
+      'See "carbon-mirror status --json" for the ids; "carbon-mirror sync" alone looks for new installations.',
+    );
+  }
+  const wish = wishOf(wanted);
+  const jobs = withInbox(place, inbox => [
+    ...targets.map(target => inbox.enqueue(jobOf(target, wish), io.now())),
+    ...(organizationId === null ? [inbox.enqueue(DISCOVER, io.now())] : []),
+  ]);
+  return { mark, jobs, organizationId };
+}
+
+function jobOf({ installationId, organizationId }: Target, wish: Record<string, unknown>): NewJob {
+  const job = installationJob(installationId, organizationId, 'person');
+  return Object.keys(wish).length === 0 ? job : { ...job, payload: wish };
+}
+
+/** Certificates are no resource of a look: they follow every one, also one that reads nothing. */
+function wishOf({ resource, full = false }: Wanted): Record<string, unknown> {
+  if (resource === undefined) return writeWish({ resources: null, full });
+  return writeWish({ resources: RESOURCES.filter((name): name is Resource => name === resource), full });
+}

@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeProgress } from '../../dist/cli/progress-bar.js';
+import { openDatabase } from '../../src/database/open.js';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../support/sandbox.js';
+
+interface Row {
+  readonly organization_id: string;
+  readonly resource: string;
+  readonly added: number;
+  readonly unchanged: number;
+  readonly state: string;
+}
+
+function queryAt(folder: string, sql: string): Record<string, unknown>[] {
+  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000, readonly: true });
+  const rows = db.prepare<[], Record<string, unknown>>(sql).all();
+  db.close();
+  return rows;
+}
+
+describe('with no worker running', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-sync-'));
+  let world: Awaited<ReturnType<typeof startTestSandbox>>;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    world = await startTestSandbox({ seed: 7 });
+    const app = registerApp(world.sandbox, { permissions: ALL_PERMISSIONS });
+    const { organizations, installations } = world.sandbox.registry;
+    for (const { id } of organizations.all()) installations.install(app.id, id);
+    env = {
+      REGISTRY_BASE_URL: world.sandbox.url,
+      REGISTRY_APP_ID: app.id,
+      REGISTRY_PRIVATE_KEY: app.privateKey,
+      REGISTRY_REQUESTS_PER_SECOND: '1000',
+      DATA_DIR: folder,
+    };
+  });
+
+  afterAll(async () => {
+    await world.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const sync = (...argv: string[]) => runCommand(['sync', ...argv], { env });
+
+  test('the first one finds the installations, fills an empty mirror and fetches its certificates', async () => {
+    const { exitCode, stdout, stderr } = await sync('--json');
+    expect(exitCode).toBe(0);
+    const { by, resources, failures } = JSON.parse(stdout);
+    expect({ by, failures }).toEqual({ by: 'this process', failures: [] });
+    const added = (resource: string) =>
+      resources
+        .filter((row: Row) => row.resource === resource)
+        .reduce((sum: number, row: Row) => sum + row.added, 0);
+    expect(added('retirements')).toBe(150);
+    expect(queryAt(folder, 'SELECT 1 FROM retirements')).toHaveLength(150);
+    expect(queryAt(folder, "SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
+    expect(added('certificates')).toBeGreaterThan(0);
+    expect(stderr).toContain('No worker is running: reading in this process');
+    expect(stderr).toMatch(/retirements: complete: \d+ added/);
+  });
+
+  test('repeated, it changes nothing and says so in a table', async () => {
+    const id = String(queryAt(folder, 'SELECT id FROM organizations ORDER BY id LIMIT 1')[0]?.['id']);
+    const { exitCode, stdout } = await sync('--organization', id, '--resource', 'retirements');
+    expect(exitCode).toBe(0);
+    const [head = '', row = ''] = stdout.split('\n');
+    expect(head).toMatch(/organization +resource +added +changed +removed +unchanged +state/);
+    expect(row).toMatch(/retirements +0 +0 +0 +\d+ +current/);
+  });
+
+  test('certificates alone are looked at again in full', async () => {
+    const { exitCode, stdout } = await sync('--resource', 'certificates', '--full', '--json');
+    expect(exitCode).toBe(0);
+    const rows: Row[] = JSON.parse(stdout).resources;
+    expect(new Set(rows.map(row => row.resource))).toEqual(new Set(['certificates']));
+    const stored = queryAt(folder, "SELECT 1 FROM certificates WHERE state = 'stored'").length;
+    expect(rows.reduce((sum, row) => sum + row.unchanged, 0)).toBe(stored);
+  });
+
+  test('an organization or a resource that is unknown is a mistake', async () => {
+    const unknown = await sync('--organization', 'nobody');
+    expect(unknown).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(unknown.stderr).toContain('No installation');
+    expect(await sync('--resource', 'retirement')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
+  test('an interrupted one ends with 130, and the next one ends the work', async () => {
+    const interrupted = new AbortController();
+    interrupted.abort();
+    const { exitCode, stdout, stderr } = await runCommand(['sync'], {
+      env,
+      interruption: () => interrupted.signal,
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: '' });
+    expect(stderr).toContain('Interrupted');
+    expect(await sync()).toMatchObject({ exitCode: 0 });
+  });
+
+  test('without a key it refuses with the setting, exit 2; the work waits', async () => {
+    const { REGISTRY_PRIVATE_KEY: _, ...keyless } = env;
+    const refused = await runCommand(['sync'], { env: keyless });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('REGISTRY_PRIVATE_KEY');
+    expect(refused.stderr).not.toContain('    at ');
+  });
+
+  test('a registry that refuses the app is 4; one that gives no sensible answer is 5, and it is said why', async () => {
+    const { faults } = world.sandbox.registry;
+    const refused = faults.add({ kind: 'status', options: { status: 401 } });
+    const closed = await sync('--json');
+    expect(closed.exitCode).toBe(4);
+    expect(JSON.parse(closed.stdout).failures.length).toBeGreaterThan(0);
+    faults.remove(refused.id);
+    faults.add({ kind: 'status', options: { status: 503 } });
+    const gone = await sync();
+    expect(gone.exitCode).toBe(5);
+    expect(gone.stderr).toContain('next try at');
+    faults.clear();
+    expect(await sync()).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('beside a running worker', () => {
+  let demo: DemoMirror;
+
+  beforeAll(async () => {
+    demo = await startDemoMirror();
+  });
+
+  afterAll(async () => {
+    await demo.stop();
+  });
+
+  test('the work is handed over, and needs no key here', async () => {
+    const { exitCode, stdout, stderr } = await runCommand(['sync', '--json'], {
+      env: { DATA_DIR: demo.folder },
+    });
+    expect(exitCode).toBe(0);
+    const { by, resources } = JSON.parse(stdout);
+    expect(by).toBe('the running worker');
+    expect(resources.every((row: Row) => row.state === 'current')).toBe(true);
+    expect(stderr).toContain('by the running worker');
+  });
+
+  test('a terminal shows a bar and is left with a clean line', async () => {
+    const { exitCode, stderr } = await runCommand(['sync', '--full'], {
+      env: { DATA_DIR: demo.folder },
+      terminal: true,
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/\r\u001b\[K\[#*-*\] \d+ %/);
+    expect(stderr).toMatch(/\r\u001b\[KRead in /);
+  });
+
+  test('a suspended organization that was asked for by name is 4', async () => {
+    const { installations } = demo.sandbox.registry;
+    const [first] = installations.all();
+    installations.suspend(first?.id ?? '');
+    const id = first?.organization.id ?? '';
+    const { exitCode, stderr } = await runCommand(['sync', '--organization', id], {
+      env: { DATA_DIR: demo.folder },
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('suspended');
+    installations.unsuspend(first?.id ?? '');
+  });
+});
+
+test('the bar counts reads and certificates, and guesses what is left', () => {
+  const text = describeProgress({ rows: 1000, reads: 5, allReads: 10, certificatesDue: 10 }, 10, 10);
+  expect(text).toBe(
+    '[######------------------] 25 %  1000 rows  100/s  0 of 10 certificates  about 30 s left',
+  );
+  expect(describeProgress({ rows: 0, reads: 0, allReads: 0, certificatesDue: 0 }, 0, 0)).toContain('0 %');
+});
