@@ -45,4 +45,25 @@ describe('enqueue', () => {
     expect(box.enqueue(job('1'), NOON + 5000)).toBe(first);
     expect(box.findJob(first)).toMatchObject({ state: 'ready', attempts: 0 });
   });
+
+  test('a failed job keeps its retry time when a delivery comes, but a person is not made to wait', () => {
+    const box = inbox();
+    const first = box.enqueue(job('1'), NOON);
+    const [held] = box.claimJobs({ ...LEASE, now: NOON });
+    if (held === undefined) throw new Error('nothing was claimed');
+    box.retryJob(held, NOON + 600_000, ERROR, NOON);
+    box.enqueue(job('1'), NOON + 5000);
+    expect(box.findJob(first)).toMatchObject({ run_at: new Date(NOON + 600_000).toISOString() });
+    box.enqueue({ ...job('1'), trigger: 'person' }, NOON + 5000);
+    expect(box.findJob(first)).toMatchObject({ run_at: new Date(NOON + 5000).toISOString(), attempts: 1 });
+  });
+
+  test('what a person asks for is not spared as a scheduled job is', () => {
+    const box = inbox();
+    const first = box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
+    expect(box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);
+    expect(box.findJob(first)).toMatchObject({ trigger: 'person' });
+    box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
+    expect(box.findJob(first)).toMatchObject({ trigger: 'person' });
+  });
 });
