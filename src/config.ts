@@ -109,7 +109,8 @@ function takeSecret(env: Environment, name: string | null, tools: SettingsTools)
             .replace(/^\uFEFF/, '')
             .trimEnd();
     const given = { ...env, [name]: text };
-    return { given, faults: name === 'REGISTRY_PRIVATE_KEY' ? keyFaults(text, tools) : [] };
+    const source = path === undefined ? name : `${name}_FILE`;
+    return { given, faults: name === 'REGISTRY_PRIVATE_KEY' ? keyFaults(source, text, tools) : [] };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     const came = `${shown(path)} cannot be read${code}`;
@@ -117,14 +118,14 @@ function takeSecret(env: Environment, name: string | null, tools: SettingsTools)
   }
 }
 
-function keyFaults(pem: string | undefined, tools: SettingsTools): SettingsFault[] {
+function keyFaults(name: string, pem: string | undefined, tools: SettingsTools): SettingsFault[] {
   if (pem === undefined) return [];
   try {
     tools.checkPrivateKey?.(pem);
     return [];
   } catch (error) {
     const came = error instanceof Error ? error.message : 'it cannot be read';
-    return [{ name: 'REGISTRY_PRIVATE_KEY', expected: "the app's private key", came }];
+    return [{ name, expected: "the app's private key, fit to sign with", came }];
   }
 }
 

@@ -187,8 +187,26 @@ describe('secrets', () => {
     };
     const error = await refusal({}, 'work', tools);
     expect(error?.message).toContain(
-      "REGISTRY_PRIVATE_KEY: expected the app's private key; found one of 1024 bits",
+      "REGISTRY_PRIVATE_KEY: expected the app's private key, fit to sign with; found one of 1024 bits",
     );
+  });
+
+  test('that come from a file are wrong under the name of the file', async () => {
+    const tools = {
+      readFile: () => 'no key',
+      checkPrivateKey: () => {
+        throw new Error('found text that is not PEM');
+      },
+    };
+    const env = { REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: 'key.pem' };
+    const error = await refusal(env, 'work', tools);
+    expect(error?.faults).toEqual([
+      {
+        name: 'REGISTRY_PRIVATE_KEY_FILE',
+        expected: "the app's private key, fit to sign with",
+        came: 'found text that is not PEM',
+      },
+    ]);
   });
 
   test('of another role are neither read nor held', async () => {

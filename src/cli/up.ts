@@ -17,7 +17,8 @@ export function define(program: Command, io: Io): void {
         return await runDemo(io, interrupted);
       }
       const { readUpSettings } = await import('../config.js');
-      await readUpSettings(io.env);
+      const { SETTINGS_TOOLS } = await import('./settings-tools.js');
+      await readUpSettings(io.env, SETTINGS_TOOLS);
       return await runChildren(io.env, interrupted, async () => undefined);
     });
   examples(command, ['carbon-mirror up', 'node --env-file=.env dist/main.js up']);

@@ -9,7 +9,8 @@ export function define(program: Command, io: Io): void {
     .description('Read the registry as deliveries and the schedule ask for it; runs until it is stopped')
     .action(async () => {
       const { readSettings } = await import('../config.js');
-      const settings = await readSettings(io.env, 'work');
+      const { SETTINGS_TOOLS } = await import('./settings-tools.js');
+      const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
       const { createLog } = await import('../log.js');
       const { startWork } = await import('../app/work.js');
       const log = await createLog({
