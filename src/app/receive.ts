@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import type { ReceiveSettings } from '../config/settings.js';
 import { migrateFile } from '../database/migrate.js';
-import { startCommitThread } from '../inbox/commit-thread.js';
 import { createGroupCommit } from '../inbox/group-commit.js';
 import type { Log } from '../log.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
+import type { Post } from '../webhook/posts.js';
 import { type Answer, createReceiver } from '../webhook/receiver.js';
+import { startDoorThread } from '../webhook/thread.js';
 import { openAll } from './closing.js';
 import { serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
@@ -31,7 +32,14 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       };
     });
     const metrics = createMetrics(EVENTS);
-    const thread = await startCommitThread({ file, busyTimeoutMs: BUSY_MS, now, failed: fail });
+    const thread = await startDoorThread({
+      file,
+      busyTimeoutMs: BUSY_MS,
+      secrets: settings.webhookSecrets,
+      appId: settings.appId,
+      now,
+      failed: fail,
+    });
     closing.add(() => thread.close());
     const operations = await serveOperations({
       host: settings.operationsHost,
@@ -45,17 +53,17 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
     closing.add(async () => operations?.close());
 
     const inbox = createGroupCommit({
-      store: deliveries => {
-        metrics.committed(deliveries.length);
-        return thread.store(deliveries);
+      store: async (posts: readonly Post[]) => {
+        const outcomes = await thread.accept(posts);
+        const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
+        if (stored > 0) metrics.committed(stored);
+        return outcomes;
       },
     });
     closing.add(() => inbox.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
-      secrets: settings.webhookSecrets,
-      appId: settings.appId,
-      accept: delivery => inbox.accept(delivery),
+      accept: post => inbox.accept(post),
       now,
       answered: createAnswerLog(log, metrics, now),
     });

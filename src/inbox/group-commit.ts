@@ -1,18 +1,15 @@
-import type { NewDelivery, StoredDelivery } from './deliveries.js';
-import type { StoreResult } from './store-group.js';
-
-export interface GroupCommit {
-  /** Resolves after the delivery's transaction has been flushed to disk; rejects when it was not stored. */
-  accept(delivery: NewDelivery): Promise<StoredDelivery>;
+export interface GroupCommit<Item, Result> {
+  /** Resolves with the item's result once its group has been stored; rejects when that was not tried. */
+  accept(item: Item): Promise<Result>;
   /** Refuse from now on, and store what waits. */
   close(): Promise<void>;
-  /** Deliveries that are not yet on disk. */
+  /** Items whose result is not yet known. */
   waiting(): number;
 }
 
-export interface GroupCommitOptions {
+export interface GroupCommitOptions<Item, Result> {
   /** One transaction for all of them, one result for each. */
-  readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
+  readonly store: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxWaiting?: number;
 }
 
@@ -32,78 +29,76 @@ const MAX_WAITING = 5000;
 const MAX_GROUP = 512;
 
 /** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
-const EARLY_GROUP = 16;
+const EARLY_GROUP = 32;
 
-/** One group is being flushed, the next lies ready. More would only make groups smaller. */
-const MAX_UNDER_WAY = 2;
-
-interface Waiting {
-  readonly delivery: NewDelivery;
-  readonly resolve: (stored: StoredDelivery) => void;
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: NotStoredError) => void;
 }
 
 /**
- * Deliveries that arrive together share one transaction, and with it one flush to disk.
+ * What arrives together shares one transaction, and with it one flush to disk.
  * The slower the disk, the more of them are in a group.
  */
-export function createGroupCommit({ store, maxWaiting = MAX_WAITING }: GroupCommitOptions): GroupCommit {
-  let waiting: Waiting[] = [];
-  let groups = 0;
-  let deliveries = 0;
+export function createGroupCommit<Item, Result>({
+  store,
+  maxWaiting = MAX_WAITING,
+}: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let underWay = 0;
   let closed = false;
   let drained: (() => void) | null = null;
 
-  function sendGroups(): void {
-    while (waiting.length > 0 && groups < MAX_UNDER_WAY) {
-      const group = waiting.slice(0, MAX_GROUP);
-      waiting = waiting.slice(MAX_GROUP);
-      groups += 1;
-      deliveries += group.length;
-      void settle(group, store).then(() => {
-        groups -= 1;
-        deliveries -= group.length;
-        sendGroups();
-        return groups === 0 ? drained?.() : undefined;
-      });
-    }
+  /** One group at a time: what arrives while it is flushed is the next. */
+  function sendGroup(): void {
+    if (waiting.length === 0 || underWay > 0) return;
+    const group = waiting.slice(0, MAX_GROUP);
+    waiting = waiting.slice(MAX_GROUP);
+    underWay = group.length;
+    void settle(group, store).then(() => {
+      underWay = 0;
+      sendGroup();
+      return underWay === 0 ? drained?.() : undefined;
+    });
   }
 
   return {
-    accept: delivery =>
+    accept: item =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new NotStoredError('closed', 'the inbox is closed'));
-        if (waiting.length + deliveries >= maxWaiting) {
-          return reject(new NotStoredError('too_many_waiting', `${maxWaiting} deliveries wait to be stored`));
+        if (waiting.length + underWay >= maxWaiting) {
+          return reject(new NotStoredError('too_many_waiting', `${maxWaiting} posts wait to be stored`));
         }
-        waiting.push({ delivery, resolve, reject });
-        if (waiting.length === 1) setImmediate(sendGroups);
-        else if (waiting.length >= EARLY_GROUP) sendGroups();
+        waiting.push({ item, resolve, reject });
+        if (waiting.length === 1) setImmediate(sendGroup);
+        else if (waiting.length >= EARLY_GROUP) sendGroup();
       }),
     close: () => {
       closed = true;
       return new Promise(resolve => {
         drained = resolve;
-        sendGroups();
-        if (groups === 0) resolve();
+        sendGroup();
+        if (underWay === 0) resolve();
       });
     },
-    waiting: () => waiting.length + deliveries,
+    waiting: () => waiting.length + underWay,
   };
 }
 
-async function settle(group: readonly Waiting[], store: GroupCommitOptions['store']): Promise<void> {
+async function settle<Item, Result>(
+  group: readonly Waiting<Item, Result>[],
+  store: GroupCommitOptions<Item, Result>['store'],
+): Promise<void> {
   try {
-    const results = await store(group.map(({ delivery }) => delivery));
+    const results = await store(group.map(({ item }) => item));
     group.forEach(({ resolve, reject }, index) => {
       const result = results[index];
-      if (result === undefined)
-        reject(new NotStoredError('no_result', 'expected one result for each delivery'));
-      else if ('failure' in result) reject(new NotStoredError(result.failure.code, result.failure.message));
+      if (result === undefined) reject(new NotStoredError('no_result', 'expected one result for each post'));
       else resolve(result);
     });
   } catch (cause) {
-    const error = new NotStoredError('no_result', 'the deliveries could not be handed over', { cause });
+    const error = new NotStoredError('no_result', 'the posts could not be handed over', { cause });
     for (const { reject } of group) reject(error);
   }
 }

@@ -16,9 +16,9 @@ export type Opened =
   | { readonly verdict: 'accepted' | 'set_aside'; readonly delivery: Delivery };
 
 export interface OpenDeliveryOptions {
-  readonly body: Buffer;
-  /** As it was sent; undefined when there was none. */
-  readonly signature: string | undefined;
+  readonly body: Uint8Array;
+  /** The header as it was sent; null when there was none. */
+  readonly signature: string | null;
   /** Newest first; all are tried. */
   readonly secrets: readonly string[];
   readonly appId: string;
@@ -33,7 +33,7 @@ const MAX_MISMATCH_LENGTH = 200;
  */
 export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): Opened {
   if (!isUtf8(body)) return refuse('expected the body to be UTF-8');
-  const outer = parseJson(body.toString());
+  const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
   if (!isObject(outer)) return refuse('expected the body to be a JSON object');
   const signedData = member(outer, 'signedData');
   if (typeof signedData !== 'string') return refuse('expected signedData to be a string');

@@ -1,16 +1,15 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { NewDelivery, StoredDelivery } from '../inbox/deliveries.js';
+import type { StoredDelivery } from '../inbox/deliveries.js';
+import { NotStoredError } from '../inbox/group-commit.js';
 import { readBody } from './body.js';
-import { type Delivery, openDelivery } from './delivery.js';
+import type { DeliverySummary, Outcome, Post } from './posts.js';
 import { sendProblem } from './problem.js';
 
 export interface ReceiverOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
-  readonly secrets: readonly string[];
-  readonly appId: string;
-  /** Resolves once the delivery is on disk; rejects when it was not stored. */
-  readonly accept: (delivery: NewDelivery) => Promise<StoredDelivery>;
+  /** Resolves with `stored` only once the delivery is on disk; rejects when that was not tried. */
+  readonly accept: (post: Post) => Promise<Outcome>;
   readonly now: () => number;
   /** Told of every answered POST, for logs and metrics. */
   readonly answered?: (answer: Answer) => void;
@@ -19,7 +18,7 @@ export interface ReceiverOptions {
 export interface Answer {
   readonly status: number;
   /** What was signed; null where the post was refused before its signature was known to be good. */
-  readonly delivery: Delivery | null;
+  readonly delivery: DeliverySummary | null;
   /** Null unless the status is 202. */
   readonly stored: StoredDelivery | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
@@ -57,7 +56,7 @@ export function createReceiver(options: ReceiverOptions): Express {
   return app;
 }
 
-function createHandler({ headerPrefix, secrets, appId, accept, now, answered }: ReceiverOptions) {
+function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
   const signatureHeader = `x-${headerPrefix}-signature-256`.toLowerCase();
 
   function told(answer: Partial<Answer> & { readonly status: number }): void {
@@ -69,29 +68,37 @@ function createHandler({ headerPrefix, secrets, appId, accept, now, answered }: 
     told({ status, tookMs });
   }
 
-  async function store(response: Response, delivery: Delivery, receivedAt: number): Promise<void> {
-    const stored = await accept({ ...delivery, receivedAt }).catch((error: unknown) => {
-      sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
-      told({ status: 503, delivery, error, tookMs: now() - receivedAt });
-      return null;
-    });
-    if (stored === null) return;
+  function turnAway(
+    response: Response,
+    error: unknown,
+    tookMs: number,
+    delivery: DeliverySummary | null,
+  ): void {
+    sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
+    told({ status: 503, delivery, error, tookMs });
+  }
+
+  async function settle(response: Response, post: Post): Promise<void> {
+    const outcome = await accept(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
+    const tookMs = now() - post.receivedAt;
+    if (outcome.kind === 'untried') return turnAway(response, outcome.error, tookMs, null);
+    if (outcome.kind === 'refused') return refuse(response, outcome.status, outcome.detail, tookMs);
+    const { delivery } = outcome;
+    if (outcome.kind === 'failed') {
+      const { code, message } = outcome.failure;
+      return turnAway(response, new NotStoredError(code, message), tookMs, delivery);
+    }
     response.statusCode = 202;
     response.end();
-    told({ status: 202, delivery, stored, tookMs: now() - receivedAt });
+    told({ status: 202, delivery, stored: outcome.stored, tookMs });
   }
 
   return (request: Request, response: Response): void => {
     readBody(request, body => {
       if ('status' in body) return refuse(response, body.status, body.detail, 0);
-      const receivedAt = now();
       const header = request.headers[signatureHeader];
-      const signature = typeof header === 'string' ? header : undefined;
-      const opened = openDelivery({ body: body.bytes, signature, secrets, appId });
-      if (opened.verdict === 'refused') {
-        return refuse(response, opened.status, opened.detail, now() - receivedAt);
-      }
-      void store(response, opened.delivery, receivedAt);
+      const signature = typeof header === 'string' ? header : null;
+      void settle(response, { body: body.bytes, signature, receivedAt: now() });
     });
   };
 }

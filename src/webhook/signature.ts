@@ -8,10 +8,10 @@ export function signDelivery(signedData: string, secret: string): string {
 /** The index of the secret that made this signature, -1 when none did. Several are live while one is rotated. */
 export function verifySignature(
   signedData: string,
-  signature: string | undefined,
+  signature: string | null,
   secrets: readonly string[],
 ): number {
-  if (signature === undefined) return -1;
+  if (signature === null) return -1;
   const given = Buffer.from(signature);
   return secrets.findIndex(secret => {
     const expected = Buffer.from(signDelivery(signedData, secret));

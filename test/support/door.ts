@@ -1,18 +1,21 @@
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/database/open.js';
-import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/inbox/deliveries.js';
-import { startCommitThread } from '../../src/inbox/commit-thread.js';
-import { createGroupCommit, type GroupCommitOptions } from '../../src/inbox/group-commit.js';
+import { createGroupCommit } from '../../src/inbox/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { storeGroup } from '../../src/inbox/store-group.js';
+import { createStore } from '../../src/inbox/store.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
+import { createAcceptPosts, type Outcome, type Post } from '../../src/webhook/posts.js';
 import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
+import { startDoorThread } from '../../src/webhook/thread.js';
 import { temporaryInbox } from './inbox.js';
 
 export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
 export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
+
+/** A thread runs what was built. */
+export const THREAD_ENTRY = new URL('../../dist/webhook/thread-worker.js', import.meta.url);
 
 export interface Door {
   readonly url: string;
@@ -27,7 +30,6 @@ export interface Door {
 
 interface DoorOptions extends Partial<ListenOptions> {
   readonly db?: Sqlite;
-  readonly accept?: (db: Sqlite) => AcceptDeliveries;
   readonly maxWaiting?: number;
   /** Store in a thread, as the program does; else in this process. */
   readonly thread?: boolean;
@@ -37,15 +39,13 @@ interface DoorOptions extends Partial<ListenOptions> {
 export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const db = options.db ?? temporaryInbox();
   const commits = createGroupCommit({
-    store: options.thread === true ? await storeInThread(db) : storeHere(db, options.accept),
+    store: options.thread === true ? await acceptInThread(db) : acceptHere(db),
     ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
   });
   const answers: Answer[] = [];
   const receiver = createReceiver({
     headerPrefix: 'registry',
-    secrets: [SECRET, OLD_SECRET],
-    appId: APP_ID,
-    accept: delivery => commits.accept(delivery),
+    accept: post => commits.accept(post),
     now: Date.now,
     answered: answer => answers.push(answer),
   });
@@ -72,23 +72,30 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   };
 }
 
-type Store = GroupCommitOptions['store'];
+type Accept = (posts: readonly Post[]) => Promise<readonly Outcome[]>;
 
-function storeHere(db: Sqlite, create: (db: Sqlite) => AcceptDeliveries = createAcceptDeliveries): Store {
-  const accept = create(db);
-  return deliveries => Promise.resolve(storeGroup(accept, deliveries, Date.now()));
+const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
+
+export function acceptHere(db: Sqlite): Accept {
+  const inbox = createStore(db);
+  const accept = createAcceptPosts({
+    ...IDENTITY,
+    store: (deliveries, now) => inbox.store(deliveries, now),
+  });
+  return posts => Promise.resolve(accept(posts, Date.now()));
 }
 
-async function storeInThread(db: Sqlite): Promise<Store> {
-  const thread = await startCommitThread({
+async function acceptInThread(db: Sqlite): Promise<Accept> {
+  const thread = await startDoorThread({
+    ...IDENTITY,
     file: db.name,
     busyTimeoutMs: 250,
     now: Date.now,
     failed: () => undefined,
-    entry: new URL('../../dist/inbox/commit-worker.js', import.meta.url),
+    entry: THREAD_ENTRY,
   });
   onTestFinished(() => thread.close());
-  return deliveries => thread.store(deliveries);
+  return posts => thread.accept(posts);
 }
 
 export function payloadOf(overrides: Record<string, unknown> = {}): Record<string, unknown> {

@@ -20,6 +20,7 @@ import { enqueueTick } from '../../src/sync/schedule.js';
 import { createPerform } from '../../src/sync/perform.js';
 import { createWorker, type Ended, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
 import { listen } from '../../src/webhook/listen.js';
+import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
 import { createReceiver } from '../../src/webhook/receiver.js';
 import { temporaryFolder } from './inbox.js';
 import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
@@ -232,9 +233,10 @@ function open(folder: string, family: 'inbox' | 'mirror', time: TestTime): Sqlit
 }
 
 async function openDoor(inbox: Inbox, time: TestTime) {
+  let acceptPosts: ReturnType<typeof createAcceptPosts> = () => [];
   let handler: RequestListener = (_request, response) => response.writeHead(503).end();
   const group = createGroupCommit({
-    store: async deliveries => storeGroup(inbox.acceptDeliveries, deliveries, time.now()),
+    store: async (posts: readonly Post[]) => acceptPosts(posts, time.now()),
   });
   onTestFinished(() => group.close());
   const listening = await listen((request, response) => handler(request, response), {
@@ -245,11 +247,14 @@ async function openDoor(inbox: Inbox, time: TestTime) {
   return {
     url: `http://127.0.0.1:${listening.port}/webhooks`,
     serve: (appId: string) => {
-      handler = createReceiver({
-        headerPrefix: 'registry',
+      acceptPosts = createAcceptPosts({
         secrets: [WEBHOOK_SECRET],
         appId,
-        accept: delivery => group.accept(delivery),
+        store: (deliveries, now) => storeGroup(inbox.acceptDeliveries, deliveries, now),
+      });
+      handler = createReceiver({
+        headerPrefix: 'registry',
+        accept: post => group.accept(post),
         now: time.now,
       });
     },

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { migrate } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
-import { startCommitThread } from '../../dist/inbox/commit-thread.js';
 import { createGroupCommit } from '../../dist/inbox/group-commit.js';
 import { listen } from '../../dist/webhook/listen.js';
 import { createReceiver } from '../../dist/webhook/receiver.js';
+import { startDoorThread } from '../../dist/webhook/thread.js';
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '' } = process.env;
 const file = join(DATA_DIR, 'inbox.db');
@@ -16,17 +16,23 @@ db.close();
 const failed = error => {
   throw error;
 };
-const thread = await startCommitThread({ file, busyTimeoutMs: 250, now: Date.now, failed });
-const commits = createGroupCommit({ store: deliveries => thread.store(deliveries) });
-const answerFirst = delivery => {
-  commits.accept(delivery).catch(() => undefined);
-  return Promise.resolve({ id: 0, jobId: null });
+const thread = await startDoorThread({
+  file,
+  busyTimeoutMs: 250,
+  secrets: [WEBHOOK_SECRETS],
+  appId: REGISTRY_APP_ID,
+  now: Date.now,
+  failed,
+});
+const commits = createGroupCommit({ store: posts => thread.accept(posts) });
+const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };
+const answerFirst = post => {
+  commits.accept(post).catch(() => undefined);
+  return Promise.resolve({ kind: 'stored', delivery, stored: { id: 0, jobId: null } });
 };
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
-  secrets: [WEBHOOK_SECRETS],
-  appId: REGISTRY_APP_ID,
   accept: answerFirst,
   now: Date.now,
 });

@@ -1,0 +1,43 @@
+import { openDatabase, type Sqlite, write } from '../database/open.js';
+import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
+import { describeFailure, type StoreFailure, type StoreResult, storeGroup } from './store-group.js';
+
+/** The little of an inbox.db that the receiver needs. */
+export interface Store {
+  /** One transaction, flushed to disk before it returns; one result for each. */
+  store(deliveries: readonly NewDelivery[], now: number): StoreResult[];
+  /** Why the database takes no write at present; null when it does. */
+  findObstacle(): StoreFailure | null;
+  close(): void;
+}
+
+export interface StoreOptions {
+  /** An inbox.db that has been migrated. */
+  readonly file: string;
+  readonly busyTimeoutMs: number;
+}
+
+/** 16 MB: pages that are written again and again are copied back once. */
+const CHECKPOINT_PAGES = 4000;
+
+export function openStore({ file, busyTimeoutMs }: StoreOptions): Store {
+  const db = openDatabase(file, { busyTimeoutMs });
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  return { ...createStore(db), close: () => void db.close() };
+}
+
+/** The same on a connection that somebody else opened. */
+export function createStore(db: Sqlite): Omit<Store, 'close'> {
+  const accept = createAcceptDeliveries(db);
+  return {
+    store: (deliveries, now) => storeGroup(accept, deliveries, now),
+    findObstacle: () => {
+      try {
+        write(db, () => undefined);
+        return null;
+      } catch (error) {
+        return describeFailure(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { NewDelivery, StoredDelivery } from '../inbox/deliveries.js';
+import type { StoreFailure, StoreResult } from '../inbox/store-group.js';
+import { type Delivery, openDelivery } from './delivery.js';
+
+/** What came in one POST, before anything of it is believed. */
+export interface Post {
+  readonly body: Uint8Array;
+  /** The signature header as it was sent; null when there was none. */
+  readonly signature: string | null;
+  /** Epoch ms at which the whole body had been read. */
+  readonly receivedAt: number;
+}
+
+/** What logs and metrics tell of a delivery. */
+export type DeliverySummary = Pick<
+  Delivery,
+  'event' | 'installationId' | 'verdict' | 'reason' | 'secretIndex'
+>;
+
+export type Outcome =
+  | { readonly kind: 'refused'; readonly status: 400 | 401; readonly detail: string }
+  | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
+  | { readonly kind: 'failed'; readonly delivery: DeliverySummary; readonly failure: StoreFailure };
+
+export interface AcceptPostsOptions {
+  /** Newest first; all are tried. */
+  readonly secrets: readonly string[];
+  readonly appId: string;
+  /** One transaction for all of them, one result for each. */
+  readonly store: (deliveries: readonly NewDelivery[], now: number) => readonly StoreResult[];
+}
+
+/** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
+export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
+  return (posts: readonly Post[], now: number): Outcome[] => {
+    const opened = posts.map(({ body, signature }) => openDelivery({ body, signature, secrets, appId }));
+    const deliveries = opened.flatMap((each, index) =>
+      each.verdict === 'refused' ? [] : [{ ...each.delivery, receivedAt: posts[index]?.receivedAt ?? now }],
+    );
+    const results = (deliveries.length === 0 ? [] : store(deliveries, now))[Symbol.iterator]();
+    return opened.map(each => {
+      if (each.verdict === 'refused') return { kind: 'refused', status: each.status, detail: each.detail };
+      const { event, installationId, verdict, reason, secretIndex } = each.delivery;
+      const delivery = { event, installationId, verdict, reason, secretIndex };
+      const { value } = results.next();
+      if (value === undefined) return { kind: 'failed', delivery, failure: NO_RESULT };
+      if ('failure' in value) return { kind: 'failed', delivery, failure: value.failure };
+      return { kind: 'stored', delivery, stored: value };
+    });
+  };
+}
+
+const NO_RESULT: StoreFailure = { code: 'no_result', message: 'expected one result for each delivery' };

@@ -1,0 +1,36 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { describeFailure } from '../inbox/store-group.js';
+import { openStore } from '../inbox/store.js';
+import { createAcceptPosts } from './posts.js';
+import { type DoorThreadData, type ThreadAnswer, type ThreadRequest, unpack } from './thread.js';
+
+/** What runs in the thread: one connection, one request after the other. */
+function serve(port: MessagePort, { file, busyTimeoutMs, secrets, appId }: DoorThreadData): void {
+  const inbox = openStore({ file, busyTimeoutMs });
+  const accept = createAcceptPosts({
+    secrets,
+    appId,
+    store: (deliveries, now) => inbox.store(deliveries, now),
+  });
+
+  function answer(request: ThreadRequest): ThreadAnswer {
+    if (request.kind === 'accept') return accept(unpack(request), request.now);
+    if (request.kind === 'close') inbox.close();
+    const obstacle = request.kind === 'check' ? inbox.findObstacle() : null;
+    return obstacle === null ? [] : { obstacle: obstacle.message };
+  }
+
+  port.on('message', (request: ThreadRequest) => {
+    port.postMessage(answer(request));
+    if (request.kind === 'close') port.close();
+  });
+  port.postMessage([]);
+}
+
+if (parentPort !== null) {
+  try {
+    serve(parentPort, workerData);
+  } catch (error) {
+    parentPort.postMessage({ obstacle: describeFailure(error).message }, []);
+  }
+}

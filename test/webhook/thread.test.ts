@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import type { Post } from '../../src/webhook/posts.js';
+import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
+import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';
+import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+
+async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
+  const thread = await startDoorThread({
+    file,
+    busyTimeoutMs: 50,
+    secrets: [SECRET],
+    appId: APP_ID,
+    now: () => NOON,
+    failed: error => failures.push(error),
+    entry,
+  });
+  onTestFinished(() => thread.close().catch(() => undefined));
+  return thread;
+}
+
+function genuine(event = 'installed'): Post {
+  const { body, headers } = signedPost(payloadOf({ event }));
+  return {
+    body: Buffer.from(body),
+    signature: headers['x-registry-signature-256'] ?? null,
+    receivedAt: NOON,
+  };
+}
+
+test('the thread verifies and stores what it is given, and closes its database at the end', async () => {
+  const folder = temporaryFolder();
+  const db = temporaryInbox(folder);
+  const failures: Error[] = [];
+  const thread = await start(join(folder, 'inbox.db'), failures);
+  await thread.checkWritable();
+  const outcomes = await thread.accept([
+    genuine('installed'),
+    { ...genuine(), signature: null },
+    { ...genuine(), body: Buffer.from('{}') },
+    { ...genuine(), body: new Uint8Array() },
+    genuine('suspended'),
+  ]);
+  expect(outcomes).toMatchObject([
+    { kind: 'stored', delivery: { event: 'installed' }, stored: { id: 1, jobId: 1 } },
+    { kind: 'refused', status: 401 },
+    { kind: 'refused', status: 400 },
+    { kind: 'refused', status: 400 },
+    { kind: 'stored', delivery: { event: 'suspended' }, stored: { id: 2, jobId: 1 } },
+  ]);
+  expect(db.prepare('SELECT event, received_at FROM deliveries').all()).toEqual([
+    { event: 'installed', received_at: new Date(NOON).toISOString() },
+    { event: 'suspended', received_at: new Date(NOON).toISOString() },
+  ]);
+  await thread.close();
+  await expect(thread.accept([genuine()])).rejects.toThrow('has ended');
+  expect(failures).toEqual([]);
+});
+
+test('T17 a stranger who holds the lock makes the thread wait, not the process', async () => {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const thread = await start(join(folder, 'inbox.db'));
+  const stranger = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 0 });
+  onTestFinished(() => {
+    stranger.close();
+  });
+  stranger.exec('BEGIN IMMEDIATE');
+  let turns = 0;
+  const turning = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await expect(thread.checkWritable()).rejects.toThrow('locked');
+  clearInterval(turning);
+  expect(turns).toBeGreaterThan(3);
+  expect(await thread.accept([genuine()])).toMatchObject([
+    { kind: 'failed', failure: { code: 'SQLITE_BUSY' }, delivery: { event: 'installed' } },
+  ]);
+  stranger.exec('COMMIT');
+  await thread.checkWritable();
+  expect(await thread.accept([genuine()])).toMatchObject([{ kind: 'stored' }]);
+});
+
+test('a database that cannot be used is reported at the start', async () => {
+  const folder = temporaryFolder();
+  await expect(start(join(folder, 'inbox.db'))).rejects.toThrow('no such table');
+});
+
+test('a thread that dies fails what it was asked, tells why once, and can still be closed', async () => {
+  const entry = join(temporaryFolder(), 'dying.mjs');
+  const dying = `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => { throw new Error('on purpose'); });
+    parentPort.postMessage([]);`;
+  writeFileSync(entry, dying);
+  const failures: Error[] = [];
+  const thread = await start('inbox.db', failures, pathToFileURL(entry));
+  await expect(thread.accept([genuine()])).rejects.toThrow('on purpose');
+  await expect(thread.accept([genuine()])).rejects.toThrow('has ended');
+  await thread.close();
+  await thread.close();
+  expect(failures.map(error => error.message)).toEqual(['on purpose']);
+});
