@@ -1,12 +1,16 @@
 import { createServer, request as forward } from 'node:http';
 import { onTestFinished } from 'vitest';
 
-/** Stands in front of a sandbox; where `answer` gives text, that text is what the caller gets, byte for byte. */
-export async function startProxy(target: string, answer: (path: string) => string | null): Promise<string> {
+/** Text is answered with 200, byte for byte; null lets the sandbox answer. */
+export type ProxyAnswer = string | { readonly status: number; readonly text: string } | null;
+
+/** Stands in front of a sandbox and answers in its place where it is told to. */
+export async function startProxy(target: string, answer: (path: string) => ProxyAnswer): Promise<string> {
   const server = createServer((request, response) => {
-    const text = answer(request.url ?? '/');
-    if (text !== null) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    const given = answer(request.url ?? '/');
+    if (given !== null) {
+      const { status, text } = typeof given === 'string' ? { status: 200, text: given } : given;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       return;
     }
     const options = { method: request.method, headers: request.headers };

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { writeWish } from '../../src/sync/plan.js';
+import { startInstalled } from '../support/installed.js';
+import { createRandom, pick, type Random } from '../support/operations.js';
+import type { Program } from '../support/program.js';
+import { type ProxyAnswer, startProxy } from '../support/proxy.js';
+
+const PAGE_ROWS = 7;
+const PASSES = 6;
+
+/** A list that changes before each of its pages is served, while it is restless. */
+interface MovingList {
+  readonly ids: string[];
+  restless: boolean;
+  answer(path: string): ProxyAnswer;
+}
+
+function createMovingList(random: Random): MovingList {
+  const ids: string[] = [];
+  let made = 0;
+
+  function change(): void {
+    const place = pick(random, [0, 0, ids.length, Math.floor(random() * ids.length)]) ?? 0;
+    if (random() < 0.6) ids.splice(place, 0, `r${(made += 1)}`);
+    else if (ids.length > 10) ids.splice(Math.floor(random() * ids.length), 1);
+  }
+
+  function page(number: number): string {
+    const rows = ids
+      .slice(number * PAGE_ROWS, (number + 1) * PAGE_ROWS)
+      .map(id => ({ id, amount: 1, isClaimed: true }));
+    const pageCount = Math.ceil(ids.length / PAGE_ROWS);
+    const nextPage = number + 1 < pageCount ? number + 1 : null;
+    return JSON.stringify({
+      retirements: rows,
+      pagination: { total: ids.length, currentPage: number, pageCount, nextPage },
+    });
+  }
+
+  function one(id: string): ProxyAnswer {
+    if (ids.includes(id)) return JSON.stringify({ id, amount: 1, isClaimed: true });
+    return { status: 404, text: '{"statusCode":404,"message":"Retirement not found","error":"Not Found"}' };
+  }
+
+  for (let row = 0; row < 40; row++) ids.push(`r${(made += 1)}`);
+  return {
+    ids,
+    restless: true,
+    answer(path) {
+      const found = /\/retirements(?:\/(r\d+))?(?:\?.*page=(\d+))?$/.exec(path);
+      if (found === null) return null;
+      if (this.restless && random() < 0.6) change();
+      return found[1] === undefined ? page(Number(found[2] ?? 0)) : one(found[1]);
+    },
+  };
+}
+
+async function read({ program, installationId, organizationId }: Awaited<ReturnType<typeof startInstalled>>) {
+  const payload = writeWish({ resources: ['retirements'], full: false });
+  const dedupeKey = `read:${program.time.now()}`;
+  const job = { kind: 'installation', trigger: 'person', installationId, organizationId, payload, dedupeKey };
+  program.time.move(2000);
+  program.inbox.enqueue(job, program.time.now());
+  await program.worker().idle();
+}
+
+function mirrored(program: Program): Set<string> {
+  return new Set(program.rows('SELECT id FROM retirements').map(row => String(Object(row)['id'])));
+}
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'T37 rows come and go at random between the pages: no live row is closed, and a quiet read is exact (seed %i)',
+  async seed => {
+    const list = createMovingList(createRandom(seed));
+    const installed = await startInstalled({ receiveOnly: true });
+    const { program } = installed;
+    const baseUrl = await startProxy(program.sandbox.url, path => list.answer(path));
+    program.startWorker({}, { baseUrl });
+    await program.rest();
+    for (let pass = 0; pass < PASSES; pass++) {
+      const known = mirrored(program);
+      await read(installed);
+      const left = mirrored(program);
+      const lost = [...known].filter(id => !left.has(id) && list.ids.includes(id));
+      expect(lost, 'live rows that were closed').toEqual([]);
+    }
+    list.restless = false;
+    await read(installed);
+    program.time.move(65_000);
+    await read(installed);
+    expect(mirrored(program)).toEqual(new Set(list.ids));
+    expect(program.rows("SELECT state FROM freshness WHERE resource = 'retirements'")).toEqual([
+      { state: 'current' },
+    ]);
+  },
+);
