@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   snapshot: () => import('./snapshot.js'),
   schema: () => import('./schema.js'),
   migrate: () => import('./migrate.js'),
+  verify: () => import('./verify.js'),
   purge: () => import('./purge.js'),
   forget: () => import('./forget.js'),
   trigger: () => import('./trigger.js'),

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { Client, OrganizationClient } from '../auth/client.js';
+import type { Sqlite } from '../database/open.js';
+import { DESCRIPTORS, type Descriptor, type ListResource } from '../mirror/resources.js';
+import type { Page } from '../registry/reading.js';
+
+export interface Difference {
+  readonly organization_id: string;
+  readonly resource: string;
+  readonly key: string;
+  readonly difference: 'changed' | 'not in the mirror' | 'not at the registry';
+}
+
+export interface Compared {
+  readonly rows: number;
+  readonly differences: readonly Difference[];
+}
+
+interface Target {
+  readonly organization_id: string;
+  readonly installation_id: string;
+  readonly resource: ListResource;
+}
+
+type Comparison = (db: Sqlite, owner: OrganizationClient, target: Target) => Promise<Compared>;
+
+const COMPARISONS: { readonly [Name in ListResource]: Comparison } = {
+  organization: comparison(DESCRIPTORS.organization, owner => one(() => owner.readOrganization())),
+  warehouse: comparison(DESCRIPTORS.warehouse, owner => owner.readWarehouse()),
+  inventory: comparison(DESCRIPTORS.inventory, owner => owner.readInventory()),
+  reservations: comparison(DESCRIPTORS.reservations, owner => items(owner.listReservations())),
+  inventory_requests: comparison(DESCRIPTORS.inventory_requests, owner =>
+    items(owner.listInventoryRequests()),
+  ),
+  retirements: comparison(DESCRIPTORS.retirements, owner => items(owner.listRetirements())),
+  addresses: comparison(DESCRIPTORS.addresses, owner => batch(() => owner.readAddresses())),
+  members: comparison(DESCRIPTORS.members, owner => batch(() => owner.readMembers())),
+};
+
+/**
+ * A fresh read of everything that active installations let us read, held against the mirror row by row.
+ * What differs is read once more, so that a change on its way to the mirror is not taken for a fault.
+ */
+export async function compareWithRegistry(
+  db: Sqlite,
+  client: Client,
+  progress: (target: Target) => void,
+): Promise<Compared> {
+  let rows = 0;
+  const differences: Difference[] = [];
+  for (const target of targets(db)) {
+    progress(target);
+    const first = await compare(db, client, target);
+    rows += first.rows;
+    if (first.differences.length === 0) continue;
+    const again = await compare(db, client, target);
+    const before = new Set(first.differences.map(name));
+    differences.push(...again.differences.filter(difference => before.has(name(difference))));
+  }
+  return { rows, differences };
+}
+
+function name({ key, difference }: Difference): string {
+  return `${difference}: ${key}`;
+}
+
+function targets(db: Sqlite): Target[] {
+  return db
+    .prepare<[], Target>(
+      `SELECT f.organization_id, max(i.id) AS installation_id, f.resource
+      FROM freshness AS f JOIN installations AS i ON i.organization_id = f.organization_id AND i.state = 'active'
+      WHERE f.complete_at IS NOT NULL AND f.state NOT IN ('forbidden', 'suspended', 'uninstalled')
+      GROUP BY f.organization_id, f.resource ORDER BY f.organization_id, f.resource`,
+    )
+    .all()
+    .filter(target => Object.hasOwn(DESCRIPTORS, target.resource));
+}
+
+async function compare(db: Sqlite, client: Client, target: Target): Promise<Compared> {
+  const owner = client.organization(target.installation_id, target.organization_id);
+  return await COMPARISONS[target.resource](db, owner, target);
+}
+
+function comparison<Item extends { readonly document: string }>(
+  descriptor: Descriptor<Item>,
+  read: (owner: OrganizationClient) => AsyncIterable<readonly Item[]>,
+): Comparison {
+  return async (db, owner, target) => {
+    const known = readKnown(db, descriptor, target.organization_id);
+    const rows = known.size;
+    const isForgotten = forgottenIn(db);
+    const differences: Difference[] = [];
+    const add = (key: string, difference: Difference['difference']) =>
+      differences.push({
+        organization_id: target.organization_id,
+        resource: target.resource,
+        key,
+        difference,
+      });
+    for await (const part of read(owner)) {
+      for (const item of part) {
+        const key = descriptor.key.map(({ of }) => String(of(item))).join('/');
+        const document = known.get(key);
+        known.delete(key);
+        if (document === undefined) {
+          if (!isForgotten(item.document)) add(key, 'not in the mirror');
+        } else if (document !== digest(item.document)) add(key, 'changed');
+      }
+    }
+    for (const key of known.keys()) add(key, 'not at the registry');
+    return { rows, differences };
+  };
+}
+
+function readKnown<Item>(
+  db: Sqlite,
+  { table, scope, key }: Descriptor<Item>,
+  id: string,
+): Map<string, string> {
+  const text = key.map(column => column.name).join(` || '/' || `) || `''`;
+  const rows = db.prepare<[string], { key: string; document: string }>(
+    `SELECT ${text} AS key, document FROM ${table} WHERE ${scope} = ?`,
+  );
+  const known = new Map<string, string>();
+  for (const row of rows.iterate(id)) known.set(row.key, digest(row.document));
+  return known;
+}
+
+/** A few bytes instead of the row: a million of them fit into memory. */
+function digest(document: string): string {
+  return createHash('sha256').update(document).digest('base64').slice(0, 22);
+}
+
+/** A person who asked to be forgotten is missing on purpose. */
+function forgottenIn(db: Sqlite): (document: string) => boolean {
+  const asked = db.prepare<[string]>('SELECT 1 FROM forgotten_people WHERE email_sha256 = ?');
+  return document => {
+    const person: unknown = JSON.parse(document);
+    if (typeof person !== 'object' || person === null || !('email' in person)) return false;
+    return (
+      asked.get(createHash('sha256').update(String(person.email).toLowerCase()).digest('hex')) !== undefined
+    );
+  };
+}
+
+async function* one<T>(read: () => Promise<T>): AsyncIterable<readonly T[]> {
+  yield [await read()];
+}
+
+async function* batch<T>(read: () => Promise<readonly T[]>): AsyncIterable<readonly T[]> {
+  yield await read();
+}
+
+async function* items<T>(pages: AsyncIterable<Page<T>>): AsyncIterable<readonly T[]> {
+  for await (const page of pages) yield page.items;
+}

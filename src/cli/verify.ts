@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Difference } from './compare-registry.js';
+import type { Broken } from '../query/invariants.js';
+import { examples } from './command.js';
+import { CommandFault, EXIT } from './exit.js';
+import { type Io, say } from './io.js';
+import { writeRows, writeValue } from './output.js';
+import { findPlace, type Place } from './place.js';
+
+interface VerifyOptions {
+  readonly againstRegistry?: boolean;
+  readonly json?: boolean;
+}
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('verify')
+    .description('Check both databases and every certificate; with --against-registry every row too')
+    .option('--against-registry', 'read everything afresh and hold it against the mirror, row by row')
+    .option('--json', 'print the result as JSON')
+    .action((options: VerifyOptions) => verify(io, options));
+  examples(command, ['carbon-mirror verify', 'carbon-mirror verify --against-registry --json']);
+}
+
+async function verify(io: Io, options: VerifyOptions): Promise<void> {
+  const place = findPlace(io);
+  const { openReader } = await import('../query/open.js');
+  const { findBroken } = await import('../query/invariants.js');
+  const { verifyFiles } = await import('./certificate-files.js');
+  const interrupted = io.interruption();
+  const db = openReader(place);
+  try {
+    const broken = findBroken(db);
+    const certificates = await verifyFiles(db, place.certificates, null, interrupted);
+    const compared = options.againstRegistry ? await compare(io, place) : null;
+    const faults = [
+      ...broken.map(fromLaw),
+      ...certificates.faults.map(fault => ({ check: 'certificates', where: fault.file, fault: fault.fault })),
+      ...(compared?.differences ?? []).map(fromDifference),
+    ];
+    if (options.json)
+      await writeValue(io, { faults, certificates: certificates.checked, rows: compared?.rows ?? null });
+    else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
+    const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
+    if (faults.length === 0)
+      return say(io, `Both databases are whole, and ${certificates.checked} certificates.${rows}`);
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `${faults.length} faults.`,
+      'Rows are mended by "carbon-mirror sync --full"; a broken file by a backup.',
+    );
+  } finally {
+    db.close();
+  }
+}
+
+async function compare(io: Io, place: Place) {
+  const { compareWithRegistry } = await import('./compare-registry.js');
+  const { connect } = await import('./connect.js');
+  const { openReader } = await import('../query/open.js');
+  const client = await connect(place, io);
+  const db = openReader(place);
+  try {
+    return await compareWithRegistry(db, client, ({ organization_id: organization, resource }) => {
+      if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);
+    });
+  } finally {
+    db.close();
+  }
+}
+
+function fromLaw({ law, where }: Broken) {
+  return { check: law, where, fault: 'broken' };
+}
+
+function fromDifference({ organization_id: organization, resource, key, difference }: Difference) {
+  return { check: `${resource} of ${organization}`, where: key, fault: difference };
+}
