@@ -74,27 +74,31 @@ export function createMetrics(events: readonly string[]): Metrics {
 
   const route = createLabel();
   const resource = createLabel();
-  const word = createLabel();
+  const verdict = createLabel();
+  const secret = createLabel();
+  const database = createLabel();
+  const outcomes = createLabel();
+  const state = createLabel();
 
   return {
-    delivery: (verdict, event, secretIndex) => {
+    delivery: (given, event, secretIndex) => {
       const name = event === null ? 'none' : within(events, event);
-      deliveries.inc({ verdict: word(verdict), event: name });
-      secrets.inc({ secret: word(String(secretIndex)) });
+      deliveries.inc({ verdict: verdict(given), event: name });
+      secrets.inc({ secret: secret(String(secretIndex)) });
     },
     refused: status => refusals.inc({ status: statusLabel(status) }),
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),
-    walBytes: (database, bytes) => wal.set({ database: word(database) }, bytes),
-    jobs: counts => setAll(jobs, counts, word),
-    jobEnded: outcome => runs.inc({ outcome: word(outcome) }),
+    walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),
+    jobs: counts => setAll(jobs, counts, state),
+    jobEnded: outcome => runs.inc({ outcome: outcomes(firstWord(outcome)) }),
     registryRequest: (template, status) =>
       requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
-    syncRun: (name, state, seconds) =>
-      syncs.observe({ resource: resource(name), state: word(state) }, seconds),
+    syncRun: (name, ended, seconds) =>
+      syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
     rows: (name, change, count) => rows.inc({ resource: resource(name), change }, count),
     drift: (name, count) => drift.inc({ resource: resource(name) }, count),
-    certificates: counts => setAll(certificates, counts, word),
+    certificates: counts => setAll(certificates, counts, state),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -108,6 +112,11 @@ function setAll(
 ): void {
   gauge.reset();
   for (const [state, count] of Object.entries(counts)) gauge.set({ state: label(state) }, count);
+}
+
+/** What follows the first word may be a number or a name. */
+function firstWord(outcome: string): string {
+  return outcome.split(' ', 1).join('');
 }
 
 function statusLabel(status: number): string {

@@ -125,7 +125,8 @@ describe('/metrics', () => {
       metrics.committed(7);
       metrics.walBytes('inbox', 4096);
       metrics.jobs({ ready: 3, buried: 1 });
-      metrics.jobEnded('done');
+      metrics.jobEnded('found 4');
+      metrics.jobEnded('found 5');
       metrics.registryRequest('/app/installations/:id', 200);
       metrics.registryRequest('/app/installations/:id', null);
       metrics.syncRun('retirements', 'complete', 0.2);
@@ -145,7 +146,7 @@ describe('/metrics', () => {
       'database_wal_bytes{database="inbox"} 4096',
       'jobs{state="ready"} 3',
       'jobs{state="buried"} 1',
-      'job_runs_total{outcome="done"} 1',
+      'job_runs_total{outcome="found"} 2',
       'registry_requests_total{route="/app/installations/:id",status="200"} 1',
       'registry_requests_total{route="/app/installations/:id",status="none"} 1',
       'sync_run_duration_seconds_count{resource="retirements",state="complete"} 1',
@@ -183,9 +184,11 @@ describe('/metrics', () => {
         metrics.syncRun(`resource${i}`, 'complete', 1);
         metrics.walBytes(`database${i}`, 1);
       }
+      metrics.jobs({ ready: 1 });
     });
     expect(found.length).toBeLessThan(4000);
     expect(found).toContain('carbon_mirror_deliveries_total{verdict="accepted",event="other"} 5000');
+    expect(found).toContain('carbon_mirror_jobs{state="ready"} 1');
   });
 
   test('two of them in one process do not disturb each other', async () => {
