@@ -21,8 +21,8 @@ const SLICE = 800;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 1_000;
 /** The changes of a long list become visible after so many pages, or so many rows. */
-const HOLD_PAGES = 25;
-const REMEMBER_PAGES = 64;
+const HOLD_PAGES = 50;
+const REMEMBER_PAGES = 512;
 
 export interface PageResult {
   /** Rows that this read had not seen before; 0 where the page only repeats. */

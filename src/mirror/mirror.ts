@@ -49,7 +49,7 @@ export interface Mirror {
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
 /** Pages in the log before they are moved to the file. Few at a time keep each commit short. */
-const CHECKPOINT_PAGES = 250;
+const CHECKPOINT_PAGES = 500;
 
 export function createMirror(db: Sqlite, now: () => number): Mirror {
   db.pragma(`cache_size = -${CACHE_KB}`);
