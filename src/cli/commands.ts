@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   status: () => import('./status.js'),
   available: () => import('./available.js'),
   query: () => import('./query.js'),
+  doctor: () => import('./doctor.js'),
   installations: () => import('./installations.js'),
   organizations: () => import('./organizations.js'),
   warehouse: () => import('./warehouse.js'),

@@ -1,0 +1,153 @@
+import { existsSync, statSync } from 'node:fs';
+import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import { openReader } from '../query/open.js';
+import { type Health, readHealth } from '../query/health.js';
+import { type Finding, ok } from './finding.js';
+import type { Place } from './place.js';
+import { ago } from './words.js';
+
+const MB = 1024 * 1024;
+const LEAST_FREE = 100 * MB;
+const LITTLE_FREE = 1024 * MB;
+const LARGE_LOG = 256 * MB;
+
+/** What can be seen without asking anybody: disk, databases and what stands in them. */
+export function checkFiles(place: Place, now: number): Finding[] {
+  if (!existsSync(place.mirrorFile) || !existsSync(place.inboxFile)) {
+    return [
+      {
+        check: 'databases',
+        state: 'fail',
+        found: `${existsSync(place.mirrorFile) ? place.inboxFile : place.mirrorFile} is not there`,
+        todo: 'Start "carbon-mirror up", or "carbon-mirror migrate" to make empty ones.',
+      },
+    ];
+  }
+  return [checkDisk(place), ...checkDatabases(place, now)];
+}
+
+function checkDisk({ mirrorFile }: Place): Finding {
+  const free = freeBytes(mirrorFile);
+  const found = `${Math.floor(free / MB)} MiB free`;
+  const todo = 'Free some, or move DATA_DIR: below 100 MiB the programs say that they are not ready.';
+  if (free < LEAST_FREE) return { check: 'disk', state: 'fail', found, todo };
+  return free < LITTLE_FREE ? { check: 'disk', state: 'warn', found, todo } : ok('disk', found);
+}
+
+function checkDatabases(place: Place, now: number): Finding[] {
+  try {
+    const db = openReader(place);
+    try {
+      return [
+        ...['main', 'inbox'].map(name => checkWhole(db, name)),
+        ...[place.mirrorFile, place.inboxFile].flatMap(file => [...checkLog(file), ...checkMode(file)]),
+        ...describeHealth(readHealth(db, now), now),
+      ];
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return [
+      { check: 'databases', state: 'fail', found, todo: 'See "carbon-mirror migrate", or restore a backup.' },
+    ];
+  }
+}
+
+function checkWhole(db: Sqlite, schema: string): Finding {
+  const file = schema === 'main' ? 'mirror.db' : 'inbox.db';
+  const answer = String(db.pragma(`${schema}.quick_check(1)`, { simple: true }));
+  const version = String(db.pragma(`${schema}.user_version`, { simple: true }));
+  if (answer === 'ok') return ok('databases', `${file}: whole, schema ${version}`);
+  return {
+    check: 'databases',
+    state: 'fail',
+    found: `${file}: ${answer}`,
+    todo: 'The mirror can be read anew from the registry; the inbox and the history come from a backup.',
+  };
+}
+
+function checkLog(file: string): Finding[] {
+  const bytes = walBytes(file);
+  if (bytes < LARGE_LOG) return [];
+  return [
+    {
+      check: 'databases',
+      state: 'warn',
+      found: `${file}-wal holds ${Math.round(bytes / MB)} MiB`,
+      todo: 'A reader that never ends keeps it from being emptied: find and end it.',
+    },
+  ];
+}
+
+function checkMode(file: string): Finding[] {
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & 0o077) === 0) return [];
+  const found = `${file} can be read by others (mode ${mode.toString(8)})`;
+  return [{ check: 'databases', state: 'warn', found, todo: `chmod 600 ${file}` }];
+}
+
+function describeHealth(health: Health, now: number): Finding[] {
+  return [
+    describeDeliveries(health, now),
+    describeWorker(health, now),
+    describeJobs(health),
+    describeFreshness(health),
+    ...describeDrift(health),
+  ];
+}
+
+function describeDeliveries(
+  { newestDeliveryAt, activeInstallations, setAside }: Health,
+  now: number,
+): Finding {
+  if (newestDeliveryAt === null) {
+    return {
+      check: 'deliveries',
+      state: activeInstallations > 0 ? 'warn' : 'ok',
+      found: 'no webhook ever arrived',
+      todo: 'Is the webhook URL of the app set at the registry, and does it reach "carbon-mirror receive"?',
+    };
+  }
+  const found = `the newest came ${ago((now - Date.parse(newestDeliveryAt)) / 1000)} ago`;
+  if (setAside === 0) return ok('deliveries', found);
+  const todo = 'See "carbon-mirror deliveries list --set-aside" for the reasons.';
+  return {
+    check: 'deliveries',
+    state: 'warn',
+    found: `${found}; ${setAside} set aside since yesterday`,
+    todo,
+  };
+}
+
+/** A worker enters a job at each time of its schedule. */
+function describeWorker({ newestTickAt, scheduleSeconds }: Health, now: number): Finding {
+  const age = newestTickAt === null ? null : (now - Date.parse(newestTickAt)) / 1000;
+  const found = age === null ? 'none has ever kept the schedule' : `the schedule was kept ${ago(age)} ago`;
+  if (age !== null && age <= 2 * scheduleSeconds) return ok('worker', found);
+  return { check: 'worker', state: 'fail', found, todo: 'Start "carbon-mirror work" (or "up").' };
+}
+
+function describeJobs({ buried, parked }: Health): Finding {
+  const found = `${buried} buried, ${parked} parked`;
+  if (buried > 0) {
+    const todo = 'See "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".';
+    return { check: 'jobs', state: 'fail', found, todo };
+  }
+  const todo = 'See "carbon-mirror jobs list --state parked": each waits for something to change.';
+  return parked > 0 ? { check: 'jobs', state: 'warn', found, todo } : ok('jobs', found);
+}
+
+function describeFreshness({ troubled }: Health): Finding {
+  const [first] = troubled;
+  if (first === undefined) return ok('freshness', 'every resource that may be read is current');
+  const found = `${troubled.length} resources are not current, such as ${first.name}, ${first.resource}: ${first.state}`;
+  return { check: 'freshness', state: 'warn', found, todo: 'See "carbon-mirror status" for the reasons.' };
+}
+
+function describeDrift({ drift }: Health): Finding[] {
+  if (drift === 0) return [];
+  const found = `${drift} changes since yesterday were announced by no webhook`;
+  const todo = 'See the view "drift": webhooks are lost, or the webhook URL is not the right one.';
+  return [{ check: 'drift', state: 'warn', found, todo }];
+}

@@ -1,0 +1,114 @@
+import { type Client, createClient } from '../auth/client.js';
+import { SKEW_TOLERATED_MS } from '../auth/clock.js';
+import type { WorkSettings } from '../config/settings.js';
+import { openReader } from '../query/open.js';
+import { readHealth } from '../query/health.js';
+import { RegistryError } from '../registry/errors.js';
+import type { Installation } from '../registry/model.js';
+import { isPermitted, NEEDED, RESOURCES } from '../sync/plan.js';
+import { type Finding, ok } from './finding.js';
+import type { Io } from './io.js';
+import type { Place } from './place.js';
+
+const ANSWER_WITHIN_MS = 10_000;
+/** More than this is told, although JWTs still work. */
+const NOTED_SKEW_MS = 5000;
+
+/** What only the registry can tell: that it is there, knows us, and what it lets us read. */
+export async function checkRegistry(place: Place, settings: WorkSettings, io: Io): Promise<Finding[]> {
+  try {
+    const client = createClient({
+      ...settings,
+      attempts: 2,
+      deadlineMs: ANSWER_WITHIN_MS,
+      now: io.now,
+      random: Math.random,
+    });
+    const installations = await readInstallations(client);
+    return [
+      ok('registry', `${settings.baseUrl} answers, and knows app ${settings.appId}`),
+      describeClock(client.http.clockSkewMs()),
+      ...checkOrigin(place, client.http.baseUrl, settings.appId, io.now()),
+      ...describePermissions(installations, settings.mirrorMembers),
+    ];
+  } catch (error) {
+    if (error instanceof RegistryError) return [describeRefusal(settings.baseUrl, error)];
+    if (error instanceof Error && error.name === 'PrivateKeyError') return [];
+    throw error;
+  }
+}
+
+async function readInstallations(client: Client): Promise<Installation[]> {
+  const found: Installation[] = [];
+  for await (const page of client.app.listInstallations()) found.push(...page.items);
+  return found;
+}
+
+function describeRefusal(baseUrl: string, error: RegistryError): Finding {
+  const known = error.code !== 'unauthorized' && error.code !== 'forbidden';
+  return {
+    check: 'registry',
+    state: 'fail',
+    found: `${baseUrl}: ${error.message}`,
+    todo: known
+      ? 'Is REGISTRY_BASE_URL right, and does this machine reach it?'
+      : 'Do REGISTRY_APP_ID and the private key belong together, and is the public half at the registry?',
+  };
+}
+
+function describeClock(skewMs: number | null): Finding {
+  if (skewMs === null) return ok('clock', 'the registry sends no Date to compare with');
+  const found = `${Math.abs(Math.round(skewMs / 1000))} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
+  if (Math.abs(skewMs) <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
+  const corrected = Math.abs(skewMs) > SKEW_TOLERATED_MS ? 'Tokens are signed by its time until then. ' : '';
+  return { check: 'clock', state: 'warn', found, todo: `${corrected}Keep this machine's clock with NTP.` };
+}
+
+function checkOrigin(place: Place, baseUrl: string, appId: string, now: number): Finding[] {
+  const origin = originOf(place, now);
+  if (origin === null || (origin.baseUrl === baseUrl && origin.appId === appId)) return [];
+  return [
+    {
+      check: 'origin',
+      state: 'fail',
+      found: `the mirror was filled from ${origin.baseUrl} by app ${origin.appId}`,
+      todo: 'Use another DATA_DIR for these settings, or go back to the old ones.',
+    },
+  ];
+}
+
+function originOf(place: Place, now: number): { readonly baseUrl: string; readonly appId: string } | null {
+  try {
+    const db = openReader(place);
+    try {
+      return readHealth(db, now).origin;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function describePermissions(installations: readonly Installation[], mirrorMembers: boolean): Finding[] {
+  if (installations.length === 0) {
+    const todo = 'Install the app on an organization at the registry.';
+    return [{ check: 'permissions', state: 'warn', found: 'the app is installed nowhere', todo }];
+  }
+  const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
+  const lacking = installations.flatMap(({ id, organization, permissions }) => {
+    const forbidden = wanted.filter(resource => !isPermitted(permissions, resource));
+    if (forbidden.length === 0) return [];
+    const names = [...new Set(forbidden.map(resource => `${NEEDED[resource]}:read`))];
+    return [
+      {
+        check: 'permissions',
+        state: 'warn' as const,
+        found: `${organization?.fullName ?? id}: not permitted: ${forbidden.join(', ')}`,
+        todo: `Ask for ${names.join(', ')} at the registry, and have the organization accept it.`,
+      },
+    ];
+  });
+  if (lacking.length > 0) return lacking;
+  return [ok('permissions', `all that is mirrored may be read, on ${installations.length} installations`)];
+}

@@ -1,0 +1,12 @@
+/** What one look of `doctor` found. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do; null where nothing is to be done. */
+  readonly todo: string | null;
+}
+
+export function ok(check: string, found: string): Finding {
+  return { check, state: 'ok', found, todo: null };
+}

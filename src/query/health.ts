@@ -1,0 +1,58 @@
+import type { Sqlite } from '../database/open.js';
+
+export interface Health {
+  readonly origin: { readonly baseUrl: string; readonly appId: string } | null;
+  readonly scheduleSeconds: number;
+  readonly newestDeliveryAt: string | null;
+  readonly newestTickAt: string | null;
+  readonly setAside: number;
+  readonly buried: number;
+  readonly parked: number;
+  readonly activeInstallations: number;
+  /** Resources that are late, partial, doubtful or failing, with their organization. */
+  readonly troubled: readonly { readonly name: string; readonly resource: string; readonly state: string }[];
+  readonly drift: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export function readHealth(db: Sqlite, now: number): Health {
+  const origin = db
+    .prepare<[], { baseUrl: string; appId: string; seconds: number }>(
+      'SELECT base_url AS baseUrl, app_id AS appId, schedule_seconds AS seconds FROM origin',
+    )
+    .get();
+  const number = (sql: string, ...values: string[]): number =>
+    db
+      .prepare<string[], number>(sql)
+      .pluck()
+      .get(...values) ?? 0;
+  const instant = (sql: string): string | null => db.prepare<[], string | null>(sql).pluck().get() ?? null;
+  const yesterday = new Date(now - DAY_MS).toISOString();
+  return {
+    origin: origin === undefined ? null : { baseUrl: origin.baseUrl, appId: origin.appId },
+    scheduleSeconds: origin?.seconds ?? 900,
+    newestDeliveryAt: instant('SELECT max(received_at) FROM inbox.deliveries'),
+    newestTickAt: instant(
+      "SELECT max(created_at) FROM inbox.jobs WHERE dedupe_key >= 'tick:' AND dedupe_key < 'tick;'",
+    ),
+    setAside: number(
+      "SELECT count(*) FROM inbox.deliveries WHERE received_at >= ? AND verdict = 'set_aside'",
+      yesterday,
+    ),
+    buried: number("SELECT count(*) FROM inbox.jobs WHERE state = 'buried'"),
+    parked: number("SELECT count(*) FROM inbox.jobs WHERE state = 'parked'"),
+    activeInstallations: number("SELECT count(*) FROM installations WHERE state = 'active'"),
+    troubled: db
+      .prepare<[], { name: string; resource: string; state: string }>(
+        `SELECT coalesce(o.full_name, f.organization_id) AS name, f.resource, f.state
+        FROM freshness AS f LEFT JOIN organizations AS o ON o.id = f.organization_id
+        WHERE f.state IN ('late', 'partial', 'doubtful', 'failing') ORDER BY name, f.resource`,
+      )
+      .all(),
+    drift: number(
+      'SELECT coalesce(sum(drift), 0) FROM sync_runs WHERE drift > 0 AND started_at >= ?',
+      yesterday,
+    ),
+  };
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+interface Finding {
+  readonly check: string;
+  readonly state: string;
+  readonly found: string;
+  readonly todo: string | null;
+}
+
+let demo: DemoMirror;
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+});
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+async function findings(env: Record<string, string> = demo.env, now = Date.now) {
+  const { exitCode, stdout, stderr } = await runCommand(['doctor', '--json'], { env, now });
+  const all: Finding[] = JSON.parse(stdout);
+  const of = (check: string) => all.filter(finding => finding.check === check);
+  return { exitCode, stdout, stderr, all, of };
+}
+
+describe('doctor', () => {
+  test('with everything at work all is well, exit 0, in words and as data', async () => {
+    const { exitCode, all, of } = await findings();
+    expect(all.filter(({ state }) => state !== 'ok')).toEqual([]);
+    expect(exitCode).toBe(0);
+    expect(of('receiver')[0]?.found).toContain('takes webhooks');
+    const words = await runCommand(['doctor'], { env: demo.env });
+    expect(words.exitCode).toBe(0);
+    expect(words.stdout).toMatch(/^state +check +found/);
+    expect(words.stderr).toContain('All is well');
+  });
+
+  test('T69 no key and no secret is shown, whatever is wrong with it', async () => {
+    const canary = 'canary-secret-0123456789';
+    const runs = await Promise.all([
+      findings(),
+      findings({ ...demo.env, WEBHOOK_SECRETS: `${canary},short` }),
+      findings({ ...demo.env, REGISTRY_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary}` }),
+    ]);
+    for (const { stdout, stderr } of runs) {
+      for (const secret of [canary, demo.env['WEBHOOK_SECRETS'] ?? '', 'BEGIN PRIVATE', 'MII']) {
+        expect(`${stdout}${stderr}`).not.toContain(secret);
+      }
+    }
+  });
+
+  test('every wrong setting is named with what was expected, exit 3', async () => {
+    const { exitCode, of } = await findings({
+      DATA_DIR: demo.folder,
+      REGISTRY_BASE_URL: 'http://example.org',
+    });
+    expect(exitCode).toBe(3);
+    const told = of('settings')
+      .map(({ todo }) => todo)
+      .join('\n');
+    for (const name of ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS']) {
+      expect(told).toContain(name);
+    }
+  });
+
+  test('a registry that is not there, and one that does not know us, are told apart', async () => {
+    const gone = await findings({ ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9' });
+    expect(gone.exitCode).toBe(3);
+    expect(gone.of('registry')).toMatchObject([{ state: 'fail', todo: expect.stringContaining('reach it') }]);
+    const stranger = await findings({ ...demo.env, REGISTRY_APP_ID: 'another' });
+    expect(stranger.of('registry')[0]?.todo).toContain('belong together');
+  });
+
+  test('T42 a clock that is an hour off is told', async () => {
+    const { of, exitCode } = await findings(demo.env, () => Date.now() + 3_600_000);
+    expect(of('clock')).toMatchObject([{ state: 'warn', found: expect.stringContaining('ahead of') }]);
+    expect(exitCode).toBe(3);
+    expect(of('worker')).toMatchObject([{ state: 'fail' }]);
+  });
+
+  test('a permission that is missing is named as the registry names it', async () => {
+    const { installations } = demo.sandbox.registry;
+    const [first] = installations.all();
+    const { organization_members: _, ...rest } = first?.permissions ?? {};
+    demo.sandbox.registry.apps.change(demo.appId, { permissions: rest });
+    installations.acceptPermissions(first?.id ?? '');
+    const { of } = await findings();
+    expect(of('permissions')).toMatchObject([
+      { state: 'warn', todo: expect.stringContaining('organization_members:read') },
+    ]);
+  });
+
+  test('a receiver that nobody answers for fails', async () => {
+    const { of, exitCode } = await findings({ ...demo.env, PORT: '9' });
+    expect(exitCode).toBe(3);
+    expect(of('receiver')).toMatchObject([
+      { state: 'fail', found: expect.stringContaining('nobody answers') },
+    ]);
+  });
+
+  test('another registry than the one that filled the mirror fails', async () => {
+    const other = demo.sandbox.url.replace('127.0.0.1', 'localhost');
+    const { of } = await findings({ ...demo.env, REGISTRY_BASE_URL: other });
+    expect(of('origin')).toMatchObject([{ state: 'fail' }]);
+  });
+
+  test('where nothing is yet it says what to start, exit 3', async () => {
+    const { exitCode, of } = await findings({ DATA_DIR: '/nowhere' });
+    expect(exitCode).toBe(3);
+    expect(of('databases')).toMatchObject([
+      { state: 'fail', todo: expect.stringContaining('carbon-mirror up') },
+    ]);
+  });
+});
