@@ -24,10 +24,15 @@ export async function followUp(
     findings.retired = true;
     await certificates.makeAllDue(organizationId);
   }
-  if (findings.retired || run.job.trigger === 'schedule' || isNew(context, organizationId)) {
+  if (findings.retired || wantsCertificates(run.job.trigger) || isNew(context, organizationId)) {
     inbox.enqueue(certificatesJob(installation.id, organizationId), now());
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
+}
+
+/** The schedule and people look after what is due by now; a delivery only after what it may have brought. */
+function wantsCertificates(trigger: string): boolean {
+  return trigger === 'schedule' || trigger === 'person';
 }
 
 /** Where nothing is due a walk costs no call, and says that all certificates are there. */
