@@ -3,7 +3,7 @@ export interface KillOptions {
   readonly kills: number;
   readonly connections: number;
   readonly answeredPerLife: number;
-  readonly answerFirst?: boolean;
+  readonly mutant?: '' | 'answer-first' | 'unflushed';
 }
 
 export interface KillResult {

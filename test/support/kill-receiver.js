@@ -21,7 +21,7 @@ export async function killReceiver({
   kills,
   connections,
   answeredPerLife,
-  answerFirst = false,
+  mutant = '',
   environment = {},
   recover = () => folder,
   progress = () => undefined,
@@ -29,7 +29,7 @@ export async function killReceiver({
   const acknowledged = [];
   let killsUnderLoad = 0;
   for (let life = 1; life <= kills; life += 1) {
-    const receiver = await startReceiver(folder, { appId: APP_ID, secret: SECRET, answerFirst, environment });
+    const receiver = await startReceiver(folder, { appId: APP_ID, secret: SECRET, mutant, environment });
     const deliveries = prepareDeliveries(answeredPerLife * 2 + connections, {
       appId: APP_ID,
       secret: SECRET,

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const ANSWER_FIRST = fileURLToPath(new URL('receiver-process.js', import.meta.url));
+const BROKEN = fileURLToPath(new URL('receiver-process.js', import.meta.url));
 
 /** Answers { child, exited, port }. Its log goes to a file: reading it would cost the load client its time. */
-export async function startReceiver(folder, { appId, secret, answerFirst = false, environment = {} }) {
+export async function startReceiver(folder, { appId, secret, mutant = '', environment = {} }) {
   const logFile = join(folder, 'receive.log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, answerFirst ? [ANSWER_FIRST] : [PROGRAM, 'receive'], {
+  const child = spawn(process.execPath, mutant === '' ? [PROGRAM, 'receive'] : [BROKEN], {
     stdio: ['ignore', log, 'inherit'],
     env: {
       ...process.env,
@@ -21,6 +21,7 @@ export async function startReceiver(folder, { appId, secret, answerFirst = false
       OPERATIONS_PORT: '0',
       REGISTRY_APP_ID: appId,
       WEBHOOK_SECRETS: secret,
+      MUTANT: mutant,
       ...environment,
     },
   });

@@ -1,39 +1,37 @@
-// A receiver that answers before the commit: the torture test has to find out.
+// A receiver with one thing broken on purpose, named by MUTANT; the torture tests have to find out.
+//   answer-first  answers before the commit
+//   unflushed     commits without a flush to disk
 import { join } from 'node:path';
 import { migrate } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
 import { createGroupCommit } from '../../dist/inbox/group-commit.js';
+import { createStore } from '../../dist/inbox/store.js';
 import { listen } from '../../dist/webhook/listen.js';
+import { createAcceptPosts } from '../../dist/webhook/posts.js';
 import { createReceiver } from '../../dist/webhook/receiver.js';
-import { startDoorThread } from '../../dist/webhook/thread.js';
 
-const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '' } = process.env;
-const file = join(DATA_DIR, 'inbox.db');
-const db = openDatabase(file, { busyTimeoutMs: 5000 });
+const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
+const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });
 migrate(db, 'inbox', new Date().toISOString());
-db.close();
+if (MUTANT === 'unflushed') db.pragma('synchronous = NORMAL');
 
-const failed = error => {
-  throw error;
-};
-const thread = await startDoorThread({
-  file,
-  busyTimeoutMs: 250,
+const inbox = createStore(db);
+const acceptPosts = createAcceptPosts({
   secrets: [WEBHOOK_SECRETS],
   appId: REGISTRY_APP_ID,
-  now: Date.now,
-  failed,
+  store: (deliveries, now) => inbox.store(deliveries, now),
 });
-const commits = createGroupCommit({ store: posts => thread.accept(posts) });
+const commits = createGroupCommit({ store: posts => Promise.resolve(acceptPosts(posts, Date.now())) });
 const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };
-const answerFirst = post => {
-  commits.accept(post).catch(() => undefined);
+
+function answerFirst(post) {
+  setTimeout(() => void commits.accept(post).catch(() => undefined), 5);
   return Promise.resolve({ kind: 'stored', delivery, stored: { id: 0, jobId: null } });
-};
+}
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
-  accept: answerFirst,
+  accept: MUTANT === 'answer-first' ? answerFirst : post => commits.accept(post),
   now: Date.now,
 });
 const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });

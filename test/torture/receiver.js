@@ -10,7 +10,7 @@ const kills = Number(process.argv[3] ?? 110);
 const CONNECTIONS = 32;
 const ANSWERED_PER_LIFE = 500;
 
-async function torture(title, lives, answerFirst) {
+async function torture(title, lives, mutant) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-torture-'));
   try {
     const result = await killReceiver({
@@ -18,7 +18,7 @@ async function torture(title, lives, answerFirst) {
       kills: lives,
       connections: CONNECTIONS,
       answeredPerLife: ANSWERED_PER_LIFE,
-      answerFirst,
+      mutant,
       progress: (life, acknowledged) => {
         if (life % 10 === 0) console.log(`  ${life} kills, ${acknowledged} acknowledged`);
       },
@@ -33,8 +33,8 @@ async function torture(title, lives, answerFirst) {
   }
 }
 
-const real = await torture('answered after the commit', kills, false);
-const broken = await torture('answered before the commit', Math.min(10, kills), true);
+const real = await torture('answered after the commit', kills, '');
+const broken = await torture('answered before the commit', Math.min(10, kills), 'answer-first');
 const enough = kills < 100 || (real.killsUnderLoad >= 90 && real.acknowledged >= 50_000);
 const passed = real.lost === 0 && real.halfWritten === 0 && broken.lost > 0 && enough;
 console.log(passed ? 'passed' : 'FAILED');

@@ -11,6 +11,6 @@ test('T61 a receiver that is killed loses nothing that it had answered, and leav
 });
 
 test('one that answers before the commit loses what it had answered', async () => {
-  const result = await killReceiver({ folder: temporaryFolder(), kills: 3, answerFirst: true, ...LOAD });
+  const result = await killReceiver({ folder: temporaryFolder(), kills: 3, mutant: 'answer-first', ...LOAD });
   expect(result.lost).toBeGreaterThan(0);
 });

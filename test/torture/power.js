@@ -1,0 +1,34 @@
+// A power cut under load: only what was flushed to disk survives, and nothing that was answered 202 may be lost.
+//   npm run torture -- power [cuts]
+// The same with synchronous=NORMAL must lose something, else this proves nothing. Needs Linux and a C compiler.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canCutPower, cutPower } from '../support/power-cut.js';
+
+const cuts = Number(process.argv[3] ?? 50);
+
+async function torture(title, times, mutant) {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-power-'));
+  try {
+    const result = await cutPower({ folder, cuts: times, connections: 32, answeredPerLife: 200, mutant });
+    console.log(
+      `${title}: ${result.cuts} cuts, ${result.acknowledged} acknowledged, ${result.lost} lost in ` +
+        `${result.cutsThatLost} cuts, ${result.halfWritten} half-written`,
+    );
+    return result;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (canCutPower()) {
+  const real = await torture('synchronous=FULL', cuts, '');
+  const broken = await torture('synchronous=NORMAL', Math.min(cuts, 10), 'unflushed');
+  const passed = real.lost === 0 && real.halfWritten === 0 && broken.lost > 0;
+  console.log(passed ? 'passed' : 'FAILED');
+  process.exitCode = passed ? 0 : 1;
+} else {
+  console.log('cannot cut the power here: this needs Linux and a C compiler (cc)');
+  process.exitCode = 2;
+}
