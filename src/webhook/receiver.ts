@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery } from '../inbox/deliveries.js';
 import { NotStoredError } from '../inbox/group-commit.js';
+import { createAdmit } from './admit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, Outcome, Post } from './posts.js';
 import { sendProblem } from './problem.js';
@@ -57,6 +58,7 @@ export function createReceiver(options: ReceiverOptions): Express {
 }
 
 function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
+  const admit = createAdmit(accept);
   const signatureHeader = `x-${headerPrefix}-signature-256`.toLowerCase();
 
   function told(answer: Partial<Answer> & { readonly status: number }): void {
@@ -78,8 +80,10 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     told({ status: 503, delivery, error, tookMs });
   }
 
-  async function settle(response: Response, post: Post): Promise<void> {
-    const outcome = await accept(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
+  async function settle({ socket }: Request, response: Response, post: Post): Promise<void> {
+    const outcome = await admit(socket, post).catch(
+      (error: unknown) => ({ kind: 'untried', error }) as const,
+    );
     const tookMs = now() - post.receivedAt;
     if (outcome.kind === 'untried') return turnAway(response, outcome.error, tookMs, null);
     if (outcome.kind === 'refused') return refuse(response, outcome.status, outcome.detail, tookMs);
@@ -98,7 +102,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
       if ('status' in body) return refuse(response, body.status, body.detail, 0);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
-      void settle(response, { body: body.bytes, signature, receivedAt: now() });
+      void settle(request, response, { body: body.bytes, signature, receivedAt: now() });
     });
   };
 }
