@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -14,8 +15,12 @@ export interface StartedProcess {
   output(): string;
   /** Waits until a line of its log fits, and answers it as JSON. */
   line(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
+  /** What it has said beside its data. */
+  said(): string;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
+  /** Nobody holds its output any more: it has ended, and so has every process that it started. */
+  readonly gone: Promise<unknown>;
 }
 
 export function startProcess(
@@ -29,22 +34,28 @@ export function startProcess(
     ...(cwd === undefined ? {} : { cwd }),
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (printed: string) => {
+    output += printed;
+  });
+  child.stderr.setEncoding('utf8').on('data', (printed: string) => {
+    output += printed;
+    said += printed;
+  });
+  const gone = once(child, 'close');
   const ended = once(child, 'exit').then(
     ([code, signal]: (number | string | null)[]) => code ?? signal ?? 'unknown',
   );
   onTestFinished(async () => {
     child.kill('SIGKILL');
-    await ended;
+    await gone;
   });
   return {
     child,
     output: () => output,
+    said: () => said,
     ended,
+    gone,
     line: async fits => {
       const deadline = Date.now() + DEADLINE_MS;
       while (Date.now() < deadline) {
@@ -58,6 +69,29 @@ export function startProcess(
       throw new Error(`expected a line that did not come within ${DEADLINE_MS} ms; it printed:\n${output}`);
     },
   };
+}
+
+export interface Ran {
+  readonly exitCode: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One command in a process of its own, to its end. */
+export async function runProcess(
+  argv: readonly string[],
+  env: Record<string, string>,
+  cwd?: string,
+): Promise<Ran> {
+  const child = spawn(process.execPath, [MAIN, ...argv], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  const closed = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code, signal]: (number | string | null)[] = await closed;
+  return { exitCode: code ?? signal ?? 'unknown', stdout, stderr };
 }
 
 function parse(line: string): Record<string, unknown> | null {

@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
+import { createPrivateKey } from '../support/sandbox.js';
+
+const PATIENCE = { timeout: 50_000, interval: 200 };
+const APPS = 'SELECT count(*) FROM apps';
+const COUNT = 'select count(*) from retirements';
+const UNSTORED = `select * from freshness where state <> 'current'
+  union all select * from freshness where (select count(*) from certificates where state = 'pending') > 0`;
+
+interface Demo {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  start(): StartedProcess;
+  run(...argv: string[]): Promise<Ran>;
+  /** What the demo's registry holds, by its own file. */
+  world(sql: string): unknown;
+}
+
+async function createDemo(): Promise<Demo> {
+  const cwd = temporaryFolder();
+  const env = {
+    PORT: String(await freePort()),
+    SANDBOX_PORT: String(await freePort()),
+    OPERATIONS_PORT: '0',
+    NO_COLOR: '1',
+  };
+  return {
+    cwd,
+    env,
+    start: () => startProcess(['up'], env, cwd),
+    run: (...argv) => runProcess(argv, env, cwd),
+    world: sql => {
+      const folder = join(cwd, 'data/demo/sandbox');
+      const file = readdirSync(folder).find(name => name.endsWith('.db')) ?? 'none';
+      const db = openDatabase(join(folder, file), { busyTimeoutMs: 1000, readonly: true });
+      const value = db.prepare(sql).pluck().get();
+      db.close();
+      return value;
+    },
+  };
+}
+
+async function rows(demo: Demo, sql: string): Promise<unknown[]> {
+  const { exitCode, stdout, stderr } = await demo.run('query', '--json', sql);
+  expect(exitCode, stderr).toBe(0);
+  const answered: unknown[] = JSON.parse(stdout);
+  return answered;
+}
+
+async function isFilled(demo: Demo): Promise<boolean> {
+  const { exitCode, stdout } = await demo.run('query', '--json', `${UNSTORED} limit 1`);
+  const certificates = await demo.run('query', '--json', 'select 1 from certificates limit 1');
+  return exitCode === 0 && stdout.trim() === '[]' && certificates.stdout.includes('1');
+}
+
+test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
+  const demo = await createDemo();
+  const first = demo.start();
+  await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
+  await expect.poll(() => isFilled(demo), PATIENCE).toBe(true);
+
+  const told = first.said();
+  expect(told.match(/^ {2}npx carbon-mirror /gm)).toHaveLength(3);
+  for (const command of Array.from(
+    told.matchAll(/^ {2}npx carbon-mirror (\w+)/gm),
+    match => match[1] ?? '',
+  )) {
+    const argv = command === 'query' ? ['query', COUNT] : [command];
+    expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
+  }
+
+  const made = Number(demo.world('SELECT count(*) FROM retirements'));
+  const unclaimed = Number(demo.world('SELECT count(*) FROM retirements WHERE is_claimed = 0'));
+  expect(made).toBeGreaterThanOrEqual(150);
+  expect(unclaimed).toBeGreaterThan(0);
+  const counted = await demo.run('query', COUNT);
+  expect(counted.stdout).toMatch(new RegExp(`\\b${made}\\b`));
+  expect(counted.stderr).toContain('Reading the demo in data/demo');
+  expect(
+    await rows(demo, 'select state, count(*) as n from certificates group by state order by state'),
+  ).toEqual([
+    { state: 'stored', n: made - unclaimed },
+    { state: 'unavailable', n: unclaimed },
+  ]);
+  expect(
+    readdirSync(join(demo.cwd, 'data/demo/certificates')).filter(name => name.endsWith('.pdf')),
+  ).toHaveLength(made - unclaimed);
+  const status = await demo.run('status');
+  expect(status.stdout).toContain('current');
+  expect(status.stdout).not.toMatch(/never_read|late|partial|doubtful|failing|forbidden/);
+  expect(status.stderr).toContain('Reading the demo in data/demo');
+
+  expect(statSync(join(demo.cwd, 'data/demo/settings.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);
+  for (const file of readdirSync(join(demo.cwd, 'data/demo/sandbox'))) {
+    expect(statSync(join(demo.cwd, 'data/demo/sandbox', file)).mode & 0o077, file).toBe(0);
+  }
+
+  first.child.kill('SIGINT');
+  expect(await first.ended).toBe(0);
+  await first.gone;
+  expect(first.output()).toContain('"msg":"receiver stopped"');
+  expect(first.output()).toContain('"msg":"worker stopped"');
+  await expectNobody(demo);
+
+  const apps = demo.world(APPS);
+  const installed = demo.world('SELECT count(*) FROM installations');
+  const settings = readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8');
+  const versions = 'select id, valid_from from retirements order by id';
+  const before = await rows(demo, versions);
+  const second = demo.start();
+  await expect.poll(() => second.said(), PATIENCE).toContain('This is a DEMO');
+  expect(readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8')).toBe(settings);
+  expect(demo.world('SELECT count(*) FROM installations')).toBe(installed);
+  expect(demo.world(APPS)).toBe(apps);
+  expect(await rows(demo, versions)).toEqual(before);
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+  await second.gone;
+  await expectNobody(demo);
+
+  const third = demo.start();
+  await expect.poll(() => third.said(), PATIENCE).toContain('This is a DEMO');
+  third.child.kill('SIGKILL');
+  expect(await third.ended).toBe('SIGKILL');
+  await third.gone;
+  await expectNobody(demo);
+  expect(await rows(demo, versions)).toEqual(before);
+}, 120_000);
+
+async function expectNobody({ env }: Demo): Promise<void> {
+  for (const name of ['PORT', 'SANDBOX_PORT']) {
+    await expect(fetch(`http://127.0.0.1:${env[name] ?? ''}/`), name).rejects.toThrow('fetch failed');
+  }
+}
+
+describe('with some settings but not all', () => {
+  test('it names each that is missing, exit 2, and makes no demo', async () => {
+    const cwd = temporaryFolder();
+    const { exitCode, stderr } = await runProcess(['up'], { REGISTRY_HEADER_PREFIX: 'icr' }, cwd);
+    expect(exitCode).toBe(2);
+    for (const name of ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS']) {
+      expect(stderr).toContain(`${name}: expected`);
+    }
+    expect(stderr).not.toContain('    at ');
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test('one that is forgotten is the only one that is named', async () => {
+    const env = {
+      REGISTRY_APP_ID: 'an-app',
+      REGISTRY_PRIVATE_KEY: createPrivateKey(),
+      WEBHOOK_SECRETS: 'a secret that is long enough',
+    };
+    const { exitCode, stderr } = await runProcess(['up'], env, temporaryFolder());
+    expect(exitCode).toBe(2);
+    expect(stderr.match(/: expected/g)).toHaveLength(1);
+    expect(stderr).toContain('REGISTRY_BASE_URL: expected');
+  });
+});
+
+describe('a port that is taken is told in words, exit 2, and nothing is left running', () => {
+  test.each(['PORT', 'SANDBOX_PORT'])('%s', async name => {
+    const demo = await createDemo();
+    const stranger = createServer().listen(Number(demo.env[name]), '127.0.0.1');
+    onTestFinished(() => void stranger.close());
+    const up = demo.start();
+    expect(await up.ended).toBe(2);
+    await up.gone;
+    expect(up.said()).toContain(`port ${demo.env[name] ?? ''}`);
+    expect(up.said()).not.toContain('    at ');
+  });
+});
