@@ -1,6 +1,6 @@
 import type { NewDelivery, StoredDelivery } from '../inbox/deliveries.js';
-import type { StoreFailure, StoreResult } from '../inbox/store-group.js';
-import { type Delivery, openDelivery } from './delivery.js';
+import { describeFailure, type StoreFailure, type StoreResult } from '../inbox/store-group.js';
+import { type Delivery, type Opened, openDelivery } from './delivery.js';
 
 /** What came in one POST, before anything of it is believed. */
 export interface Post {
@@ -20,7 +20,12 @@ export type DeliverySummary = Pick<
 export type Outcome =
   | { readonly kind: 'refused'; readonly status: 400 | 401; readonly detail: string }
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
-  | { readonly kind: 'failed'; readonly delivery: DeliverySummary; readonly failure: StoreFailure };
+  | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
+
+interface Unopened {
+  readonly verdict: 'unopened';
+  readonly failure: StoreFailure;
+}
 
 export interface AcceptPostsOptions {
   /** Newest first; all are tried. */
@@ -32,14 +37,26 @@ export interface AcceptPostsOptions {
 
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
 export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
+  /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole door, with it. */
+  function open({ body, signature }: Post): Opened | Unopened {
+    try {
+      return openDelivery({ body, signature, secrets, appId });
+    } catch (error) {
+      return { verdict: 'unopened', failure: describeFailure(error) };
+    }
+  }
+
   return (posts: readonly Post[], now: number): Outcome[] => {
-    const opened = posts.map(({ body, signature }) => openDelivery({ body, signature, secrets, appId }));
+    const opened = posts.map(open);
     const deliveries = opened.flatMap((each, index) =>
-      each.verdict === 'refused' ? [] : [{ ...each.delivery, receivedAt: posts[index]?.receivedAt ?? now }],
+      each.verdict === 'refused' || each.verdict === 'unopened'
+        ? []
+        : [{ ...each.delivery, receivedAt: posts[index]?.receivedAt ?? now }],
     );
     const results = (deliveries.length === 0 ? [] : store(deliveries, now))[Symbol.iterator]();
     return opened.map(each => {
       if (each.verdict === 'refused') return { kind: 'refused', status: each.status, detail: each.detail };
+      if (each.verdict === 'unopened') return { kind: 'failed', delivery: null, failure: each.failure };
       const { event, installationId, verdict, reason, secretIndex } = each.delivery;
       const delivery = { event, installationId, verdict, reason, secretIndex };
       const { value } = results.next();

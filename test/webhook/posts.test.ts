@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
+import { APP_ID, SECRET, signedPost } from '../support/door.js';
+
+function genuine(): Post {
+  const { body, headers } = signedPost();
+  return {
+    body: Buffer.from(body),
+    signature: Object.values(headers).find(value => value.startsWith('sha256=')) ?? null,
+    receivedAt: 0,
+  };
+}
+
+/** A body that cannot even be looked at. */
+const poison: Post = {
+  get body(): Uint8Array {
+    throw new RangeError('on purpose');
+  },
+  signature: null,
+  receivedAt: 0,
+};
+
+test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', () => {
+  const accept = createAcceptPosts({
+    secrets: [SECRET],
+    appId: APP_ID,
+    store: deliveries => deliveries.map((_, index) => ({ id: index + 1, jobId: null })),
+  });
+  const forged = { ...genuine(), signature: 'sha256=00' };
+  const outcomes = accept([genuine(), poison, forged, genuine()], 0);
+  expect(outcomes).toMatchObject([
+    { kind: 'stored', stored: { id: 1 } },
+    { kind: 'failed', delivery: null, failure: { code: 'RangeError', message: 'on purpose' } },
+    { kind: 'refused', status: 401 },
+    { kind: 'stored', stored: { id: 2 } },
+  ]);
+});
