@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { ClaimedJob } from '../inbox/claim.js';
 import type { Inbox } from '../inbox/inbox.js';
@@ -42,6 +43,8 @@ export interface WorkerOptions {
   /** Calls back soon after another process has committed to the inbox; answers how to stop. */
   readonly watch: (changed: () => void) => () => void;
   readonly leaseMs?: number;
+  /** How long a stop waits for runs to end; one that hangs in a call is given back all the same. */
+  readonly graceMs?: number;
   readonly onEnded?: (ended: Ended) => void;
 }
 
@@ -56,6 +59,7 @@ export interface Worker {
 }
 
 const LEASE_MS = 60_000;
+const GRACE_MS = 5000;
 const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
 
@@ -68,7 +72,7 @@ interface Place {
 }
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { inbox, now, random, log, leaseMs = LEASE_MS } = options;
+  const { inbox, now, random, log, leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
   const places = [
     place('data', options.concurrency),
     place('certificates', Math.ceil(options.concurrency / 2)),
@@ -175,6 +179,17 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
+  function giveBack(job: ClaimedJob): void {
+    try {
+      inbox.giveBackJob(job, now(), now());
+    } catch (error) {
+      log.warn(
+        { job: job.id, error: describe(error) },
+        'job not given back: it is done again after its lease',
+      );
+    }
+  }
+
   function running(): number {
     return places.reduce((sum, { runs }) => sum + runs.size, 0);
   }
@@ -197,8 +212,10 @@ export function createWorker(options: WorkerOptions): Worker {
       clearTimeout(alarm);
       for (const { runs } of places)
         for (const { stop } of runs.values()) stop.abort(new StopError('shutdown'));
-      await Promise.all(places.map(({ queue }) => queue.onIdle()));
+      const idle = Promise.all(places.map(({ queue }) => queue.onIdle()));
+      await Promise.race([idle, pause(graceMs, undefined, { ref: false })]);
       clearInterval(renewal);
+      for (const { runs } of places) for (const { job } of runs.values()) giveBack(job);
     },
     idle: () =>
       new Promise(resolve => {

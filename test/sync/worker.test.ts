@@ -159,6 +159,15 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
 });
 
+test('a run that hangs in a call does not hold up the shutdown, and its job is given back', async () => {
+  const { folder, inbox } = newInbox();
+  const id = ask(inbox, 'i1');
+  const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
+  await expect.poll(() => inbox.findJob(id)?.state).toBe('claimed');
+  await worker.stop();
+  expect(inbox.findJob(id)).toMatchObject({ state: 'ready', attempts: 0 });
+});
+
 test('a run whose lease was lost is stopped and settles nothing', async () => {
   const { folder, inbox } = newInbox();
   const id = ask(inbox, 'i1');
