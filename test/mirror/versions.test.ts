@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Credit } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { credit, MINUTE, retirement, retirements, type Scene, temporaryScene } from '../support/mirror.js';
+import {
+  credit,
+  MINUTE,
+  retirement,
+  retirements,
+  type Scene,
+  TRAFFIC,
+  temporaryScene,
+} from '../support/mirror.js';
 
 const gone = async (ids: readonly string[]) => ids;
 
@@ -132,6 +140,54 @@ test('what an interrupted read wrote stays, says that it is partial, and mislead
   expect(documents).toEqual(old.map(item => item.document));
 });
 
+test('a page that stands as it stood is looked at again after a read that wrote and broke off', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  const old = retirements(2_000);
+  await read('retirements', old, { limit: 100, total: 2_000 });
+  clock.at += MINUTE;
+  const broken = begin({ mirror, clock });
+  for (let page = 0; page < 10; page += 1) {
+    const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
+    await broken.writePage(
+      page,
+      later.map(item => ({ ...item, document: `${item.document} ` })),
+    );
+  }
+  broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  expect(db.prepare('SELECT count(*) FROM retirements_past').pluck().get()).toBeGreaterThan(0);
+  clock.at += MINUTE;
+  await read('retirements', old, { limit: 100, total: 2_000 });
+  const documents = db.prepare<[], string>('SELECT document FROM retirements ORDER BY id').pluck().all();
+  expect(documents).toEqual(old.map(item => item.document));
+});
+
+test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  const old = retirements(20);
+  await read('retirements', old, { limit: 10, total: 20 });
+  clock.at += MINUTE;
+  const moved = begin({ mirror, clock });
+  const changed = retirement('r-00015', { comment: 'for a moment' });
+  await moved.writePage(0, [changed, ...old.slice(0, 9)]);
+  expect(await moved.writePage(1, old.slice(10))).toEqual({ fresh: 9, repeated: 1 });
+  await moved.finish({ ...TRAFFIC, total: null, ask: async () => [] });
+  const documents = db.prepare<[], string>('SELECT document FROM retirements ORDER BY id').pluck().all();
+  expect(documents).toEqual(old.map(item => item.document));
+});
+
+test('a row that one read wrote twice has no version of no length', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const twice = begin({ mirror, clock });
+  const rows = retirements(900);
+  await twice.writePage(0, rows);
+  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(900);
+  await twice.writePage(1, [retirement('r-00000', { comment: 'changed meanwhile' })]);
+  await twice.finish({ ...TRAFFIC, total: 900 });
+  expect(db.prepare("SELECT comment FROM retirements_history WHERE id = 'r-00000'").pluck().all()).toEqual([
+    'changed meanwhile',
+  ]);
+});
+
 test('few changes of an answer become visible together, with its end', async () => {
   const { db, mirror, clock } = temporaryScene();
   const read = mirror.beginRead({
@@ -197,6 +253,17 @@ test('sums follow their rows through every change', async () => {
     { month: '2026-03', rows: 1 },
   ]);
 });
+
+function begin({ mirror, clock }: Pick<Scene, 'mirror' | 'clock'>) {
+  return mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'retirements',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+}
 
 function historyOf(db: Scene['db'], id: string) {
   return db
