@@ -38,9 +38,9 @@ export interface AcceptPostsOptions {
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
 export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions) {
   /** A post that we cannot cope with is our fault; it must not take the thread, and so the whole door, with it. */
-  function open({ body, signature }: Post): Opened | Unopened {
+  function open(post: Post): Opened | Unopened {
     try {
-      return openDelivery({ body, signature, secrets, appId });
+      return openDelivery({ body: post.body, signature: post.signature, secrets, appId });
     } catch (error) {
       return { verdict: 'unopened', failure: describeFailure(error) };
     }
