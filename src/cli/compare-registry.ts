@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, OrganizationClient } from '../auth/client.js';
 import type { Sqlite } from '../database/open.js';
 import { DESCRIPTORS, type Descriptor, type ListResource } from '../mirror/resources.js';
@@ -21,6 +22,9 @@ interface Target {
   readonly installation_id: string;
   readonly resource: ListResource;
 }
+
+/** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
+const SETTLE_MS = 2000;
 
 type Comparison = (db: Sqlite, owner: OrganizationClient, target: Target) => Promise<Compared>;
 
@@ -47,14 +51,18 @@ export async function compareWithRegistry(
   progress: (target: Target) => void,
 ): Promise<Compared> {
   let rows = 0;
-  const differences: Difference[] = [];
+  const differing: { readonly target: Target; readonly before: ReadonlySet<string> }[] = [];
   for (const target of targets(db)) {
     progress(target);
     const first = await compare(db, client, target);
     rows += first.rows;
-    if (first.differences.length === 0) continue;
+    if (first.differences.length > 0)
+      differing.push({ target, before: new Set(first.differences.map(name)) });
+  }
+  if (differing.length > 0) await sleep(SETTLE_MS);
+  const differences: Difference[] = [];
+  for (const { target, before } of differing) {
     const again = await compare(db, client, target);
-    const before = new Set(first.differences.map(name));
     differences.push(...again.differences.filter(difference => before.has(name(difference))));
   }
   return { rows, differences };
@@ -138,7 +146,8 @@ function forgottenIn(db: Sqlite): (document: string) => boolean {
     const person: unknown = JSON.parse(document);
     if (typeof person !== 'object' || person === null || !('email' in person)) return false;
     return (
-      asked.get(createHash('sha256').update(String(person.email).toLowerCase()).digest('hex')) !== undefined
+      asked.get(createHash('sha256').update(String(person.email).trim().toLowerCase()).digest('hex')) !==
+      undefined
     );
   };
 }

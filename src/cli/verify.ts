@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Difference } from './compare-registry.js';
+import type { Sqlite } from '../database/open.js';
 import type { Broken } from '../query/invariants.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -30,7 +31,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const interrupted = io.interruption();
   const db = openReader(place);
   try {
-    const broken = findBroken(db);
+    const broken = [...findBroken(db), ...(await findChangedTexts(db))];
     const certificates = await verifyFiles(db, place.certificates, null, interrupted);
     const compared = options.againstRegistry ? await compare(io, place) : null;
     const faults = [
@@ -52,6 +53,18 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   } finally {
     db.close();
   }
+}
+
+/** What was signed must still be what its digest says. */
+async function findChangedTexts(db: Sqlite): Promise<Broken[]> {
+  const { readSignedTexts } = await import('../query/inbox.js');
+  const { createHash } = await import('node:crypto');
+  const changed: Broken[] = [];
+  for (const { id, digest, signedData } of readSignedTexts(db)) {
+    if (createHash('sha256').update(signedData).digest('hex') === digest) continue;
+    changed.push({ law: 'a signed text is what its digest says', where: `signed text ${id}` });
+  }
+  return changed;
 }
 
 async function compare(io: Io, place: Place) {

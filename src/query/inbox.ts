@@ -92,3 +92,18 @@ export function readJobs(db: Sqlite, filter: JobFilter): Row[] {
 export function readJob(db: Sqlite, id: number): Row | null {
   return db.prepare<[number], Row>('SELECT * FROM inbox.jobs WHERE id = ?').get(id) ?? null;
 }
+
+export interface StoredText {
+  readonly id: number;
+  readonly digest: string;
+  readonly signedData: string;
+}
+
+/** Every signed text that is still there. */
+export function readSignedTexts(db: Sqlite): IterableIterator<StoredText> {
+  return db
+    .prepare<[], StoredText>(
+      "SELECT id, digest, signed_data AS signedData FROM inbox.signed_texts WHERE signed_data <> ''",
+    )
+    .iterate();
+}

@@ -19,6 +19,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   retirements: ['organization_id', 'id'],
   members: ['organization_id', 'id'],
   addresses: ['organization_id', 'id'],
+  certificates: ['organization_id', 'retirement_id'],
 };
 
 const COUNTED: Readonly<Record<string, string>> = {
@@ -77,18 +78,36 @@ const LAWS: readonly Law[] = [
       WHERE s.resource = '${resource}' AND s.open_run IS NULL
       GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
   })),
-  {
-    law: 'the sums over retirements fit their rows',
-    sql: `SELECT organization_id || ', ' || kind || ': summed ' || summed || ', found ' || found AS found FROM (
-      SELECT s.organization_id, s.kind, sum(s.rows) AS summed,
-        (SELECT count(*) FROM retirements AS r WHERE r.organization_id = s.organization_id) AS found
-      FROM retirement_sums AS s GROUP BY s.organization_id, s.kind) WHERE summed <> found`,
-  },
+  sumsLaw('beneficiary', "coalesce(beneficiary, '')"),
+  sumsLaw('month', "coalesce(substr(created_at, 1, 7), '')"),
   {
     law: 'the counters of certificates fit their rows',
-    sql: `SELECT c.organization_id || ', ' || c.state || ': counted ' || c.certificates AS found
-      FROM certificate_sums AS c WHERE c.certificates <> (SELECT count(*) FROM certificates AS r
-        WHERE r.organization_id = c.organization_id AND r.state = c.state)`,
+    sql: differ(
+      'SELECT organization_id, state, count(*) FROM certificates GROUP BY organization_id, state',
+      'SELECT organization_id, state, certificates FROM certificate_sums WHERE certificates <> 0',
+      "organization_id || ', ' || state",
+    ),
+  },
+  {
+    law: 'a certificate belongs to a retirement that is there',
+    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates AS c WHERE NOT EXISTS (
+      SELECT 1 FROM retirements AS r WHERE r.organization_id = c.organization_id AND r.id = c.retirement_id)`,
+  },
+  {
+    law: 'a retirement up to the mark has its certificate entered',
+    sql: `SELECT organization_id || ', ' || id AS found FROM retirements AS r
+      WHERE version <= (SELECT retirement_version FROM certificate_mark) AND NOT EXISTS (
+        SELECT 1 FROM certificates AS c WHERE c.organization_id = r.organization_id AND c.retirement_id = r.id)`,
+  },
+  {
+    law: 'a remembered page holds whole version numbers',
+    sql: `SELECT organization_id || ', ' || resource || ', page ' || page AS found FROM read_pages
+      WHERE length(versions) % 8 <> 0`,
+  },
+  {
+    law: 'no claim that the mirror has seen is above the counter of the inbox',
+    sql: `SELECT organization_id || ', ' || lane || ': ' || claim AS found FROM fences
+      WHERE claim > (SELECT last FROM inbox.claims)`,
   },
   {
     law: 'an accepted delivery has its job, as long as that is kept',
@@ -103,17 +122,46 @@ const LAWS: readonly Law[] = [
 ];
 
 function versionLaws(table: string, key: readonly string[]): Law[] {
-  const same = key.map(name => `newer.${name} = older.${name}`).join(' AND ');
-  const named = key.map(name => `older.${name}`).join(` || ', ' || `);
+  const columns = key.join(', ');
+  const named = key.join(` || ', ' || `);
   return [
     {
       law: `each version of ${table} ends after it began`,
-      sql: `SELECT ${named} AS found FROM ${table}_past AS older WHERE valid_to <= valid_from`,
+      sql: `SELECT ${named} AS found FROM ${table}_past WHERE valid_to <= valid_from`,
     },
     {
       law: `no two versions of ${table} are true at once`,
-      sql: `SELECT ${named} AS found FROM ${table}_past AS older JOIN ${table} AS newer ON ${same}
-        WHERE older.valid_to > newer.valid_from`,
+      sql: `SELECT ${named} AS found FROM (
+          SELECT ${columns}, valid_from, lag(coalesce(valid_to, '9999')) OVER (
+            PARTITION BY ${columns} ORDER BY valid_from, coalesce(valid_to, '9999')) AS ended
+          FROM ${table}_history WHERE (${columns}) IN (SELECT ${columns} FROM ${table}_past)
+        ) WHERE ended > valid_from`,
+    },
+    {
+      law: `each version of ${table} has a number of its own, within the counter`,
+      sql: `SELECT 'version ' || version AS found FROM ${table}
+        WHERE version IN (SELECT version FROM ${table}_past) OR version > (SELECT last FROM version_counter)`,
     },
   ];
+}
+
+/** Whole tonnes and millionths beyond are added apart, as they are kept. */
+function sumsLaw(kind: string, value: string): Law {
+  return {
+    law: `the sums of retirements by ${kind} fit their rows`,
+    sql: differ(
+      `SELECT organization_id, ${value} AS value, count(*), count(*) - count(amount_micro),
+        coalesce(sum(amount_micro / 1000000), 0), coalesce(sum(amount_micro % 1000000), 0)
+      FROM retirements GROUP BY organization_id, ${value}`,
+      `SELECT organization_id, value, rows, rows_not_summed, tonnes, micro
+      FROM retirement_sums WHERE kind = '${kind}' AND rows <> 0`,
+      "organization_id || ', ' || value",
+    ),
+  };
+}
+
+/** What stands in only one of two selections. */
+function differ(one: string, other: string, named: string): string {
+  return `SELECT DISTINCT ${named} AS found FROM (
+    SELECT * FROM (${one} EXCEPT ${other}) UNION ALL SELECT * FROM (${other} EXCEPT ${one}))`;
 }

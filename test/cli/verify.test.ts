@@ -1,18 +1,28 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
 let demo: DemoMirror;
+/** A copy of both databases that nothing writes to. */
+let whole: string;
 
 beforeAll(async () => {
   demo = await startDemoMirror();
+  whole = mkdtempSync(join(tmpdir(), 'carbon-mirror-whole-'));
+  for (const name of ['mirror', 'inbox']) {
+    const db = openDatabase(join(demo.folder, `${name}.db`), { busyTimeoutMs: 5000 });
+    db.prepare('VACUUM INTO ?').run(join(whole, `${name}.db`));
+    db.close();
+  }
 });
 
 afterAll(async () => {
   await demo.stop();
+  rmSync(whole, { recursive: true });
 });
 
 async function run(...argv: string[]) {
@@ -63,6 +73,51 @@ test('counters and versions that contradict the rows are found', async () => {
   expect((await faults()).map(({ check }) => check)).toContain(
     'each version of addresses ends after it began',
   );
+});
+
+test.each([
+  [
+    'no two versions of addresses are true at once',
+    `INSERT INTO addresses_past
+    SELECT version + 2000000, organization_id, id, address, name, is_default, '2000-01-01T00:00:00.000Z',
+      '2999-01-01T00:00:00.000Z', sync_run_id, sync_run_id, document FROM addresses LIMIT 1`,
+  ],
+  [
+    'each version of members has a number of its own, within the counter',
+    'UPDATE version_counter SET last = 1',
+  ],
+  [
+    'the sums of retirements by beneficiary fit their rows',
+    "UPDATE retirement_sums SET micro = micro + 1 WHERE kind = 'beneficiary'",
+  ],
+  ['the sums of retirements by month fit their rows', "DELETE FROM retirement_sums WHERE kind = 'month'"],
+  ['the counters of certificates fit their rows', 'DELETE FROM certificate_sums'],
+  [
+    'a certificate belongs to a retirement that is there',
+    "UPDATE certificates SET retirement_id = 'nobody' WHERE version = (SELECT min(version) FROM certificates)",
+  ],
+  [
+    'a retirement up to the mark has its certificate entered',
+    'DELETE FROM certificates WHERE version = (SELECT min(version) FROM certificates)',
+  ],
+  ['a remembered page holds whole version numbers', "UPDATE read_pages SET versions = x'00'"],
+  ['no claim that the mirror has seen is above the counter of the inbox', 'UPDATE fences SET claim = 1e9'],
+  ['a signed text is what its digest says', "UPDATE inbox.signed_texts SET signed_data = signed_data || 'A'"],
+])('%s, or it is told', async (law, breakage) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-broken-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(whole, folder, { recursive: true });
+  const laws = async () => {
+    const { stdout } = await runCommand(['verify', '--json'], { env: { DATA_DIR: folder } });
+    const { faults: found }: { faults: { check: string }[] } = JSON.parse(stdout);
+    return found.map(({ check }) => check).filter(check => check !== 'certificates');
+  };
+  expect(await laws()).toEqual([]);
+  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 0 });
+  db.prepare('ATTACH ? AS inbox').run(join(folder, 'inbox.db'));
+  db.exec(breakage);
+  db.close();
+  expect(await laws()).toContain(law);
 });
 
 test('a certificate that was changed or removed is found by its hash', async () => {
