@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkArchitecture, explain, type Fault, HOMES, MAY_IMPORT } from './support/architecture.js';
+import { checkArchitecture, explain, type Fault } from './support/architecture.js';
+import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
 import { importsOf } from './support/source-imports.js';
 import { tokensOf } from './support/source-tokens.js';
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
+import { BACK_DOORS, BUILT_IN_HOMES, EVERYTHING, HOMES, MAY_IMPORT } from './architecture-rules.js';
 import { type Import, importsOf } from './source-imports.js';
 import { type Token, tokensOf } from './source-tokens.js';
 
@@ -11,70 +12,6 @@ export interface Fault {
   /** What was found and what to do instead. */
   readonly say: string;
 }
-
-const EVERYTHING = ['*'];
-
-/** Who may import whom. What is not listed is forbidden, an area that is not listed too. */
-export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  registry: [],
-  database: [],
-  operations: [],
-  config: [],
-  log: [],
-  auth: ['registry'],
-  inbox: ['database', 'registry/model.ts'],
-  mirror: ['database', 'registry/model.ts'],
-  query: ['database', 'registry/model.ts'],
-  webhook: ['inbox', 'registry/model.ts'],
-  sync: ['registry', 'auth', 'inbox', 'mirror'],
-  sandbox: [],
-  cli: EVERYTHING,
-  app: EVERYTHING,
-  main: EVERYTHING,
-};
-
-interface Home {
-  readonly homes: readonly string[];
-  /** How the sandbox may use it: in one file of its own, in any, or not at all. */
-  readonly sandbox: 'one' | 'any' | 'none';
-}
-
-/** What has one home. Homes are areas, files, or the beginning of a file's name before a star. */
-export const HOMES: Readonly<Record<string, Home>> = {
-  'process.env': { homes: ['config.ts'], sandbox: 'one' },
-  'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
-  'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
-  'node:fs': { homes: ['config.ts', 'database', 'mirror/certificates*', 'cli'], sandbox: 'any' },
-  'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },
-  'a raw socket': { homes: [], sandbox: 'none' },
-  'better-sqlite3': { homes: ['database'], sandbox: 'one' },
-  commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },
-  croner: { homes: ['sync', 'config'], sandbox: 'none' },
-  express: { homes: ['webhook', 'operations'], sandbox: 'any' },
-  jose: { homes: ['auth'], sandbox: 'one' },
-  kysely: { homes: ['database', 'inbox', 'mirror', 'query'], sandbox: 'none' },
-  'p-queue': { homes: ['sync'], sandbox: 'none' },
-  pino: { homes: ['log.ts'], sandbox: 'none' },
-  'pino-pretty': { homes: ['log.ts'], sandbox: 'none' },
-  'prom-client': { homes: ['operations'], sandbox: 'none' },
-  zod: { homes: ['config'], sandbox: 'none' },
-};
-
-const BUILT_IN_HOMES: Readonly<Record<string, string>> = {
-  fs: 'node:fs',
-  'fs/promises': 'node:fs',
-  http: 'node:http',
-  https: 'a raw socket',
-  http2: 'a raw socket',
-  net: 'a raw socket',
-  tls: 'a raw socket',
-  dgram: 'a raw socket',
-  process: 'process.env',
-  sqlite: 'better-sqlite3',
-};
-
-/** Other doors to a module, which would pass the import table unseen. */
-const BACK_DOORS = new Set(['require', 'createRequire', 'getBuiltinModule', 'eval']);
 
 interface SourceFile {
   readonly file: string;
@@ -164,7 +101,12 @@ function packageFaults(file: string, line: number, from: string): Fault[] {
   }
   if (isBuiltin(from) || Object.hasOwn(HOMES, packageOf(from))) return [];
   return [
-    { file, line, rule: 'unknown package', say: `"${from}" has no home in test/support/architecture.ts` },
+    {
+      file,
+      line,
+      rule: 'unknown package',
+      say: `"${from}" has no home in test/support/architecture-rules.ts`,
+    },
   ];
 }
 
