@@ -1,56 +1,17 @@
 import { valueAt } from './paths.js';
-import type { Field, VerbGroup } from './sandbox-verb.js';
-
-const APP: Field = { flags: '<app>', into: 'id', kind: 'app', what: 'its id or name' };
-const ORGANIZATION: Field = {
-  flags: '<organization>',
-  into: 'id',
-  kind: 'organization',
-  what: 'its id or name',
-};
-const OF_ORGANIZATION: Field = {
-  flags: '--organization <id>',
-  into: 'id',
-  kind: 'organization',
-  required: true,
-  what: 'id or name of the organization',
-};
-const PROJECT: Field = { flags: '<project>', into: 'id', kind: 'project', what: 'its id, name or number' };
-const INSTALLATION: Field = {
-  flags: '<installation>',
-  into: 'id',
-  kind: 'installation',
-  what: 'its id, or the name of its organization',
-};
-const REQUEST: Field = { flags: '<request>', into: 'id', what: 'its id' };
-const CREDIT: Field = {
-  flags: '--credit-id <id>',
-  into: 'creditId',
-  required: true,
-  what: 'id of the credit',
-};
-const AMOUNT: Field = {
-  flags: '--amount <tonnes>',
-  into: 'amount',
-  kind: 'number',
-  required: true,
-  what: 'how much',
-};
-const LIMIT: Field = { flags: '--limit <n>', into: 'limit', kind: 'number', what: 'show the newest so many' };
-const PERMISSIONS: Field = {
-  flags: '--permission <name...>',
-  into: 'permissions',
-  kind: 'texts',
-  what: 'permission to ask for, such as organization_warehouse:write; all that are wanted',
-};
-const WEBHOOK: readonly Field[] = [
-  { flags: '--webhook-url <url>', into: 'webhookUrl', what: 'where its webhooks go' },
-  { flags: '--webhook-secret <text>', into: 'webhookSecret', what: 'what they are signed with' },
-];
-
-const INSTALLED = ['id', 'organization.fullName', 'organization.id', 'appNameId', 'state', 'permissions'];
-const MOVED = ['creditId', 'organizationId', 'place', 'amount'];
-const REQUESTS = ['id', 'action', 'state', 'amount', 'creditId', 'fromOrganizationId', 'createdAt'];
+import {
+  APP,
+  INSTALLATION,
+  INSTALLED,
+  LIMIT,
+  OF_ORGANIZATION,
+  ORGANIZATION,
+  PERMISSIONS,
+  REQUEST,
+  REQUESTS,
+  WEBHOOK,
+} from './sandbox-fields.js';
+import type { VerbGroup } from './sandbox-verb.js';
 
 /** What people do with a registry, and its description leaves to them. */
 export const PEOPLE: readonly VerbGroup[] = [
@@ -179,117 +140,6 @@ export const PEOPLE: readonly VerbGroup[] = [
         fields: [ORGANIZATION],
         columns: ['id', 'fullName', 'type', 'updatedAt'],
         example: 'organizations claim "Harbour Ferries"',
-      },
-    ],
-  },
-  {
-    name: 'projects',
-    what: 'Projects that issue credits',
-    verbs: [
-      {
-        command: 'list',
-        what: 'List the projects, public or not',
-        route: 'GET /projects',
-        list: 'projects',
-        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
-        example: 'projects list',
-      },
-      {
-        command: 'create',
-        what: 'Create a project',
-        route: 'POST /projects',
-        fields: [
-          { flags: '--name <name>', into: 'fullName', required: true, what: 'name of the project' },
-          { flags: '--short-description <text>', into: 'shortDescription', what: 'one sentence' },
-          { flags: '--public <yes|no>', into: 'isPublic', kind: 'yes or no', what: 'whether it is listed' },
-          { flags: '--country <code>', into: 'countryCode', what: 'two capital letters' },
-          { flags: '--proponent <id>', into: 'proponentId', kind: 'organization', what: 'whose it is' },
-        ],
-        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
-        example: 'projects create --name "Peat bog at Myrar" --country IS',
-        next: 'Next: "carbon-mirror sandbox credits issue --project NAME --organization NAME --amount 100".',
-      },
-      {
-        command: 'change',
-        what: "Change a project's name, description, or whether it is public",
-        route: 'PATCH /projects/:id',
-        fields: [
-          PROJECT,
-          { flags: '--name <name>', into: 'fullName', what: 'its new name' },
-          { flags: '--short-description <text>', into: 'shortDescription', what: 'one sentence' },
-          { flags: '--public <yes|no>', into: 'isPublic', kind: 'yes or no', what: 'whether it is listed' },
-        ],
-        columns: ['id', 'num', 'fullName', 'isPublic', 'shortDescription'],
-        example: 'projects change "Sonapur Wind Farm" --public no',
-      },
-    ],
-  },
-  {
-    name: 'credits',
-    what: 'Issue credits and move them',
-    verbs: [
-      {
-        command: 'issue',
-        what: 'Issue a new credit of a project, or more of one that exists',
-        route: 'POST /credits',
-        fields: [
-          { ...OF_ORGANIZATION, into: 'organizationId' },
-          AMOUNT,
-          { flags: '--project <id>', into: 'projectId', kind: 'project', what: 'of a new credit' },
-          { ...CREDIT, required: false, what: 'of one that exists' },
-          { flags: '--place <place>', into: 'place', what: 'warehouse or inventory (default: inventory)' },
-          { flags: '--vintage <year>', into: 'vintage', what: 'of a new credit' },
-          { flags: '--type <type>', into: 'type', what: 'exPost or exAnte' },
-          { flags: '--serialization <text>', into: 'serialization', what: 'of a new credit' },
-        ],
-        columns: MOVED,
-        example:
-          'credits issue --project 103 --organization "Harbour Ferries" --amount 100 --place warehouse',
-      },
-      {
-        command: 'deposit',
-        what: 'Move credits from the inventory into the warehouse',
-        route: 'POST /organizations/:id/deposit',
-        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
-        columns: MOVED,
-        example: 'credits deposit --organization "Harbour Ferries" --credit-id ID --amount 12.5',
-      },
-      {
-        command: 'withdraw',
-        what: 'Move credits from the warehouse into the inventory',
-        route: 'POST /organizations/:id/withdraw',
-        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
-        columns: MOVED,
-        example: 'credits withdraw --organization "Harbour Ferries" --credit-id ID --amount 12.5',
-      },
-      {
-        command: 'retire-off-platform',
-        what: 'Retire credits of the inventory outside the platform: a retirement that nobody has claimed',
-        route: 'POST /organizations/:id/retire-off-platform',
-        fields: [OF_ORGANIZATION, CREDIT, AMOUNT],
-        example: 'credits retire-off-platform --organization "Harbour Ferries" --credit-id ID --amount 1',
-      },
-      {
-        command: 'claim-retirement',
-        what: 'Say for whom and why a retirement was made, or correct that',
-        route: 'PATCH /retirements/:id',
-        fields: [
-          { flags: '<retirement>', into: 'id', what: 'its id' },
-          { flags: '--beneficiary <name>', into: 'beneficiary', required: true, what: 'for whom' },
-          { flags: '--reason <text>', into: 'reason', required: true, what: 'why' },
-          { flags: '--comment <text>', into: 'comment', what: 'anything else' },
-        ],
-        columns: [
-          'id',
-          'isClaimed',
-          'beneficiary',
-          'reason',
-          'comment',
-          'amount',
-          'serialization',
-          'createdAt',
-        ],
-        example: 'credits claim-retirement ID --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
       },
     ],
   },

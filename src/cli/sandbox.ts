@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
+import { GOODS } from './sandbox-goods.js';
 import { PEOPLE } from './sandbox-people.js';
 import { defineStart } from './sandbox-start.js';
 import { TROUBLE } from './sandbox-trouble.js';
@@ -25,7 +26,7 @@ export function define(program: Command, io: Io): void {
     .description('A whole registry on this machine: start it, and be its people and its troubles');
   defineStart(sandbox, io);
   defineVerb(sandbox, STATUS, io);
-  for (const { name, what, verbs } of [...PEOPLE, ...TROUBLE]) {
+  for (const { name, what, verbs } of [...PEOPLE, ...GOODS, ...TROUBLE]) {
     const group = sandbox.command(name).description(what);
     for (const verb of verbs) defineVerb(group, verb, io);
     examples(
