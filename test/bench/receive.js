@@ -139,8 +139,14 @@ async function openLoop(server, title) {
   for (const connection of idle) connection.close();
 
   async function deliver(bytes, dueAt) {
-    const connection = idle.pop() ?? openConnection(server.port);
-    count(server, await connection.send(bytes));
+    let connection = idle.pop() ?? openConnection(server.port);
+    let status = await connection.send(bytes);
+    if (status === 0) {
+      // The server closes connections that were idle for some seconds; every client sends again on a new one.
+      connection = openConnection(server.port);
+      status = await connection.send(bytes);
+    }
+    count(server, status);
     latencies.push(performance.now() - dueAt);
     idle.push(connection);
   }
