@@ -18,7 +18,7 @@ export async function checkSettings({ env }: Place): Promise<SettingsExamined> {
   const faults = new Map([...receive.faults, ...work.faults].map(fault => [fault.found, fault]));
   const findings: Finding[] = [
     ...(faults.size === 0 ? [ok('settings', 'complete for receive and for work')] : faults.values()),
-    ...(work.settings === null ? [] : [checkKey(work.settings.privateKey)]),
+    ...(work.settings === null ? [] : checkKey(work.settings.privateKey)),
     ...(receive.settings === null ? [] : [checkSecrets(receive.settings.webhookSecrets)]),
     ...['REGISTRY_PRIVATE_KEY_FILE', 'WEBHOOK_SECRETS_FILE'].flatMap(name => checkMode(name, env[name])),
   ];
@@ -44,22 +44,22 @@ async function read<R extends Role>(
 }
 
 /** The fingerprint is that of the public half, which the registry shows too. */
-function checkKey(pem: string): Finding {
+function checkKey(pem: string): Finding[] {
   try {
     const key = readPrivateKey(pem);
     const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
     const print = createHash('sha256').update(open).digest('base64');
-    return ok(
-      'key',
-      `RSA, ${key.asymmetricKeyDetails?.modulusLength} bits; of its public half SHA-256 ${print}`,
-    );
+    const bits = key.asymmetricKeyDetails?.modulusLength;
+    return [ok('key', `RSA, ${bits} bits; SHA-256 of its public half:`), ok('key', print)];
   } catch (error) {
-    return {
-      check: 'key',
-      state: 'fail',
-      found: error instanceof Error ? error.message : 'it cannot be read',
-      todo: "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.",
-    };
+    return [
+      {
+        check: 'key',
+        state: 'fail',
+        found: error instanceof Error ? error.message : 'it cannot be read',
+        todo: "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.",
+      },
+    ];
   }
 }
 
