@@ -158,9 +158,9 @@ async function measureCertificates() {
     expectRun(run, 'rows_added', 1000);
     times.ours.push(run.readMs);
   }
-  const speed = median(times.floor) / median(times.ours);
-  show('bare loop', median(times.floor), 'ms');
-  show('ours', median(times.ours), 'ms');
+  const speed = best(times.floor) / best(times.ours);
+  showRounds('bare loop', times.floor);
+  showRounds('ours', times.ours);
   check(
     '1,000 certificates of 200 kB: speed against a bare loop',
     speed,
@@ -498,13 +498,20 @@ function expectRun({ run }, column, value) {
 }
 
 function ratio(name, { floor: floors, ours: times }, bound) {
-  show(`${name}: floor`, median(floors), 'ms');
-  show(`${name}: ours`, median(times), 'ms');
-  check(name, median(times) / median(floors), 'times', value => value <= bound, `at most ${bound}`);
+  showRounds(`${name}: floor`, floors);
+  showRounds(`${name}: ours`, times);
+  check(name, best(times) / best(floors), 'times', value => value <= bound, `at most ${bound}`);
 }
 
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** Neighbours on the machine can only add to a time: the best round says the most about the code. */
+function best(values) {
+  return Math.min(...values);
+}
+
+function showRounds(name, values) {
+  process.stdout.write(
+    `  ${name}: best ${best(values).toFixed(0)} ms of ${values.map(Math.round).join(', ')}\n`,
+  );
 }
 
 function show(name, value, unit) {
