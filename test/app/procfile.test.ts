@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { PATIENCE, procfileCommand, startSandboxProcess } from '../support/procfile.js';
+import { runProcess } from '../support/processes.js';
+
+const READY = {
+  web: (line: Record<string, unknown>) => line['msg'] === 'receiving webhooks',
+  worker: (line: Record<string, unknown>) => line['msg'] === 'working',
+};
+
+test('the Procfile starts the receiver and the worker', () => {
+  expect(procfileCommand('web')).toEqual(['receive']);
+  expect(procfileCommand('worker')).toEqual(['work']);
+});
+
+test('an installation becomes rows in SQL by way of three processes', async () => {
+  const processes = await startSandboxProcess(['--seed', '5', '--organizations', '2', '--retirements', '40']);
+  const web = processes.start('web');
+  const worker = processes.start('worker');
+  await Promise.all([web.line(READY.web), worker.line(READY.worker)]);
+  await processes.installEverywhere();
+  await processes.filled();
+  const counted = await runProcess(['query', '--csv', 'select count(*) from retirements'], processes.env);
+  expect(counted).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(counted.stdout.trim().split('\r\n')[1]).toBe('40');
+  for (const started of [web, worker]) {
+    started.child.kill('SIGTERM');
+    expect(await started.ended, started.output()).toBe(0);
+  }
+});
+
+test('T61 T63 a first sync whose workers are killed is ended by the two that come after them, each job run once', async () => {
+  const processes = await startSandboxProcess([
+    '--seed=6',
+    '--organizations=3',
+    '--credits=60',
+    '--retirements=900',
+  ]);
+  await processes.control('POST /faults', {
+    path: '/organizations/**',
+    kind: 'delay',
+    options: { delayMs: 20 },
+  });
+  const web = processes.start('web');
+  await web.line(READY.web);
+  const first = processes.start('worker', { OPERATIONS_PORT: '0' });
+  await first.line(READY.worker);
+  await processes.installEverywhere();
+  const some = 'SELECT count(*) AS n FROM retirements HAVING n BETWEEN 1 AND 850';
+  await expect.poll(() => processes.rows('mirror', some), { ...PATIENCE, interval: 5 }).toHaveLength(1);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const left = "SELECT id FROM jobs WHERE state = 'claimed'";
+  expect(processes.rows('inbox', left)).not.toEqual([]);
+  processes.change(
+    'inbox',
+    "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'",
+  );
+
+  await processes.control('DELETE /faults');
+  const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
+  await processes.filled();
+  await expect.poll(() => processes.rows('inbox', left), PATIENCE).toEqual([]);
+  expect(processes.rows('mirror', 'SELECT count(*) AS n FROM retirements')).toEqual([{ n: 900 }]);
+  expect(processes.rows('mirror', 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  const claims =
+    "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";
+  expect(processes.rows('inbox', claims)).toEqual([]);
+  const ended = pair.flatMap(worker => endedJobs(worker.output()));
+  expect(ended.length).toBeGreaterThan(0);
+  expect(new Set(ended).size).toBe(ended.length);
+}, 90_000);
+
+function endedJobs(output: string): string[] {
+  return Array.from(output.matchAll(/"job":(\d+).*"msg":"job done"/g), match => match[1] ?? '');
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { temporaryFolder } from './inbox.js';
+import { freePort, type StartedProcess, startProcess } from './processes.js';
+import { ALL_PERMISSIONS } from './sandbox.js';
+
+export const PROCFILE_SECRET = 'a webhook secret for three processes';
+export const PATIENCE = { timeout: 50_000, interval: 50 };
+
+const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'current'
+  UNION ALL SELECT 1 FROM certificates WHERE state = 'pending'`;
+
+type Environment = Record<string, string>;
+
+/** A registry and the two programs of the Procfile, each a process of its own. */
+export interface Processes {
+  readonly sandbox: StartedProcess;
+  readonly dataDir: string;
+  /** What both programs and every command are given. */
+  readonly env: Environment;
+  readonly url: string;
+  readonly webhookUrl: string;
+  readonly privateKey: string;
+  readonly operationsPorts: { readonly web: number; readonly worker: number };
+  start(name: 'web' | 'worker', env?: Environment): StartedProcess;
+  /** A call of the sandbox's human side. */
+  control(route: string, body?: object): Promise<Record<string, unknown>>;
+  installEverywhere(): Promise<void>;
+  rows(database: 'inbox' | 'mirror', sql: string): unknown[];
+  change(database: 'inbox' | 'mirror', sql: string): void;
+  filled(): Promise<void>;
+}
+
+/** The command of a line of the Procfile, without `node dist/main.js`. */
+export function procfileCommand(name: string): string[] {
+  const text = readFileSync(new URL('../../Procfile', import.meta.url), 'utf8');
+  const [node, main, ...argv] = (new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? '').split(' ');
+  expect([node, main]).toEqual(['node', 'dist/main.js']);
+  return argv;
+}
+
+export async function startSandboxProcess(size: readonly string[]): Promise<Processes> {
+  const folder = temporaryFolder();
+  const dataDir = join(folder, 'data');
+  const argv = [
+    'sandbox',
+    'start',
+    '--port',
+    '0',
+    '--folder',
+    join(folder, 'registry'),
+    '--strict',
+    '--json',
+  ];
+  const sandbox = startProcess([...argv, ...size], {});
+  const url = String((await sandbox.line(line => 'url' in line))['url']);
+  const control = createControl(url);
+  const port = await freePort();
+  const webhookUrl = `http://127.0.0.1:${port}/webhooks`;
+  const app = await control('POST /apps', {
+    name: 'three-processes',
+    permissions: ALL_PERMISSIONS,
+    webhookUrl,
+    webhookSecret: PROCFILE_SECRET,
+    generateKey: true,
+  });
+  const operationsPorts = { web: await freePort(), worker: await freePort() };
+  const env = {
+    REGISTRY_BASE_URL: url,
+    REGISTRY_APP_ID: String(app['id']),
+    REGISTRY_PRIVATE_KEY_FILE: String(app['privateKeyFile']),
+    REGISTRY_REQUESTS_PER_SECOND: '1000',
+    WEBHOOK_SECRETS: PROCFILE_SECRET,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+  };
+  const withDatabase = <T>(name: string, readonly: boolean, sql: string, run: 'all' | 'run'): T[] => {
+    const db = openDatabase(join(dataDir, `${name}.db`), { busyTimeoutMs: 5000, readonly });
+    try {
+      const statement = db.prepare<[], T>(sql);
+      if (run === 'all') return statement.all();
+      statement.run();
+      return [];
+    } finally {
+      db.close();
+    }
+  };
+  const rows = (database: string, sql: string): unknown[] => withDatabase(database, true, sql, 'all');
+  return {
+    sandbox,
+    dataDir,
+    env,
+    url,
+    webhookUrl,
+    privateKey: readFileSync(env.REGISTRY_PRIVATE_KEY_FILE, 'utf8'),
+    operationsPorts,
+    start: (name, extra = {}) =>
+      startProcess(procfileCommand(name), {
+        ...env,
+        OPERATIONS_PORT: String(operationsPorts[name]),
+        ...extra,
+      }),
+    control,
+    async installEverywhere() {
+      const { organizations } = await control('GET /organizations');
+      if (!Array.isArray(organizations)) throw new Error('the sandbox told no organizations');
+      for (const { id } of organizations) {
+        await control('POST /installations', { appId: app['id'], organizationId: id });
+      }
+    },
+    rows,
+    change: (database, sql) => void withDatabase(database, false, sql, 'run'),
+    async filled() {
+      await expect
+        .poll(
+          () =>
+            rows('mirror', 'SELECT 1 FROM certificates LIMIT 1').length +
+            rows('mirror', UNFINISHED).length * 10,
+          PATIENCE,
+        )
+        .toBe(1);
+    },
+  };
+}
+
+function createControl(url: string): Processes['control'] {
+  return async (route, body) => {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await fetch(`${url}/_sandbox${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answered: Record<string, unknown> = JSON.parse(await answer.text());
+    expect(answer.status, `${route} ${JSON.stringify(answered)}`).toBe(200);
+    return answered;
+  };
+}
