@@ -54,13 +54,13 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
   const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
   for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
 
-  const query = (sql: string) => {
-    const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000, readonly: true });
-    const rows = db.prepare<[], Record<string, unknown>>(sql).all();
-    db.close();
-    return rows;
-  };
-  await until(() => query(UNFINISHED).length === 0 && query('SELECT 1 FROM certificates').length > 0);
+  const query = (sql: string) => readAll(join(folder, 'mirror.db'), sql);
+  await until(
+    () =>
+      query(UNFINISHED).length === 0 &&
+      query('SELECT 1 FROM certificates').length > 0 &&
+      readAll(join(folder, 'inbox.db'), AT_WORK).length === 0,
+  );
   return {
     folder,
     env: { ...env, PORT: String(receive.port) },
@@ -81,6 +81,17 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
 const UNFINISHED = `
   SELECT 'resource' FROM freshness WHERE state <> 'current' OR resource IS NULL
   UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
+
+/** A read that comes a moment later would mend what a test has broken. */
+const AT_WORK = `
+  SELECT 1 FROM jobs WHERE state = 'claimed' OR (state = 'ready' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
+
+function readAll(file: string, sql: string): Record<string, unknown>[] {
+  const db = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });
+  const rows = db.prepare<[], Record<string, unknown>>(sql).all();
+  db.close();
+  return rows;
+}
 
 async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
