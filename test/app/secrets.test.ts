@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { installationOf, payloadOf, signedPost } from '../support/door.js';
+import { PATIENCE, PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
+import { runProcess, type StartedProcess } from '../support/processes.js';
+import { createPrivateKey } from '../support/sandbox.js';
+import { createSecretSearch, type SecretSearch } from '../support/secret-search.js';
+
+const CANARY = 'crs_canaryInTheMineSingsNoMore';
+const FORGED_SECRET = 'a secret that the sender made up';
+const AT_WORK = "SELECT 1 FROM jobs WHERE state = 'claimed'";
+const FAILED_OFTEN = `UPDATE jobs SET attempts = 10, run_at = '2000-01-01T00:00:00.000Z'
+  WHERE state IN ('ready', 'claimed') AND kind = 'installation'`;
+const COMMANDS = [
+  ['status', '--json'],
+  ['doctor', '--json'],
+  ['jobs', 'list', '--json'],
+  ['deliveries', 'list', '--json'],
+  ['installations', 'list', '--json'],
+  ['warehouse', 'list', '--live', '--json'],
+];
+
+let processes: Processes;
+let started: StartedProcess[];
+
+beforeEach(async () => {
+  processes = await startSandboxProcess(['--seed', '9', '--organizations', '2', '--retirements', '30']);
+  started = [processes.sandbox];
+});
+
+function start(name: 'web' | 'worker', env: Record<string, string> = {}): StartedProcess {
+  const one = processes.start(name, { LOG_LEVEL: 'trace', ...env });
+  started.push(one);
+  return one;
+}
+
+async function post(event: string, installation: string, secret: string): Promise<string> {
+  const appId = processes.env['REGISTRY_APP_ID'];
+  const payload = payloadOf({ event, installation: installationOf({ id: installation, appId }) });
+  const { body, headers } = signedPost(payload, { secret });
+  const answer = await fetch(processes.webhookUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${CANARY}`, ...headers },
+    body,
+  });
+  return `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`;
+}
+
+/** Everything of the program that a person or another program can read. */
+async function readEverything(): Promise<[string, string | Buffer][]> {
+  const { dataDir, env, operationsPorts } = processes;
+  const outputs = started.map((one, n): [string, string] => [`output of process ${n}`, one.output()]);
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+    .map(name => join(dataDir, name))
+    .filter(file => statSync(file).isFile())
+    .map((file): [string, Buffer] => [file, readFileSync(file)]);
+  const pages: [string, string][] = [];
+  for (const port of Object.values(operationsPorts)) {
+    for (const path of ['metrics', 'readyz', 'livez', 'nothing']) {
+      pages.push([path, await (await fetch(`http://127.0.0.1:${port}/${path}`)).text()]);
+    }
+  }
+  const ids = (table: string) => processes.rows('inbox', `SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`);
+  const shown = ['jobs', 'deliveries'].flatMap(table =>
+    ids(table).map(row => [table, 'show', String(Object.values(row ?? {})[0]), '--json']),
+  );
+  const commands: [string, string][] = [];
+  for (const argv of [...COMMANDS, ...shown]) {
+    const { stdout, stderr } = await runProcess(argv, env);
+    expect(`${stdout}${stderr}`, argv.join(' ')).not.toBe('');
+    commands.push([argv.join(' '), stdout + stderr]);
+  }
+  return [...outputs, ...files, ...pages, ...commands];
+}
+
+function findIn(search: SecretSearch, places: readonly (readonly [string, string | Buffer])[]): string[] {
+  return places.flatMap(([place, content]) => search.find(place, content));
+}
+
+test('T69 after every kind of trouble no secret, token, JWT or key is anywhere that can be read', async () => {
+  const wrongKey = createPrivateKey();
+  const search = createSecretSearch([PROCFILE_SECRET, FORGED_SECRET, processes.privateKey, wrongKey]);
+  const web = start('web');
+  const worker = start('worker');
+  await web.line(line => line['msg'] === 'receiving webhooks');
+  await worker.line(line => line['msg'] === 'working');
+  await processes.installEverywhere();
+  await processes.filled();
+  const { installations } = await processes.control('GET /installations');
+  const installation = String(Array.isArray(installations) ? installations.at(-1).id : '');
+
+  const answers: [string, string][] = [
+    ['a forged post', await post('suspended', installation, FORGED_SECRET)],
+  ];
+  expect(answers[0]?.[1]).toMatch(/^401 /);
+  for (const status of [401, 403]) {
+    const body = { statusCode: status, message: `no to Bearer ${CANARY}`, error: 'No' };
+    await processes.control('POST /faults', {
+      path: '/organizations/**',
+      count: 2,
+      kind: 'status',
+      options: { status, body },
+    });
+    answers.push([
+      `a post before ${status}`,
+      await post('newPermissionsAccepted', installation, PROCFILE_SECRET),
+    ]);
+    await expect
+      .poll(() => processes.control('GET /faults'), PATIENCE)
+      .toMatchObject({ faults: [{ remaining: 0 }] });
+    await processes.control('DELETE /faults');
+    await expect.poll(() => processes.rows('inbox', AT_WORK), PATIENCE).toEqual([]);
+  }
+  const body = { statusCode: 500, message: `broken: ${CANARY}`, error: 'Broken' };
+  await processes.control('POST /faults', {
+    path: '/app/installations/*',
+    kind: 'status',
+    options: { status: 500, body },
+  });
+  answers.push(['a post before trouble', await post('warehouseTransaction', installation, PROCFILE_SECRET)]);
+  const buried = "SELECT 1 FROM jobs WHERE state = 'buried'";
+  await expect
+    .poll(() => {
+      processes.change('inbox', FAILED_OFTEN);
+      return processes.rows('inbox', buried);
+    }, PATIENCE)
+    .not.toEqual([]);
+  await processes.control('DELETE /faults');
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  const stranger = start('worker', { REGISTRY_PRIVATE_KEY_FILE: '', REGISTRY_PRIVATE_KEY: wrongKey });
+  await stranger.line(line => line['msg'] === 'working');
+  answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
+  const refused = "SELECT 1 FROM jobs WHERE last_error_code = 'unauthorized'";
+  await expect.poll(() => processes.rows('inbox', refused), PATIENCE).not.toEqual([]);
+
+  const places = [...answers, ...(await readEverything())];
+  expect(places.length).toBeGreaterThan(20);
+  expect(findIn(search, places)).toEqual([]);
+
+  processes.change('inbox', `UPDATE jobs SET last_error = 'planted ${CANARY}' WHERE state = 'buried'`);
+  const found = findIn(search, await readEverything());
+  expect(found.some(where => where.includes('inbox.db'))).toBe(true);
+  expect(found.some(where => where.includes('jobs show'))).toBe(true);
+}, 120_000);
+
+test('the search finds what is planted, in every form', () => {
+  const key = createPrivateKey();
+  const search = createSecretSearch([PROCFILE_SECRET, key]);
+  const line = key.split('\n')[3] ?? '';
+  const jwt = `eyJhbGciOiJSUzI1NiJ9.${Buffer.from('{"iss":"app"}').toString('base64url')}.c2lnbmF0dXJl`;
+  for (const planted of [
+    PROCFILE_SECRET,
+    encodeURIComponent(PROCFILE_SECRET),
+    Buffer.from(PROCFILE_SECRET).toString('hex'),
+    Buffer.from(`x ${PROCFILE_SECRET} y`).toString('base64'),
+    line,
+    Buffer.from(line).toString('base64url'),
+    CANARY,
+    Buffer.from(CANARY).toString('base64'),
+    jwt,
+    key,
+  ]) {
+    expect(search.find('here', Buffer.from(`before ${planted} after`)), planted).not.toEqual([]);
+  }
+  expect(search.find('here', 'an ordinary line of the log')).toEqual([]);
+});
