@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import express from 'express';
 import { expect, onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/auth/client.js';
 import { migrate } from '../../src/database/migrate.js';
@@ -239,10 +240,8 @@ async function openDoor(inbox: Inbox, time: TestTime) {
     store: async (posts: readonly Post[]) => acceptPosts(posts, time.now()),
   });
   onTestFinished(() => group.close());
-  const listening = await listen((request, response) => handler(request, response), {
-    host: '127.0.0.1',
-    port: 0,
-  });
+  const app = express().use((request, response) => handler(request, response));
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   return {
     url: `http://127.0.0.1:${listening.port}/webhooks`,

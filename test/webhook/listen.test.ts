@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import express, { type RequestHandler } from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/webhook/listen.js';
 import { openDoor, requestBytes, signedPost } from '../support/door.js';
@@ -59,12 +59,29 @@ test('T14 the limits are 10 s for headers and 15 s for a request unless a test s
   expect(DEFAULT_TIMEOUTS.checkIntervalMs).toBeLessThanOrEqual(1000);
 });
 
+test('requests and responses are made as those of the app, so that Express need not turn them into such', async () => {
+  const born: boolean[] = [];
+  const app = express().use((request, response) => {
+    for (const [message, own] of [
+      [request, app.request],
+      [response, app.response],
+    ] as const) {
+      born.push(message.constructor.prototype === own, Object.getPrototypeOf(message) === own);
+    }
+    response.sendStatus(202);
+  });
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  onTestFinished(() => listening.close());
+  expect((await fetch(`http://127.0.0.1:${listening.port}/`)).status).toBe(202);
+  expect(born).toEqual([true, true, true, true]);
+});
+
 test('a sender that closes its half after its post is answered all the same, however long the flush takes', async () => {
-  const answerLate: RequestListener = (request, response) => {
+  const answerLate: RequestHandler = (request, response) => {
     request.resume();
     setTimeout(() => response.writeHead(202).end(), 50);
   };
-  const listening = await listen(answerLate, { host: '127.0.0.1', port: 0 });
+  const listening = await listen(express().use(answerLate), { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   const socket = await openSocket(listening.port);
   socket.end(requestBytes(signedPost()));
