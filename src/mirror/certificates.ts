@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isId } from '../registry/model.js';
 import type { CertificateFile } from './certificate-rows.js';
 import { MirrorError } from './errors.js';
+import { shareNext } from './share-next.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -30,12 +31,15 @@ export interface CertificateFolder {
 export interface FolderOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
+  /** Makes the names in a folder survive a power cut. */
+  readonly flushNames?: (folder: string) => Promise<void>;
 }
 
 export function createCertificateFolder(
   folder: string,
-  { now, maxBytes = DEFAULT_MAX_BYTES }: FolderOptions,
+  { now, maxBytes = DEFAULT_MAX_BYTES, flushNames = flushFolder }: FolderOptions,
 ): CertificateFolder {
+  const flush = shareNext(() => flushNames(folder));
   return {
     open: async () => {
       await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
@@ -50,7 +54,8 @@ export function createCertificateFolder(
       try {
         const written = await writePart(part, body, maxBytes);
         const file = `${retirementId}-${written.sha256.slice(0, 12)}.pdf`;
-        await place(folder, part, file, written.sha256);
+        await place(part, join(folder, file), written.sha256);
+        await flush();
         return { file, ...written };
       } catch (error) {
         await rm(part, { force: true });
@@ -100,10 +105,12 @@ function demandPdf(size: number, head: Buffer, tail: Buffer): void {
 }
 
 /** A file that is there already is kept; one whose content is not what its name says was damaged on disk. */
-async function place(folder: string, part: string, file: string, sha256: string): Promise<void> {
-  const target = join(folder, file);
-  if ((await hashOf(target)) === sha256) return rm(part);
-  await rename(part, target);
+async function place(part: string, target: string, sha256: string): Promise<void> {
+  const isThere = (await hashOf(target)) === sha256;
+  await (isThere ? rm(part) : rename(part, target));
+}
+
+async function flushFolder(folder: string): Promise<void> {
   const directory = await open(folder, 'r');
   try {
     await directory.sync();

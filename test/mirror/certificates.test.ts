@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
@@ -228,6 +229,42 @@ test('T61 what a crash left half-written goes when the folder is opened, and not
   scene.clock.at = Date.now();
   await scene.folder.open();
   expect(readdirSync(scene.files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+});
+
+test('T62 a file is stored only once its name is flushed, and files that come together share flushes', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  const flushed = new Set<string>();
+  let flushes = 0;
+  const flushNames = async (): Promise<void> => {
+    const names = readdirSync(files);
+    await setTimeout(5);
+    flushes += 1;
+    for (const name of names) flushed.add(name);
+  };
+  const folder = createCertificateFolder(files, { now: Date.now, flushNames });
+  await folder.open();
+  const ids = Array.from({ length: 40 }, (_, index) => `r-${index}`);
+  const isFlushed = await Promise.all(
+    ids.map(async id => {
+      const { file } = await folder.save(id, pdf(id));
+      return flushed.has(file);
+    }),
+  );
+  expect(isFlushed).toEqual(ids.map(() => true));
+  expect(flushes).toBeLessThan(ids.length / 2);
+});
+
+test('a flush of names that failed is told to those who shared it, and the next is tried again', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  let isBroken = true;
+  const flushNames = async (): Promise<void> => {
+    if (isBroken) throw new Error('the disk is gone');
+  };
+  const folder = createCertificateFolder(files, { now: Date.now, flushNames });
+  await folder.open();
+  await expect(folder.save('r-1', pdf('x'))).rejects.toThrow('the disk is gone');
+  isBroken = false;
+  await expect(folder.save('r-1', pdf('x'))).resolves.toMatchObject({ size: 17 });
 });
 
 test('a file damaged on disk is repaired by the genuine one', async () => {
