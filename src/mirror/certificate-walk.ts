@@ -119,7 +119,8 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
       return rows.due(organizationId, now(), limit);
     },
     store: async (retirementId, body, askedAt) => {
-      saved.push({ retirementId, askedAt, file: await folder.save(retirementId, body) });
+      const file = await folder.save(retirementId, body);
+      saved.push({ retirementId, askedAt, file });
       if (saved.length >= ROWS_AT_ONCE) writeRows();
     },
     unavailable: (retirementId, askedAt) =>

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
+import { createReadStream, rmSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../registry/model.js';
@@ -120,7 +120,7 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 async function hashOf(file: string): Promise<string | null> {
-  if ((await stat(file).catch(() => null)) === null) return null;
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');

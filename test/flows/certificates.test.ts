@@ -115,6 +115,16 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   expect(program.rows('SELECT 1 FROM certificates_past WHERE file IS NOT NULL')).toEqual([]);
 });
 
+test('each of many certificates is asked for once, however many come at the same time', async () => {
+  const { program, retire, calls } = await startInstalled();
+  for (let retirement = 0; retirement < 150; retirement++) retire(0.5);
+  await program.rest();
+  expect(program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
+    { stored: 150 },
+  ]);
+  expect(calls('/pdf')).toBe(150);
+});
+
 test('a walk that was killed goes on where it stopped', async () => {
   const { program, retire, calls } = await startInstalled();
   program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 30 } });

@@ -207,6 +207,18 @@ test('rows share commits, and none is left behind when the walk ends or breaks o
   expect(stored()).toBe(20);
 });
 
+test('files that are stored at once all get their rows, though rows are written meanwhile', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
+  await scene.store.enter();
+  const walk = scene.begin();
+  await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
+  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get()).toBe(
+    100,
+  );
+});
+
 test('a sync in full makes every certificate due again', async () => {
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
