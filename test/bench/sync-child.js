@@ -101,6 +101,7 @@ async function runJob({
   lane = 'data',
   beside,
   report,
+  inspectWal = false,
 }) {
   const wal = () => statSync(`${files.mirror}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   mirrorDb.pragma('wal_checkpoint(TRUNCATE)');
@@ -128,7 +129,18 @@ async function runJob({
     .prepare('SELECT * FROM sync_runs WHERE organization_id = ? AND resource = ? ORDER BY id DESC LIMIT 1')
     .get(organizationId, name);
   const readMs = run && Date.parse(run.finished_at) - Date.parse(run.started_at);
-  return { ms, readMs, run, walBytes: wal(), others: ended.length - endedBefore - 1, ...own() };
+  const written = inspectWal ? tablesInWal() : [];
+  return { ms, readMs, run, walBytes: wal(), written, others: ended.length - endedBefore - 1, ...own() };
+}
+
+/** The tables and indexes with a page in the write-ahead log: since it was truncated, nothing else was written to. */
+function tablesInWal() {
+  const log = readFileSync(`${files.mirror}-wal`);
+  const pageSize = log.readUInt32BE(8);
+  const written = new Set();
+  for (let frame = 32; frame < log.length; frame += 24 + pageSize) written.add(log.readUInt32BE(frame));
+  const pages = mirrorDb.prepare('SELECT name, pageno FROM dbstat').all();
+  return [...new Set(pages.filter(({ pageno }) => written.has(pageno)).map(({ name }) => name))];
 }
 
 function enqueueBeside({ installationId, organizationId }) {
