@@ -123,9 +123,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += SLICE) {
       if (start > 0) await pause();
-      for (const [index, item] of items.slice(start, start + SLICE).entries()) {
-        this.#staging.compare(item, page, start + index);
-      }
+      this.#staging.compare(items.slice(start, start + SLICE), page, start);
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };

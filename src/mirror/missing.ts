@@ -136,9 +136,7 @@ function without(versions: VersionSet, left: VersionSet): VersionSet {
 
 function versionsOf<Item>({ rows, request }: ListParts<Item>, ids: readonly string[]): VersionSet {
   const versions = new VersionSet();
-  for (const id of ids) {
-    const stored = rows.find(request.organizationId, [id]);
-    if (stored !== undefined) versions.add(stored.version);
-  }
+  const keys = ids.map(id => [id]);
+  for (const { version } of rows.find(request.organizationId, keys).values()) versions.add(version);
   return versions;
 }

@@ -7,10 +7,19 @@ export interface Stored {
   readonly document: string;
 }
 
+/** The parts of a key, each of them an id or a hash. */
+export type Key = readonly string[];
+
+/** One text for a key: no id holds a NUL. */
+export function nameOf(key: Key): string {
+  return key.join('\0');
+}
+
 /** The current rows of one table and their closed versions: the only place that writes either. */
 export interface Rows<Item> {
-  keyOf(item: Item): string[];
-  find(organizationId: string, key: readonly string[]): Stored | undefined;
+  keyOf(item: Item): Key;
+  /** Those of the keys that are there, by name; one statement for all of them. */
+  find(organizationId: string, keys: readonly Key[]): Map<string, Stored>;
   insert(version: number, organizationId: string, item: Item, validFrom: string, runId: number): void;
   /**
    * Moves a row to the past; false where it was not there any more.
@@ -18,12 +27,12 @@ export interface Rows<Item> {
    */
   close(version: number, validTo: string, runId: number): boolean;
   /** Up to `limit` rows after a key, in the order of their keys. */
-  after(organizationId: string, key: readonly string[] | null, limit: number): Place[];
+  after(organizationId: string, key: Key | null, limit: number): Place[];
 }
 
 export interface Place {
   readonly version: number;
-  readonly key: readonly string[];
+  readonly key: Key;
 }
 
 export function createRows<Item extends { document: string }>(
@@ -35,11 +44,17 @@ export function createRows<Item extends { document: string }>(
   const cells = [...descriptor.key, ...descriptor.columns];
   const names = ['version', scope, ...cells.map(cell => cell.name), 'valid_from', 'sync_run_id', 'document'];
   const whole = names.join(', ');
-  const where = [scope, ...keyNames].map(name => `${name} = ?`).join(' AND ');
+  const wanted = keyNames.map((_, index) => `value ->> ${index}`).join(', ');
+  const among =
+    keyNames.length > 0 ? `AND (${keyNames.join(', ')}) IN (SELECT ${wanted} FROM json_each(?))` : '';
   const later =
     keyNames.length > 0 ? `AND (${keyNames.join(', ')}) > (${keyNames.map(() => '?').join(', ')})` : '';
 
-  const find = db.prepare<string[], Stored>(`SELECT version, document FROM ${table} WHERE ${where}`);
+  const find = db
+    .prepare<string[], [number, string, ...string[]]>(
+      `SELECT ${['version', 'document', ...keyNames].join(', ')} FROM ${table} WHERE ${scope} = ? ${among}`,
+    )
+    .raw();
   const insert = db.prepare<Value[]>(
     `INSERT INTO ${table} (${whole}) VALUES (${names.map(() => '?').join(', ')})`,
   );
@@ -62,7 +77,10 @@ export function createRows<Item extends { document: string }>(
 
   return {
     keyOf: item => descriptor.key.map(part => String(part.of(item))),
-    find: (organizationId, key) => find.get(organizationId, ...key),
+    find: (organizationId, keys) => {
+      const found = find.all(organizationId, ...(keyNames.length > 0 ? [JSON.stringify(keys)] : []));
+      return new Map(found.map(([version, document, ...key]) => [nameOf(key), { version, document }]));
+    },
     insert: (version, organizationId, item, validFrom, runId) => {
       const values: Value[] = [version, organizationId];
       for (const cell of cells) values.push(cell.of(item));

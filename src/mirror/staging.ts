@@ -1,6 +1,7 @@
 import type { Counts } from './books.js';
 import { MirrorError } from './errors.js';
 import type { ListParts } from './parts.js';
+import { nameOf, type Stored } from './rows.js';
 import { VersionSet } from './version-set.js';
 
 /** A page whose digest is to be remembered once all its rows have their versions. */
@@ -14,6 +15,14 @@ export interface HeldPage {
 interface Staged<Item> {
   readonly item: Item;
   readonly previous: number | null;
+  readonly page: HeldPage | null;
+  readonly slot: number;
+}
+
+interface Compared<Item> {
+  readonly item: Item;
+  readonly name: string;
+  readonly there: Stored | undefined;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
@@ -59,12 +68,23 @@ export class Staging<Item extends { document: string }> {
     this.#parts.run.counts.unchanged += versions.length;
   }
 
-  compare(item: Item, page: HeldPage | null, slot: number): void {
-    const { rows, request, run } = this.#parts;
-    const key = rows.keyOf(item);
-    const name = nameOf(key);
+  /** `start` is the place of the first of the items on its page. */
+  compare(items: readonly Item[], page: HeldPage | null, start: number): void {
+    const { rows, request } = this.#parts;
+    const there = rows.find(
+      request.organizationId,
+      items.map(item => rows.keyOf(item)),
+    );
+    for (const [index, item] of items.entries()) {
+      const name = nameOf(rows.keyOf(item));
+      this.#compareOne({ item, name, there: there.get(name), page, slot: start + index });
+    }
+  }
+
+  #compareOne({ item, name, there, page, slot }: Compared<Item>): void {
+    const { run } = this.#parts;
     const staged = this.#staged.get(name);
-    const stored = staged === undefined ? rows.find(request.organizationId, key) : undefined;
+    const stored = staged === undefined ? there : undefined;
     this.#count(staged !== undefined || (stored !== undefined && this.seen.has(stored.version)), page);
     if (stored !== undefined) this.seen.add(stored.version);
     if (stored?.document === item.document) {
@@ -129,8 +149,4 @@ export class Staging<Item extends { document: string }> {
   #duplicate(): MirrorError {
     return new MirrorError('duplicate_key', `two ${this.#parts.descriptor.table} with one key in one answer`);
   }
-}
-
-function nameOf(key: readonly string[]): string {
-  return key.join('\0');
 }
