@@ -117,7 +117,8 @@ export interface Books {
   written(state: Written): void;
   ended(state: EndedState): void;
   doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
-  forbid(whose: Whose & { forbidden_at: string }): void;
+  /** Where it was not even asked for, what went wrong before is no matter any more. */
+  forbid(whose: Whose & { forbidden_at: string; is_refused: 0 | 1 }): void;
 }
 
 const WHOSE = 'organization_id = @organization_id AND resource = @resource';
@@ -179,7 +180,9 @@ export function createBooks(db: Sqlite): Books {
     `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
   );
   const forbid = db.prepare(
-    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @forbidden_at) WHERE ${WHOSE}`,
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @forbidden_at),
+       error_code = iif(@is_refused, error_code, NULL), error = iif(@is_refused, error, NULL)
+     WHERE ${WHOSE}`,
   );
   return {
     db,

@@ -40,6 +40,8 @@ export interface Mirror {
   writeInstallationState(read: InstallationStateRead): Written;
   /** The permission for it is missing. What was mirrored stays; the next read that works takes the mark away. */
   markForbidden(task: Task, resource: Resource, at: number): void;
+  /** The same for what was refused in spite of its permission: it is left in peace for a day. */
+  markRefused(task: Task, resource: Resource, at: number): void;
   forget(email: string): number;
   /** Removes all that was mirrored for an organization; answers the certificate files to remove. */
   purge(organizationId: string, claim: number): Promise<string[]>;
@@ -86,6 +88,20 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     };
   }
 
+  function forbid(task: Task, resource: Resource, at: number, isRefused: boolean): void {
+    const { organizationId } = task;
+    write(db, () => {
+      books.fence.hold(task);
+      books.prepareStates(organizationId, [resource]);
+      books.forbid({
+        organization_id: organizationId,
+        resource,
+        forbidden_at: formatInstant(at),
+        is_refused: isRefused ? 1 : 0,
+      });
+    });
+  }
+
   return {
     books,
     checkOrigin: (baseUrl, appId) => checkOrigin(db, baseUrl, appId, now()),
@@ -100,12 +116,8 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     beginProjects: projects,
     writeInstallation: installations.put,
     writeInstallationState: installations.putState,
-    markForbidden: (task, resource, at) =>
-      write(db, () => {
-        books.fence.hold(task);
-        books.prepareStates(task.organizationId, [resource]);
-        books.forbid({ organization_id: task.organizationId, resource, forbidden_at: formatInstant(at) });
-      }),
+    markForbidden: (task, resource, at) => forbid(task, resource, at, false),
+    markRefused: (task, resource, at) => forbid(task, resource, at, true),
     forget: email => people.forget(email, now()),
     purge: (organizationId, claim) => purge(books, organizationId, claim),
     pruneRuns: before => pruneRuns(db, before),

@@ -5,7 +5,7 @@ import { type Admitted, createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude } from './interlude.js';
 import { describe, RULES, StopError } from './outcome.js';
-import { plan, readWish, type Resource } from './plan.js';
+import { isPermitted, plan, readWish, type Resource } from './plan.js';
 import type { StepContext } from './steps/step.js';
 import { readResource } from './steps/steps.js';
 import type { Run } from './worker.js';
@@ -56,25 +56,31 @@ async function readAll(
   }
 }
 
-async function readOne(
-  step: StepContext,
-  resource: Resource,
-  gate: Gate,
-  { failures }: Findings,
-): Promise<void> {
+/** A refusal is believed when a new token and another look at the permissions do not help. */
+async function readOne(step: StepContext, resource: Resource, gate: Gate, findings: Findings): Promise<void> {
+  for (let tries = 0; tries < 2; tries += 1) {
+    if (await isAnswered(step, resource, findings)) return;
+    const { installation } = await gate.again();
+    if (!isPermitted(installation.permissions, resource)) {
+      step.mirror.markForbidden(step.task, resource, step.now());
+      return;
+    }
+  }
+  step.mirror.markRefused(step.task, resource, step.now());
+}
+
+/** False where the registry refused it. Any other fault is kept for later. */
+async function isAnswered(step: StepContext, resource: Resource, { failures }: Findings): Promise<boolean> {
   try {
     await readResource(resource, step);
   } catch (error) {
     step.signal.throwIfAborted();
     const { code } = describe(error);
     if (RULES[code].reach === 'run') throw error;
-    if (code !== 'forbidden') {
-      failures.set(resource, error);
-      return;
-    }
-    await gate.again();
-    step.mirror.markForbidden(step.task, resource, step.now());
+    if (code === 'forbidden') return false;
+    failures.set(resource, error);
   }
+  return true;
 }
 
 function stepContext(

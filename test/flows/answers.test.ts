@@ -3,7 +3,8 @@ import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
-import { createOrganization, issueCredit } from '../support/sandbox.js';
+import type { Permissions } from '../../src/registry/model.js';
+import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** What a person asks for: look at this organization now. */
 function lookJob(organizationId: string, { rows }: Program) {
@@ -203,6 +204,46 @@ test('T39 a refusal in spite of its permission marks the resource forbidden, ask
   program.time.move(24 * 3_600_000);
   await program.reconcile();
   expect(states()).toEqual([]);
+});
+
+const REFUSAL = { status: 403, body: { statusCode: 403, message: 'Forbidden' } };
+
+test('T39 a refusal that a new token does not meet again is no missing permission', async () => {
+  const { program, organizationId } = await startInstalled();
+  program.registry.faults.add({
+    path: '/organizations/*/members',
+    kind: 'status',
+    options: REFUSAL,
+    count: 2,
+  });
+  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  expect(program.registry.faults.list()[0]?.remaining).toBe(0);
+  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'")).toEqual([]);
+});
+
+test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next look', async () => {
+  const { program, organizationId, installationId } = await startInstalled();
+  const { apps, installations, faults, deliveries } = program.registry;
+  const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
+  const meanwhile = async (permissions: Permissions): Promise<void> => {
+    const slow = { path: '/organizations/*/addresses', kind: 'delay', options: { delayMs: 300 }, count: 1 };
+    faults.add(slow);
+    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+    await expect.poll(() => faults.list().at(-1)?.remaining, { interval: 5 }).toBe(0);
+    apps.change(program.app.id, { permissions });
+    installations.acceptPermissions(installationId);
+    await program.rest();
+  };
+  await meanwhile(fewer);
+  const forbidden = () => program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'");
+  expect(forbidden()).toEqual([{ resource: 'members' }]);
+  deliveries.behave({ drop: 1 });
+  faults.add({ path: RETIREMENTS, kind: 'status', options: REFUSAL, count: 2 });
+  await meanwhile(ALL_PERMISSIONS);
+  await program.reconcile();
+  expect(forbidden()).toEqual([]);
+  expect(differences(program)).toEqual([]);
 });
 
 test('T44 a suspension that arrives while a long list is read stops its writes', async () => {
