@@ -1,33 +1,16 @@
 import type { Sqlite } from '../database/open.js';
+import { CREDIT_COLUMNS } from './lists.js';
 import type { Value } from './statement-guard.js';
 
 export const DATED = {
   warehouse: {
     table: 'warehouse_credits',
-    columns: [
-      'credit_id',
-      'project_name',
-      'vintage',
-      'type',
-      'amount_exact',
-      'serialization',
-      'valid_from',
-      'valid_to',
-    ],
+    columns: [...CREDIT_COLUMNS, 'valid_from', 'valid_to'],
     order: 'credit_id, inventory_id',
   },
   inventory: {
     table: 'inventory_credits',
-    columns: [
-      'credit_id',
-      'project_name',
-      'vintage',
-      'type',
-      'amount_exact',
-      'serialization',
-      'valid_from',
-      'valid_to',
-    ],
+    columns: [...CREDIT_COLUMNS, 'valid_from', 'valid_to'],
     order: 'credit_id, inventory_id',
   },
   retirements: {

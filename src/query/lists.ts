@@ -10,6 +10,23 @@ export interface ListDefinition {
   readonly order: string;
 }
 
+/** What is shown of a credit, here and in the history. */
+export const CREDIT_COLUMNS = [
+  'credit_id',
+  'project_name',
+  'vintage',
+  'type',
+  'amount_exact',
+  'serialization',
+] as const;
+
+const CREDITS = {
+  columns: ['organization_id', ...CREDIT_COLUMNS],
+  key: 'credit_id',
+  organization: 'organization_id',
+  order: 'organization_id, credit_id, inventory_id',
+} as const;
+
 export const LISTS = {
   installations: {
     from: 'installations',
@@ -27,33 +44,11 @@ export const LISTS = {
   },
   warehouse: {
     from: 'warehouse_credits',
-    columns: [
-      'organization_id',
-      'credit_id',
-      'project_name',
-      'vintage',
-      'type',
-      'amount_exact',
-      'serialization',
-    ],
-    key: 'credit_id',
-    organization: 'organization_id',
-    order: 'organization_id, credit_id, inventory_id',
+    ...CREDITS,
   },
   inventory: {
     from: 'inventory_credits',
-    columns: [
-      'organization_id',
-      'credit_id',
-      'project_name',
-      'vintage',
-      'type',
-      'amount_exact',
-      'serialization',
-    ],
-    key: 'credit_id',
-    organization: 'organization_id',
-    order: 'organization_id, credit_id, inventory_id',
+    ...CREDITS,
   },
   reservations: {
     from: 'reservations_now',
