@@ -83,12 +83,14 @@ export function createWorker(options: WorkerOptions): Worker {
   let alarm: NodeJS.Timeout | undefined;
   let renewal: NodeJS.Timeout | undefined;
 
+  /** One instant for the whole look: what comes due while it lasts is the next change, and wakes at once. */
   function pump(): void {
     clearTimeout(alarm);
     if (!started) return;
+    const at = now();
     try {
-      for (const each of places) claim(each);
-      const next = inbox.nextChangeAt(now()) ?? Infinity;
+      for (const each of places) claim(each, at);
+      const next = inbox.nextChangeAt(at) ?? Infinity;
       sleep(Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
       tellIdle();
     } catch (error) {
@@ -102,11 +104,11 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
-  function claim(into: Place): void {
+  function claim(into: Place, at: number): void {
     const free = into.queue.concurrency - into.runs.size;
     const slots = into.runs.size === into.long.size ? Math.max(free, 1) : free;
-    if (slots < 1 || !inbox.hasClaimable(into.lane, now())) return;
-    for (const job of inbox.claimJobs({ now: now(), leaseMs, slots, lanes: [into.lane] })) {
+    if (slots < 1 || !inbox.hasClaimable(into.lane, at)) return;
+    for (const job of inbox.claimJobs({ now: at, leaseMs, slots, lanes: [into.lane] })) {
       void runJob(into, job);
     }
   }

@@ -139,6 +139,22 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
   });
 });
 
+test.each(Array.from({ length: 12 }, (_, index) => index))(
+  'a job that comes due while the worker looks around is not slept through (%i ms after it began)',
+  async after => {
+    const { folder, inbox } = newInbox();
+    let clock = NOON;
+    inbox.enqueue({ ...installationJob('i1', null, 'delivery'), runAt: clock + after }, clock);
+    const done: string[] = [];
+    const perform: Perform = async ({ job }) => {
+      done.push(job.dedupeKey);
+      return 'read';
+    };
+    startWorker(folder, perform, { now: () => clock++, watch: () => () => {} });
+    await expect.poll(() => done.length, { timeout: 2000, interval: 2 }).toBe(1);
+  },
+);
+
 test('a shutdown ends the run at its next page and gives the job back for the next process', async () => {
   const { folder, inbox } = newInbox();
   const id = ask(inbox, 'i1');
