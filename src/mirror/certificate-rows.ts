@@ -26,6 +26,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const CHECK_AGAIN_MS = 30 * DAY_MS;
 const FAILED_FIRST_MS = 5 * MINUTE_MS;
 const ENTER_AT_ONCE = 250;
+const DUE = 'iif(retirement_version = @retirement_version, @due_at, due_at)';
 
 export interface CertificateFile {
   readonly file: string;
@@ -37,6 +38,7 @@ export interface DueCertificate {
   readonly retirement_id: string;
   readonly state: 'pending' | 'unavailable' | 'stored';
   readonly attempts: number;
+  readonly retirement_version: number;
 }
 
 interface Known {
@@ -47,11 +49,13 @@ interface Known {
   readonly valid_from: string;
 }
 
-interface Moment {
+export interface Moment {
   readonly organizationId: string;
   readonly retirementId: string;
   /** When the registry was asked, in milliseconds. */
   readonly askedAt: number;
+  /** The retirement for which it was due. One that has changed since then is due again, whatever came. */
+  readonly retirementVersion: number;
 }
 
 /** gone: the retirement was closed meanwhile, so that there is no row to write to. */
@@ -79,7 +83,7 @@ export function createCertificateRows(books: Books): CertificateRows {
     `SELECT version, state, sha256, attempts, valid_from FROM certificates WHERE ${WHOSE}`,
   );
   const due = db.prepare<[string, string, number], DueCertificate>(
-    `SELECT retirement_id, state, attempts FROM certificates
+    `SELECT retirement_id, state, attempts, retirement_version FROM certificates
      WHERE organization_id = ? AND due_at <= ? ORDER BY due_at, version LIMIT ?`,
   );
   const makeDue = db.prepare<[string, string, string, number]>(
@@ -92,16 +96,17 @@ export function createCertificateRows(books: Books): CertificateRows {
   );
   const store = db.prepare(
     `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
-       fetched_at = @at, checked_at = @at, due_at = @due_at, attempts = 0, error = NULL, valid_from = @valid_from,
+       fetched_at = @at, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL, valid_from = @valid_from,
        sync_run_id = @sync_run_id
      WHERE version = @known`,
   );
-  const confirm = db.prepare<[string, string, number]>(
-    'UPDATE certificates SET checked_at = ?, due_at = ?, attempts = 0, error = NULL WHERE version = ?',
+  const confirm = db.prepare(
+    `UPDATE certificates SET checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL WHERE version = @known`,
   );
-  const postpone = db.prepare<[string, string, string, string | null, number]>(
-    `UPDATE certificates SET state = ?, checked_at = ?, due_at = ?, attempts = attempts + 1, error = ?
-     WHERE version = ?`,
+  const postpone = db.prepare(
+    `UPDATE certificates SET state = @state, checked_at = @at, due_at = ${DUE}, attempts = attempts + 1,
+       error = @error
+     WHERE version = @known`,
   );
   const named = db
     .prepare<[string, string], number>(
@@ -119,44 +124,50 @@ export function createCertificateRows(books: Books): CertificateRows {
       return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
     },
     isNamed: file => named.get(file, file) === 1,
-    store: ({ organizationId, retirementId, askedAt }, file, stamp, runId) => {
-      const known = find.get(organizationId, retirementId);
+    store: (moment, file, stamp, runId) => {
+      const known = find.get(moment.organizationId, moment.retirementId);
       if (known === undefined) return 'gone';
-      const at = formatInstant(askedAt);
-      const dueAt = formatInstant(askedAt + CHECK_AGAIN_MS);
+      const next = nextOf(moment, known, CHECK_AGAIN_MS);
       if (known.sha256 === file.sha256) {
-        confirm.run(at, dueAt, known.version);
+        confirm.run(next);
         return 'unchanged';
       }
       const validFrom = known.state === 'stored' ? later(stamp, known.valid_from) : stamp;
       if (known.state === 'stored') archive.run(validFrom, runId, known.version);
       store.run({
         ...file,
-        at,
-        due_at: dueAt,
+        ...next,
         valid_from: validFrom,
         sync_run_id: runId,
         version: books.versions(1),
-        known: known.version,
       });
       return known.state === 'stored' ? 'replaced' : 'stored';
     },
-    unavailable: ({ organizationId, retirementId, askedAt }) => {
-      const known = find.get(organizationId, retirementId);
+    unavailable: moment => {
+      const known = find.get(moment.organizationId, moment.retirementId);
       if (known === undefined) return;
       const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
       const isStored = known.state === 'stored';
       const error = isStored ? 'the registry had none when it was asked again' : null;
-      const [at, dueAt] = [formatInstant(askedAt), formatInstant(askedAt + wait)];
-      postpone.run(isStored ? 'stored' : 'unavailable', at, dueAt, error, known.version);
+      const state = isStored ? 'stored' : 'unavailable';
+      postpone.run({ ...nextOf(moment, known, wait), state, error });
     },
-    fail: ({ organizationId, retirementId, askedAt }, error) => {
-      const known = find.get(organizationId, retirementId);
+    fail: (moment, error) => {
+      const known = find.get(moment.organizationId, moment.retirementId);
       if (known === undefined) return;
       const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
-      const [at, dueAt] = [formatInstant(askedAt), formatInstant(askedAt + wait)];
-      postpone.run(known.state, at, dueAt, error, known.version);
+      postpone.run({ ...nextOf(moment, known, wait), state: known.state, error });
     },
+  };
+}
+
+/** When it was asked for, and when it is due next unless its retirement has changed meanwhile. */
+function nextOf({ askedAt, retirementVersion }: Moment, { version }: Known, waitMs: number) {
+  return {
+    at: formatInstant(askedAt),
+    due_at: formatInstant(askedAt + waitMs),
+    retirement_version: retirementVersion,
+    known: version,
   };
 }
 

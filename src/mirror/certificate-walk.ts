@@ -5,6 +5,7 @@ import {
   type CertificateRows,
   createCertificateRows,
   type DueCertificate,
+  type Moment,
   type Stored,
 } from './certificate-rows.js';
 import type { CertificateFolder } from './certificates.js';
@@ -79,14 +80,18 @@ interface WalkParts {
 }
 
 interface Saved {
-  readonly retirementId: string;
-  readonly askedAt: number;
+  readonly moment: Moment;
   readonly file: CertificateFile;
 }
 
 function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): CertificateWalk {
   let saved: Saved[] = [];
   let failed = 0;
+  let wanted = new Map<string, number>();
+
+  function momentOf(retirementId: string, askedAt: number): Moment {
+    return { organizationId, retirementId, askedAt, retirementVersion: wanted.get(retirementId) ?? 0 };
+  }
 
   function writeRows(): void {
     if (saved.length === 0) return;
@@ -94,9 +99,7 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
     saved = [];
     let outcomes: Stored[] = [];
     run.write(runId => {
-      outcomes = batch.map(({ file, ...moment }) =>
-        rows.store({ organizationId, ...moment }, file, run.stamp, runId),
-      );
+      outcomes = batch.map(({ file, moment }) => rows.store(moment, file, run.stamp, runId));
       return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
     });
     run.counts.unchanged += count(outcomes, 'unchanged');
@@ -116,18 +119,20 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
   return {
     due: limit => {
       writeRows();
-      return rows.due(organizationId, now(), limit);
+      const due = rows.due(organizationId, now(), limit);
+      wanted = new Map(due.map(row => [row.retirement_id, row.retirement_version]));
+      return due;
     },
     store: async (retirementId, body, askedAt) => {
+      const moment = momentOf(retirementId, askedAt);
       const file = await folder.save(retirementId, body);
-      saved.push({ retirementId, askedAt, file });
+      saved.push({ moment, file });
       if (saved.length >= ROWS_AT_ONCE) writeRows();
     },
-    unavailable: (retirementId, askedAt) =>
-      writeOne(() => rows.unavailable({ organizationId, retirementId, askedAt })),
+    unavailable: (retirementId, askedAt) => writeOne(() => rows.unavailable(momentOf(retirementId, askedAt))),
     fail: (retirementId, { code, message }, askedAt) => {
       failed += 1;
-      writeOne(() => rows.fail({ organizationId, retirementId, askedAt }, `${code}: ${message}`));
+      writeOne(() => rows.fail(momentOf(retirementId, askedAt), `${code}: ${message}`));
     },
     finish: traffic => {
       writeRows();

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
@@ -21,8 +21,12 @@ async function certificateScene(maxBytes = 10_000) {
   const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
   await folder.open();
   const store = createCertificateStore(scene.mirror.books, folder, () => scene.clock.at);
-  const begin = (claim = 1) =>
-    store.begin({ organizationId: 'organization-1', claim, startedAt: scene.clock.at, trigger: 'schedule' });
+  const begin = (claim = 1) => {
+    const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
+    const walk = store.begin({ ...request, trigger: 'schedule' });
+    walk.due(2_000);
+    return walk;
+  };
   return { ...scene, files, folder, store, begin };
 }
 
@@ -105,8 +109,8 @@ test('T50 a bad answer later leaves the good copy, says so and is tried again', 
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
   await storeOne(scene, 'good');
-  const walk = scene.begin();
   scene.clock.at += 30 * DAY;
+  const walk = scene.begin();
   await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
     code: 'certificate_not_pdf',
   });
@@ -218,6 +222,26 @@ test('files that are stored at once all get their rows, though rows are written 
     100,
   );
 });
+
+test.each([
+  ['no certificate', async (walk: CertificateWalk, at: number) => walk.unavailable('r-1', at)],
+  ['a fault', async (walk: CertificateWalk, at: number) => walk.fail('r-1', { code: 'x', message: 'y' }, at)],
+  ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
+])(
+  'T52 %s is not the last word where the retirement changed while it was asked for',
+  async (_name, answer) => {
+    const scene = await certificateScene();
+    await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
+    await scene.store.enter();
+    const walk = scene.begin();
+    await scene.read('retirements', [retirement('r-1', { beneficiary: 'Grace' })]);
+    await scene.store.enter();
+    await answer(walk, scene.clock.at);
+    expect(walk.due(10)).toMatchObject([{ retirement_id: 'r-1' }]);
+    await walk.store('r-1', pdf('new'), scene.clock.at);
+    expect(walk.due(10)).toEqual([]);
+  },
+);
 
 test('a sync in full makes every certificate due again', async () => {
   const scene = await certificateScene();
