@@ -74,9 +74,21 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 }
 
 async function mintFor(mint: TokenMint, installationId: string): Promise<InstallationAccessToken> {
-  const minted = await mint.createInstallationToken(installationId);
+  const minted = await mint.createInstallationToken(installationId).catch(error => {
+    throw isNotFound(error) ? gone(error) : error;
+  });
   if (belongsTo(minted.installationId, installationId)) return minted;
   throw new RegistryError('bad_answer', 'The access token is for another installation');
+}
+
+/** Whoever asked for something else must not take it for the answer to that. */
+function gone({ status, registryMessage, message }: RegistryError): RegistryError {
+  const text = `no access token for the installation: ${message}`;
+  return new RegistryError('installation_gone', text, { status, registryMessage });
+}
+
+function isNotFound(error: unknown): error is RegistryError {
+  return error instanceof RegistryError && error.code === 'not_found';
 }
 
 /** The registry need not say whom a token is for, and the caller need not know. */

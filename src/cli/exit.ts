@@ -40,6 +40,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   bad_answer: EXIT.unreachable,
   too_large: EXIT.unreachable,
   not_found: EXIT.checkFailed,
+  installation_gone: EXIT.notAuthorized,
   conflict: EXIT.checkFailed,
   outcome_unknown: EXIT.checkFailed,
   invalid: EXIT.usage,

@@ -20,6 +20,8 @@ export function adviceFor(code: string, call: string, candidates: readonly unkno
     if (permission === null) return [];
     return [`It needs ${permission}. "carbon-mirror installations list --live" shows what was granted.`];
   }
+  if (code === 'installation_gone')
+    return ['The app is not installed there: see "carbon-mirror installations list --live".'];
   if (code === 'unauthorized')
     return ['The registry does not take the app id with this key: see "carbon-mirror doctor".'];
   if (code === 'outcome_unknown') {

@@ -4,6 +4,8 @@ export const REGISTRY_ERROR_CODES = [
   'unauthorized',
   'forbidden',
   'not_found',
+  /** No access token is to be had, because the installation is not there: nothing is known of what was asked for. */
+  'installation_gone',
   'conflict',
   /** The registry refused what was sent (400, 422 and their like). */
   'invalid',

@@ -1,5 +1,5 @@
 import type { Client } from '../auth/client.js';
-import { RegistryError } from '../registry/errors.js';
+import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import type { Installation } from '../registry/model.js';
 import type { ReadOptions } from '../registry/reading.js';
 
@@ -47,13 +47,17 @@ export async function readAccess(
   return { state: issued === null ? 'suspended' : 'active', installation, organizationId };
 }
 
-/** One call: whether a suspended installation still is. */
+/** One call: whether a suspended installation still is. One that is gone is not. */
 export async function isStillSuspended(tokens: Client['tokens'], installationId: string): Promise<boolean> {
   tokens.forget(installationId);
-  return (await orNull('forbidden', tokens.installation(installationId).get())) === null;
+  const asked = tokens.installation(installationId).get();
+  const isRefused = async () => (await orNull('forbidden', asked)) === null;
+  return (await orNull('installation_gone', isRefused())) ?? false;
 }
 
-async function orNull<T>(code: 'forbidden' | 'not_found', asked: Promise<T>): Promise<T | null> {
+type Refusal = Extract<RegistryErrorCode, 'forbidden' | 'not_found' | 'installation_gone'>;
+
+async function orNull<T>(code: Refusal, asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {

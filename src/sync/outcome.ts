@@ -84,6 +84,8 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   unexpected: { act: 'retry', reach: 'resource' },
   /** A second try was made with a new token already; a third would be a loop. */
   unauthorized: { act: 'park', reach: 'run' },
+  /** The next look at the installation finds out what has become of it. */
+  installation_gone: { act: 'retry', reach: 'run' },
   /** Not one of these calls can be right the next time. */
   bad_request: { act: 'bury', reach: 'resource' },
   outcome_unknown: { act: 'bury', reach: 'resource' },

@@ -141,12 +141,12 @@ describe('against the sandbox', () => {
     expect(mints()).toBe(2);
   });
 
-  it('T40 an uninstalled one is not found', async () => {
+  it('T40 an uninstalled one is gone, which says nothing of what was asked for', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { client } = connect(sandbox.url, app, Date.now);
     sandbox.registry.installations.uninstall(installationId);
     const ours = client.organization(installationId, organization.id);
-    await expect(ours.readOrganization()).rejects.toMatchObject({ code: 'not_found' });
+    await expect(ours.readOrganization()).rejects.toMatchObject({ code: 'installation_gone' });
   });
 });

@@ -14,6 +14,7 @@ test('every error of the client has an exit code and no stack trace', () => {
     unauthorized: 4,
     forbidden: 4,
     not_found: 3,
+    installation_gone: 4,
     conflict: 3,
     invalid: 2,
     rate_limited: 5,

@@ -102,6 +102,22 @@ test('T53 an unclaimed retirement has none: asked again daily, then more rarely,
   expect(calls('/pdf')).toBe(3);
 });
 
+test('T53 an uninstall in the middle of a walk says of no certificate that there is none', async () => {
+  const { program, organizationId, installationId, retire, calls } = await startInstalled();
+  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
+  for (let retirement = 0; retirement < 20; retirement++) retire(0.5);
+  await expect.poll(() => calls('/pdf'), { interval: 5 }).toBeGreaterThan(0);
+  program.registry.deliveries.behave({ hold: true });
+  program.registry.installations.uninstall(installationId);
+  await expect.poll(() => calls('/accessTokens'), { interval: 5 }).toBeGreaterThan(1);
+  await expect.poll(() => program.worker().running()).toBe(0);
+  program.registry.deliveries.release();
+  program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  await program.reconcile();
+  expect(new Set(certificates(program).map(row => Object(row)['state']))).toEqual(new Set(['stored']));
+});
+
 test('a full sync asks for every certificate again, and an unchanged one stays the file it is', async () => {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   for (let retirement = 0; retirement < 3; retirement++) retire(1);

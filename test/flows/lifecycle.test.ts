@@ -92,6 +92,17 @@ test('T40 an uninstalled organization is frozen, and no token is asked for again
   expect(calls('/accessTokens')).toBe(mints);
 });
 
+test('a suspended installation whose end no webhook announced is found gone by the schedule', async () => {
+  const { program, installationId } = await startInstalled();
+  program.registry.installations.suspend(installationId);
+  await program.rest();
+  program.registry.deliveries.behave({ drop: 1 });
+  program.registry.installations.uninstall(installationId);
+  await program.reconcile();
+  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
+  expect(program.inbox.countJobs()).toMatchObject({ ready: 0, buried: 0 });
+});
+
 test('a new installation of the same organization goes on where the old one ended', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
