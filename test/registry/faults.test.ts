@@ -45,7 +45,7 @@ describe('T33 an answer that does not end well', () => {
     const server = await listenRaw(() => undefined);
     const error = await failure(httpTo(server.url, short).call(call));
     expect(error).toMatchObject({ code: 'timeout', mayHaveHappened: true });
-    await until(() => server.closed() === 1);
+    await until(() => server.closed() >= 1);
   });
 
   for (const head of [
@@ -60,7 +60,7 @@ describe('T33 an answer that does not end well', () => {
         socket.on('close', () => clearInterval(drip));
       });
       expect((await failure(httpTo(server.url, short).call(call))).code).toBe('timeout');
-      await until(() => server.closed() === 1);
+      await until(() => server.closed() >= 1);
     });
   }
 
@@ -73,7 +73,7 @@ describe('T33 an answer that does not end well', () => {
     const patient = { deadlineMs: 10_000, streamDeadlineMs: 500 };
     const { body } = await httpTo(server.url, patient).stream(call);
     expect((await failure(drain(body))).code).toBe('timeout');
-    await until(() => server.closed() === 1);
+    await until(() => server.closed() >= 1);
   });
 
   for (const [name, bytes] of [
