@@ -1,6 +1,8 @@
 import type { Pages } from './pages.js';
 import type { HeldPage, Staging } from './staging.js';
 
+type Sight = Pick<Staging<{ document: string }>, 'seen' | 'see'>;
+
 /** The pages of one pass: which were known, which moved, and what is to be remembered of them. */
 export class HeldPages {
   readonly #visited = new Set<number>();
@@ -25,15 +27,21 @@ export class HeldPages {
     return this.#held.length;
   }
 
-  /** A page that stands as it stood is known by its digest, and so are the rows on it. */
-  skip(page: number, digest: string, staging: Pick<Staging<{ document: string }>, 'seen' | 'see'>): boolean {
+  /**
+   * A page that stands as it stood is known by its digest, and so are the rows on it: the answer is null.
+   * For any other one it is the versions that stood there.
+   */
+  visit(page: number, digest: string, staging: Sight): readonly number[] | null {
     this.#visited.add(page);
     this.#last = Math.max(this.#last, page);
     const stored = this.#trusted ? this.#pages.get(page) : undefined;
     const isKnown = stored?.digest === digest && !stored.versions.some(version => staging.seen.has(version));
-    if (isKnown) staging.see(stored.versions);
-    else this.moved += 1;
-    return isKnown;
+    if (isKnown) {
+      staging.see(stored.versions);
+      return null;
+    }
+    this.moved += 1;
+    return stored?.versions ?? [];
   }
 
   hold(page: HeldPage): void {

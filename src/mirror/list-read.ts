@@ -76,10 +76,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async writePage(page: number, items: readonly Item[]): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const digest = digestOf(items);
-    if (this.#pages.skip(page, digest, this.#staging)) return { fresh: items.length, repeated: 0 };
+    const before = this.#pages.visit(page, digest, this.#staging);
+    if (before === null) return { fresh: items.length, repeated: 0 };
     this.#staging.demandDistinct(items);
     const held = { number: page, digest, versions: Array.from(items, () => 0), waiting: 0 };
-    const result = await this.#compare(items, held);
+    const result = await this.#compare(items, held, before);
     this.#pages.hold(held);
     await this.#showPages();
     return result;
@@ -87,7 +88,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   async writeBatch(items: readonly Item[]): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
-    const result = await this.#compare(items.filter(this.#parts.admits), null);
+    const result = await this.#compare(items.filter(this.#parts.admits), null, []);
     if (this.#staging.size > AT_ONCE) this.#showsEarly = true;
     if (this.#showsEarly && this.#staging.size >= SLICE) await this.#applyAll();
     return result;
@@ -119,11 +120,15 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#parts.run.abandon(fault, traffic);
   }
 
-  async #compare(items: readonly Item[], page: HeldPage | null): Promise<PageResult> {
+  async #compare(
+    items: readonly Item[],
+    page: HeldPage | null,
+    likely: readonly number[],
+  ): Promise<PageResult> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += SLICE) {
       if (start > 0) await pause();
-      this.#staging.compare(items.slice(start, start + SLICE), page, start);
+      this.#staging.compare(items.slice(start, start + SLICE), { page, start, likely });
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };

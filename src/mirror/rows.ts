@@ -20,6 +20,8 @@ export interface Rows<Item> {
   keyOf(item: Item): Key;
   /** Those of the keys that are there, by name; one statement for all of them. */
   find(organizationId: string, keys: readonly Key[]): Map<string, Stored>;
+  /** Those of the versions that are still current. */
+  among(organizationId: string, versions: readonly number[]): Stored[];
   insert(version: number, organizationId: string, item: Item, validFrom: string, runId: number): void;
   /**
    * Moves a row to the past; false where it was not there any more.
@@ -45,16 +47,20 @@ export function createRows<Item extends { document: string }>(
   const names = ['version', scope, ...cells.map(cell => cell.name), 'valid_from', 'sync_run_id', 'document'];
   const whole = names.join(', ');
   const wanted = keyNames.map((_, index) => `value ->> ${index}`).join(', ');
-  const among =
+  const ofKeys =
     keyNames.length > 0 ? `AND (${keyNames.join(', ')}) IN (SELECT ${wanted} FROM json_each(?))` : '';
   const later =
     keyNames.length > 0 ? `AND (${keyNames.join(', ')}) > (${keyNames.map(() => '?').join(', ')})` : '';
 
   const find = db
     .prepare<string[], [number, string, ...string[]]>(
-      `SELECT ${['version', 'document', ...keyNames].join(', ')} FROM ${table} WHERE ${scope} = ? ${among}`,
+      `SELECT ${['version', 'document', ...keyNames].join(', ')} FROM ${table} WHERE ${scope} = ? ${ofKeys}`,
     )
     .raw();
+  // The plus keeps SQLite from walking all rows of the organization instead.
+  const among = db.prepare<[string, string], Stored>(
+    `SELECT version, document FROM ${table} WHERE version IN (SELECT value FROM json_each(?)) AND +${scope} = ?`,
+  );
   const insert = db.prepare<Value[]>(
     `INSERT INTO ${table} (${whole}) VALUES (${names.map(() => '?').join(', ')})`,
   );
@@ -78,9 +84,12 @@ export function createRows<Item extends { document: string }>(
   return {
     keyOf: item => descriptor.key.map(part => String(part.of(item))),
     find: (organizationId, keys) => {
+      if (keys.length === 0) return new Map();
       const found = find.all(organizationId, ...(keyNames.length > 0 ? [JSON.stringify(keys)] : []));
       return new Map(found.map(([version, document, ...key]) => [nameOf(key), { version, document }]));
     },
+    among: (organizationId, versions) =>
+      versions.length === 0 ? [] : among.all(JSON.stringify(versions), organizationId),
     insert: (version, organizationId, item, validFrom, runId) => {
       const values: Value[] = [version, organizationId];
       for (const cell of cells) values.push(cell.of(item));

@@ -19,6 +19,14 @@ interface Staged<Item> {
   readonly slot: number;
 }
 
+interface Place {
+  readonly page: HeldPage | null;
+  /** The place of the first of the items on its page. */
+  readonly start: number;
+  /** Versions among which the items may be found. */
+  readonly likely: readonly number[];
+}
+
 interface Compared<Item> {
   readonly item: Item;
   readonly name: string;
@@ -68,17 +76,27 @@ export class Staging<Item extends { document: string }> {
     this.#parts.run.counts.unchanged += versions.length;
   }
 
-  /** `start` is the place of the first of the items on its page. */
-  compare(items: readonly Item[], page: HeldPage | null, start: number): void {
+  compare(items: readonly Item[], { page, start, likely }: Place): void {
+    const find = this.#lookUp(items, likely);
+    for (const [index, item] of items.entries()) {
+      const name = nameOf(this.#parts.rows.keyOf(item));
+      this.#compareOne({ item, name, there: find(item, name), page, slot: start + index });
+    }
+  }
+
+  /** To find a row by its version costs a third of finding it by its key. Where documents are equal, so are keys. */
+  #lookUp(
+    items: readonly Item[],
+    likely: readonly number[],
+  ): (item: Item, name: string) => Stored | undefined {
     const { rows, request } = this.#parts;
+    const same = new Map(rows.among(request.organizationId, likely).map(row => [row.document, row]));
+    const others = items.filter(item => !same.has(item.document));
     const there = rows.find(
       request.organizationId,
-      items.map(item => rows.keyOf(item)),
+      others.map(item => rows.keyOf(item)),
     );
-    for (const [index, item] of items.entries()) {
-      const name = nameOf(rows.keyOf(item));
-      this.#compareOne({ item, name, there: there.get(name), page, slot: start + index });
-    }
+    return (item, name) => same.get(item.document) ?? there.get(name);
   }
 
   #compareOne({ item, name, there, page, slot }: Compared<Item>): void {
