@@ -19,7 +19,7 @@ interface Staged<Item> {
   readonly slot: number;
 }
 
-interface Place {
+interface Origin {
   readonly page: HeldPage | null;
   /** The place of the first of the items on its page. */
   readonly start: number;
@@ -76,7 +76,7 @@ export class Staging<Item extends { document: string }> {
     this.#parts.run.counts.unchanged += versions.length;
   }
 
-  compare(items: readonly Item[], { page, start, likely }: Place): void {
+  compare(items: readonly Item[], { page, start, likely }: Origin): void {
     const find = this.#lookUp(items, likely);
     for (const [index, item] of items.entries()) {
       const name = nameOf(this.#parts.rows.keyOf(item));

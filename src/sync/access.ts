@@ -1,5 +1,5 @@
 import type { Client } from '../auth/client.js';
-import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
+import { RegistryError } from '../registry/errors.js';
 import type { Installation } from '../registry/model.js';
 import type { ReadOptions } from '../registry/reading.js';
 
@@ -50,14 +50,15 @@ export async function readAccess(
 /** One call: whether a suspended installation still is. One that is gone is not. */
 export async function isStillSuspended(tokens: Client['tokens'], installationId: string): Promise<boolean> {
   tokens.forget(installationId);
-  const asked = tokens.installation(installationId).get();
-  const isRefused = async () => (await orNull('forbidden', asked)) === null;
-  return (await orNull('installation_gone', isRefused())) ?? false;
+  try {
+    return (await orNull('forbidden', tokens.installation(installationId).get())) === null;
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'installation_gone') return false;
+    throw error;
+  }
 }
 
-type Refusal = Extract<RegistryErrorCode, 'forbidden' | 'not_found' | 'installation_gone'>;
-
-async function orNull<T>(code: Refusal, asked: Promise<T>): Promise<T | null> {
+async function orNull<T>(code: 'forbidden' | 'not_found', asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
