@@ -57,11 +57,16 @@ function toRow(organization: OrganizationStatus): Row {
   };
 }
 
-/** From best to worst; what is forbidden is as it should be, not a trouble. */
+/** No trouble: it is as the organization or its registry has it. */
+const EXPECTED = ['forbidden', 'not_offered'];
+
+/** From best to worst. */
 const STATES = [
   'current',
   'forbidden',
+  'not_offered',
   'late',
+  'behind',
   'partial',
   'never_read',
   'doubtful',
@@ -71,7 +76,7 @@ const STATES = [
 ];
 
 function worst(resources: readonly ResourceStatus[]): string {
-  const rank = (state: string) => (state === 'forbidden' ? 0 : STATES.indexOf(state));
+  const rank = (state: string) => (EXPECTED.includes(state) ? 0 : STATES.indexOf(state));
   const found = resources.reduce(
     (sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar),
     'current',

@@ -6,7 +6,12 @@ export interface InboxTables {
   signed_texts: SignedTextsTable;
   jobs: JobsTable;
   claims: ClaimsTable;
+  processes: ProcessesTable;
+  refusals: RefusalsTable;
 }
+
+export const PROCESS_ROLES = ['receive', 'work'] as const;
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
 export const VERDICTS = ['accepted', 'set_aside'] as const;
 export type Verdict = (typeof VERDICTS)[number];
@@ -64,6 +69,24 @@ interface JobsTable {
 interface ClaimsTable {
   id: number;
   last: number;
+}
+
+interface ProcessesTable {
+  id: Generated<number>;
+  role: ProcessRole;
+  host: string;
+  pid: number;
+  started_at: string;
+  seen_at: string;
+}
+
+interface RefusalsTable {
+  minute: string;
+  reason: string;
+  status: number;
+  header_prefix: string;
+  posts: number;
+  newest_at: string;
 }
 
 export type DeliveryRow = Selectable<DeliveriesTable>;

@@ -19,6 +19,7 @@ export interface MirrorTables {
   fences: { organization_id: string; lane: string; claim: number };
   sync_runs: SyncRunsTable;
   resource_states: ResourceStatesTable;
+  announcements: { organization_id: string; resource: string; announced_at: string };
   read_pages: {
     organization_id: string;
     resource: string;
@@ -80,15 +81,17 @@ export interface MirrorTables {
 }
 
 export const FRESHNESS_STATES = [
-  'current',
-  'late',
-  'partial',
-  'doubtful',
-  'failing',
-  'forbidden',
   'suspended',
   'uninstalled',
+  'forbidden',
+  'not_offered',
   'never_read',
+  'doubtful',
+  'partial',
+  'failing',
+  'behind',
+  'late',
+  'current',
 ] as const;
 export type FreshnessState = (typeof FRESHNESS_STATES)[number];
 
@@ -104,6 +107,7 @@ interface OriginTable {
   app_id: string;
   schedule_seconds: number;
   created_at: string;
+  watched_at: string | null;
 }
 
 interface SyncRunsTable {
@@ -137,6 +141,12 @@ interface ResourceStatesTable {
   error_code: string | null;
   error: string | null;
   forbidden_at: string | null;
+  refusals: number;
+  not_offered_at: string | null;
+  answer_status: number | null;
+  answer_form: string | null;
+  answered_at: string | null;
+  page_size: number | null;
   open_run: number | null;
   doubted_at: string | null;
   doubted: Uint8Array | null;
@@ -168,6 +178,8 @@ interface FreshnessView {
   drift: number;
   attempted_at: string | null;
   error: string | null;
+  announced_at: string | null;
+  watched_at: string | null;
 }
 
 interface Sums {

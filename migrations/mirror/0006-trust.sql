@@ -1,0 +1,129 @@
+CREATE TEMP TABLE origin_before AS SELECT * FROM origin;
+DROP TABLE origin;
+
+-- The one registry that this mirror was filled from. It refuses any other. One row.
+CREATE TABLE origin (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1), -- always 1
+  base_url TEXT NOT NULL, -- address of the registry
+  app_id TEXT NOT NULL, -- the app that reads it
+  schedule_seconds INTEGER NOT NULL DEFAULT 900, -- time between two scheduled reads; twice as old is late
+  created_at TEXT NOT NULL, -- when the mirror was first filled
+  watched_at TEXT -- the latest sign of life of any worker; one comes every 15 seconds
+) STRICT;
+INSERT INTO origin (only_row, base_url, app_id, schedule_seconds, created_at)
+SELECT only_row, base_url, app_id, schedule_seconds, created_at FROM origin_before;
+DROP TABLE origin_before;
+
+CREATE TEMP TABLE resource_states_before AS SELECT * FROM resource_states;
+DROP TABLE resource_states;
+
+-- What is known of each resource of each organization. People read the view "freshness" instead.
+CREATE TABLE resource_states (
+  organization_id TEXT NOT NULL, -- whose resource
+  resource TEXT NOT NULL, -- what is read
+  rows INTEGER NOT NULL DEFAULT 0, -- rows that are there now
+  first_complete_at TEXT, -- end of the first complete read; what was before it is not known. Its start, where that read was made before migration 0006
+  complete_at TEXT, -- start of the last complete read; null before the first
+  attempted_at TEXT, -- start of the latest read, however it ended
+  outcome TEXT CHECK (outcome IN ('complete', 'partial', 'doubtful', 'failed')), -- how the latest read ended
+  error_code TEXT, -- code of what went wrong with it
+  error TEXT, -- what went wrong with it, in words
+  forbidden_at TEXT, -- since when the permission is missing, or since when it is refused all the same; null where it may be read
+  refusals INTEGER NOT NULL DEFAULT 0, -- refusals in a row of what should be permitted; each is believed for longer than the one before
+  not_offered_at TEXT, -- since when the registry has answered that there is no such thing for this organization; null where it offers it
+  answer_status INTEGER, -- HTTP status of the latest answer; null before the first
+  answer_form TEXT, -- form of the latest answer: list, pages, object, none or unusable
+  answered_at TEXT, -- when the latest answer came
+  page_size INTEGER, -- rows that it was asked for a page, where the registry refuses as many as we ask for; null elsewhere
+  open_run INTEGER, -- the sync run that has written and not ended; null between runs
+  doubted_at TEXT, -- start of the complete read that lacked most rows; null where none waits for a second one
+  doubted BLOB, -- the versions that it lacked, a packed set
+  drift INTEGER NOT NULL DEFAULT 0, -- changes so far that no delivery had announced
+  drift_at TEXT, -- start of the read that found the latest of them
+  duration_ms INTEGER, -- how long the last complete read took
+  stamp_at TEXT, -- the latest instant given to a row of it; the next one is later, whatever the clock says
+  read_claim INTEGER, -- claim of the newest read that has written
+  read_at TEXT, -- start of that read
+  PRIMARY KEY (organization_id, resource)
+) STRICT;
+INSERT INTO resource_states (organization_id, resource, rows, first_complete_at, complete_at, attempted_at, outcome, error_code, error, forbidden_at, open_run, doubted_at, doubted, drift, drift_at, duration_ms, stamp_at, read_claim, read_at)
+SELECT organization_id, resource, rows, first_complete_at, complete_at, attempted_at, outcome, error_code, error, forbidden_at, open_run, doubted_at, doubted, drift, drift_at, duration_ms, stamp_at, read_claim, read_at FROM resource_states_before;
+DROP TABLE resource_states_before;
+
+-- What was announced and not read yet: for each resource the oldest delivery that no complete read has answered.
+-- A worker copies it from the inbox every 15 seconds; a row that a read has answered since says nothing any more.
+CREATE TABLE announcements (
+  organization_id TEXT NOT NULL, -- whose resource
+  resource TEXT NOT NULL, -- what is to be read
+  announced_at TEXT NOT NULL, -- when the delivery came
+  PRIMARY KEY (organization_id, resource)
+) STRICT, WITHOUT ROWID;
+
+DROP VIEW freshness;
+
+-- How far each resource of each organization can be trusted at this moment.
+CREATE VIEW freshness (
+  organization_id, -- whose resource
+  resource, -- what is read
+  state, -- suspended, uninstalled, forbidden, not_offered, never_read, doubtful, partial, failing, behind, late or current: the first that fits
+  complete_at, -- start of the last complete read; null before the first
+  age_seconds, -- how long ago that was
+  rows, -- rows that are there now; of the certificates those that are stored
+  drift, -- changes so far that no delivery had announced
+  attempted_at, -- start of the latest read, however it ended
+  error, -- what is wrong; null where nothing is
+  announced_at, -- the oldest delivery that no read has answered, once it is some seconds old; null where none waits
+  watched_at -- the latest sign of life of any worker; null before the first
+) AS
+WITH access AS (
+  SELECT organization_id, CASE
+    WHEN max(state = 'active') THEN 'active'
+    WHEN max(state = 'suspended') THEN 'suspended'
+    ELSE 'uninstalled'
+  END AS state
+  FROM installations
+  GROUP BY organization_id
+),
+waiting AS (
+  SELECT r.organization_id, r.resource, a.announced_at, o.watched_at, o.schedule_seconds, CASE
+    WHEN unixepoch('now') - unixepoch(a.announced_at) > 60 THEN 'a delivery of ' || a.announced_at || ' is not read yet'
+    WHEN o.watched_at > r.complete_at AND unixepoch('now') - unixepoch(o.watched_at) > 60
+      THEN 'no worker has been seen since ' || o.watched_at
+  END AS why
+  FROM resource_states AS r
+  LEFT JOIN origin AS o ON true
+  LEFT JOIN announcements AS a
+    ON a.organization_id = r.organization_id AND a.resource = r.resource AND a.announced_at >= r.complete_at
+)
+SELECT r.organization_id, r.resource,
+  CASE
+    WHEN access.state IS NOT 'active' THEN coalesce(access.state, 'uninstalled')
+    WHEN r.forbidden_at IS NOT NULL THEN 'forbidden'
+    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
+    WHEN r.complete_at IS NULL AND (r.open_run IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
+    WHEN r.complete_at IS NULL AND r.outcome = 'failed' THEN 'failing'
+    WHEN r.complete_at IS NULL THEN 'never_read'
+    WHEN r.doubted_at IS NOT NULL THEN 'doubtful'
+    WHEN r.open_run IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
+    WHEN r.outcome = 'failed' THEN 'failing'
+    WHEN w.why IS NOT NULL THEN 'behind'
+    WHEN unixepoch('now') - unixepoch(r.complete_at) NOT BETWEEN 0
+      AND 2 * max(coalesce(w.schedule_seconds, 900), coalesce(r.duration_ms, 0) / 100) THEN 'late'
+    ELSE 'current'
+  END,
+  r.complete_at, unixepoch('now') - unixepoch(r.complete_at),
+  CASE r.resource
+    WHEN 'projects' THEN (
+      SELECT count(*) FROM project_references AS n JOIN projects AS p ON p.id = n.project_id
+      WHERE n.organization_id = r.organization_id
+    )
+    WHEN 'certificates' THEN (
+      SELECT coalesce(sum(certificates), 0) FROM certificate_sums AS c
+      WHERE c.organization_id = r.organization_id AND c.state = 'stored'
+    )
+    ELSE r.rows
+  END,
+  r.drift, r.attempted_at, coalesce(r.error, w.why), w.announced_at, w.watched_at
+FROM resource_states AS r
+JOIN waiting AS w ON w.organization_id = r.organization_id AND w.resource = r.resource
+LEFT JOIN access ON access.organization_id = r.organization_id;
