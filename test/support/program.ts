@@ -230,7 +230,17 @@ function open(folder: string, family: 'inbox' | 'mirror', time: TestTime): Sqlit
     db.close();
   });
   migrate(db, family, new Date(time.now()).toISOString());
+  tellTime(db, time);
   return db;
+}
+
+/** Views ask SQLite for the time: here they are told the time that the test moves. */
+function tellTime(db: Sqlite, { now }: TestTime): void {
+  db.function('unixepoch', { varargs: true }, (when: unknown, precision?: unknown) => {
+    const atMs = when === 'now' ? now() : Date.parse(String(when));
+    if (Number.isNaN(atMs)) return null;
+    return precision === 'subsec' ? atMs / 1000 : BigInt(Math.floor(atMs / 1000));
+  });
 }
 
 async function openDoor(inbox: Inbox, time: TestTime) {
