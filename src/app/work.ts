@@ -4,7 +4,6 @@ import type { WorkSettings } from '../config/settings.js';
 import { migrateFile } from '../database/migrate.js';
 import { openDatabase } from '../database/open.js';
 import { createInbox } from '../inbox/inbox.js';
-import { watchCommits } from '../inbox/wake.js';
 import { createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
@@ -88,7 +87,6 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       schedule: settings.syncSchedule,
       concurrency: settings.workerConcurrency,
       log,
-      watch: changed => watchCommits(inboxDb, changed),
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });
     sync.start();

@@ -6,6 +6,7 @@ import { createPrune, type Pruned } from './prune.js';
 import { createReports, type Reports } from './reports.js';
 import { createSettlements, type Settlements } from './settle.js';
 import { createWaiting, type Waiting } from './waiting.js';
+import { createWake, type Wake } from './wake.js';
 
 export interface Inbox extends Claims, Settlements, Reports, Waiting {
   readonly acceptDeliveries: AcceptDeliveries;
@@ -13,6 +14,8 @@ export interface Inbox extends Claims, Settlements, Reports, Waiting {
   enqueue(job: NewJob, now: number): number;
   /** The same, unless a job with this key was ever asked for: two workers never double what the schedule wants. */
   enqueueOnce(job: NewJob, now: number): number | null;
+  /** Calls back soon after there may be something to do, whoever asked for it. Answers how to stop. */
+  readonly watch: Wake['watch'];
   /** Remove one batch of what is older than the retention; null when nothing was left to remove. */
   prune(now: number, retentionDays: number): Pruned | null;
 }
@@ -21,15 +24,20 @@ export interface Inbox extends Claims, Settlements, Reports, Waiting {
 export function createInbox(db: Sqlite): Inbox {
   const enqueue = createEnqueue(db);
   const waiting = createWaiting(db);
+  const settlements = createSettlements(db);
+  const { watch, asking } = createWake(db);
   return {
     ...waiting,
     ...createClaims(db),
-    ...createSettlements(db),
+    ...settlements,
     ...createReports(db),
-    acceptDeliveries: createAcceptDeliveries(db),
-    enqueue: (job, now) => write(db, () => enqueue(job, now)),
-    enqueueOnce: (job, now) =>
+    acceptDeliveries: asking(createAcceptDeliveries(db)),
+    enqueue: asking((job, now) => write(db, () => enqueue(job, now))),
+    enqueueOnce: asking((job, now) =>
       write(db, () => (waiting.hasJobWithKey(job.dedupeKey) ? null : enqueue(job, now))),
+    ),
+    retryBuried: asking((id, now) => settlements.retryBuried(id, now)),
     prune: createPrune(db),
+    watch,
   };
 }

@@ -40,8 +40,6 @@ export interface WorkerOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Log;
-  /** Calls back soon after another process has committed to the inbox; answers how to stop. */
-  readonly watch: (changed: () => void) => () => void;
   readonly leaseMs?: number;
   /** How long a stop waits for runs to end; one that hangs in a call is given back all the same. */
   readonly graceMs?: number;
@@ -204,7 +202,7 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     start() {
       started = true;
-      unwatch = options.watch(pump);
+      unwatch = inbox.watch(pump);
       renewal = setInterval(renew, leaseMs / 3);
       pump();
     },

@@ -7,7 +7,6 @@ import { createClient } from '../../dist/auth/client.js';
 import { migrateFile } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
 import { createInbox } from '../../dist/inbox/inbox.js';
-import { watchCommits } from '../../dist/inbox/wake.js';
 import { createCertificateStore } from '../../dist/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../dist/mirror/certificates.js';
 import { createMirror } from '../../dist/mirror/mirror.js';
@@ -71,7 +70,6 @@ const worker = createWorker({
   random: Math.random,
   concurrency: 4,
   log: { info: () => {}, warn: fields => process.stderr.write(`${JSON.stringify(fields)}\n`) },
-  watch: changed => watchCommits(inboxDb, changed),
   onEnded: event => ended.push(event),
 });
 mirror.checkOrigin(url, appId);

@@ -5,7 +5,6 @@ import { openDatabase } from '../../src/database/open.js';
 import { backoffMs, MAX_BACKOFF_MS } from '../../src/inbox/backoff.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { watchCommits } from '../../src/inbox/wake.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { until } from '../support/wait.js';
 
@@ -25,7 +24,7 @@ describe('backing off', () => {
 });
 
 describe('waking up', () => {
-  test('follows a commit of another connection, not one of its own and not silence', async () => {
+  test('follows a commit of another connection and a job that this one asks for, but no other write and not silence', async () => {
     const folder = temporaryFolder();
     const ours = temporaryInbox(folder);
     const theirs = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 1000 });
@@ -33,19 +32,22 @@ describe('waking up', () => {
       theirs.close();
     });
     let woken = 0;
-    const stop = watchCommits(ours, () => {
+    const inbox = createInbox(ours);
+    const stop = inbox.watch(() => {
       woken += 1;
     });
     onTestFinished(stop);
-    createInbox(ours).enqueue(installationJob('ours', null, 'worker'), NOON);
+    inbox.raiseClaims(7);
     await new Promise(resolve => setTimeout(resolve, 100));
     expect(woken).toBe(0);
     createInbox(theirs).enqueue(installationJob('theirs', null, 'delivery'), NOON);
     await until(() => woken === 1, 'the poller to see the commit');
+    inbox.enqueue(installationJob('ours', null, 'worker'), NOON);
+    await until(() => woken === 2, 'the poller to see our own job');
     stop();
     createInbox(theirs).enqueue(installationJob('later', null, 'delivery'), NOON);
     await new Promise(resolve => setTimeout(resolve, 100));
-    expect(woken).toBe(1);
+    expect(woken).toBe(2);
   });
 });
 

@@ -9,7 +9,6 @@ import { openDatabase, type Sqlite } from '../../src/database/open.js';
 import { createGroupCommit } from '../../src/inbox/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { storeGroup } from '../../src/inbox/store-group.js';
-import { watchCommits } from '../../src/inbox/wake.js';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { createMirror } from '../../src/mirror/mirror.js';
@@ -107,7 +106,6 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       now: time.now,
       random: () => 0,
       log: { info: () => {}, warn: () => {} },
-      watch: changed => watchCommits(databases.inbox, changed),
       onEnded: event => ended.push(event),
       ...options.worker,
       ...extra,

@@ -8,7 +8,6 @@ const OPTIONS = {
   schedule: '*/15 * * * *',
   concurrency: 2,
   log: { info: () => {}, warn: () => {} },
-  watch: () => () => {},
 };
 
 test('a mirror that was filled from one registry refuses every other', async () => {

@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { watchCommits } from '../../src/inbox/wake.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -28,7 +27,6 @@ function startWorker(folder: string, perform: Perform, overrides: Partial<Worker
     now: Date.now,
     random: () => 0,
     log: QUIET,
-    watch: changed => watchCommits(db, changed),
     ...overrides,
   });
   onTestFinished(() => worker.stop());
@@ -55,6 +53,19 @@ test('a worker wakes for a delivery that another connection stored', async () =>
   const now = Date.now();
   inbox.acceptDeliveries([acceptedDelivery({ receivedAt: now, installationId: 'i7' })], now);
   expect(await done).toBe('i7');
+});
+
+test('a worker at rest wakes for a job that its own process asks for', async () => {
+  const { folder } = newInbox();
+  const inbox = createInbox(connect(folder));
+  const done: (string | null)[] = [];
+  const perform: Perform = async ({ job }) => {
+    done.push(job.installationId);
+    return 'read';
+  };
+  startWorker(folder, perform, { inbox });
+  ask(inbox, 'i8');
+  await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
 test('T63 with four workers no installation is ever worked on twice at once, and nothing is left over', async () => {
@@ -124,7 +135,6 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
       now: () => now,
       random: () => 0,
       log: QUIET,
-      watch: () => () => {},
     });
     killed.start();
     await new Promise(resolve => setImmediate(resolve));
@@ -150,7 +160,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
       done.push(job.dedupeKey);
       return 'read';
     };
-    startWorker(folder, perform, { now: () => clock++, watch: () => () => {} });
+    startWorker(folder, perform, { now: () => clock++ });
     await expect.poll(() => done.length, { timeout: 2000, interval: 2 }).toBe(1);
   },
 );
