@@ -21,13 +21,13 @@ export async function writeRows(
 }
 
 export async function writeValue(io: Io, value: unknown): Promise<void> {
-  await emit(io, `${JSON.stringify(value, plain, 2)}\n`);
+  await emit(io, `${jsonText(value, 2)}\n`);
 }
 
 async function writeJson(io: Io, rows: Iterable<Row> | AsyncIterable<Row>): Promise<number> {
   let count = 0;
   for await (const row of rows) {
-    await emit(io, `${count === 0 ? '[' : ','}\n${JSON.stringify(row, plain)}`);
+    await emit(io, `${count === 0 ? '[' : ','}\n${jsonText(withoutBytes(row))}`);
     count++;
   }
   await emit(io, count === 0 ? '[]\n' : '\n]\n');
@@ -53,15 +53,16 @@ async function writeTable(
   columns: readonly string[],
   rows: Iterable<Row> | AsyncIterable<Row>,
 ): Promise<number> {
-  const measured: Row[] = [];
+  const measured: TableCell[][] = [];
   let layout: Layout | null = null;
   let count = 0;
   for await (const row of rows) {
     count++;
+    const cells = columns.map(name => tableCell(row[name]));
     if (layout !== null) {
-      await emit(io, line(layout, row));
+      await emit(io, line(layout, cells));
     } else {
-      measured.push(row);
+      measured.push(cells);
       if (measured.length === ROWS_MEASURED) layout = await writeHead(io, columns, measured);
     }
   }
@@ -69,56 +70,63 @@ async function writeTable(
   return count;
 }
 
+/** Cut to what is shown, so that a long value is not kept for the sake of a few characters. */
+interface TableCell {
+  readonly text: string;
+  readonly width: number;
+  readonly isNumeric: boolean;
+}
+
 interface Layout {
-  readonly columns: readonly string[];
   readonly widths: readonly number[];
   readonly right: readonly boolean[];
 }
 
-async function writeHead(io: Io, columns: readonly string[], rows: readonly Row[]): Promise<Layout> {
+async function writeHead(
+  io: Io,
+  columns: readonly string[],
+  rows: readonly (readonly TableCell[])[],
+): Promise<Layout> {
+  const names = columns.map(tableCell);
   const layout = {
-    columns,
-    widths: columns.map(name =>
-      Math.max(name.length, ...rows.map(row => Math.min(width(tableCell(row[name])), WIDEST_CELL))),
-    ),
-    right: columns.map(name => rows.length > 0 && rows.every(row => isNumeric(row[name]))),
+    widths: names.map((name, index) => Math.max(name.width, ...rows.map(row => row[index]?.width ?? 0))),
+    right: names.map((_, index) => rows.length > 0 && rows.every(row => row[index]?.isNumeric)),
   };
-  const title = line(layout, Object.fromEntries(columns.map(name => [name, name])));
+  const title = line(layout, names);
   await emit(io, colours(io) ? `${styleText('bold', title.trimEnd(), { validateStream: false })}\n` : title);
   for (const row of rows) await emit(io, line(layout, row));
   return layout;
 }
 
-function line(layout: Layout, row: Row): string {
-  const cells = layout.columns.map((name, index) => {
-    const text = shorten(tableCell(row[name]));
-    const space = ' '.repeat(Math.max(0, (layout.widths[index] ?? 0) - width(text)));
+function line(layout: Layout, cells: readonly TableCell[]): string {
+  const padded = cells.map(({ text, width }, index) => {
+    const space = ' '.repeat(Math.max(0, (layout.widths[index] ?? 0) - width));
     return layout.right[index] ? space + text : text + space;
   });
-  return `${cells.join('  ').trimEnd()}\n`;
+  return `${padded.join('  ').trimEnd()}\n`;
 }
 
-function isNumeric(cell: Cell): boolean {
-  return cell === null || cell === undefined || typeof cell === 'number' || typeof cell === 'bigint';
+function tableCell(cell: Cell): TableCell {
+  if (cell === null || cell === undefined) return { text: '-', width: 1, isNumeric: true };
+  const start = asText(startOf(cell)).replace(CONTROL, ' ');
+  const characters = Array.from(start);
+  const isWhole = characters.length <= WIDEST_CELL;
+  return {
+    text: isWhole ? start : `${characters.slice(0, WIDEST_CELL - 1).join('')}…`,
+    width: Math.min(characters.length, WIDEST_CELL),
+    isNumeric: typeof cell === 'number' || typeof cell === 'bigint',
+  };
 }
 
-function tableCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return '-';
-  return asText(cell).replace(CONTROL, ' ');
+/** More of it than is shown, however its characters are made of code units. */
+function startOf<T extends NonNullable<Cell>>(cell: T): T | string | Uint8Array {
+  if (typeof cell === 'string') return cell.slice(0, 4 * WIDEST_CELL);
+  return cell instanceof Uint8Array ? cell.subarray(0, WIDEST_CELL) : cell;
 }
 
 /** Control characters, and those that turn the direction of text: a name must not redraw the terminal. */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-function shorten(cell: string): string {
-  const characters = Array.from(cell);
-  return characters.length <= WIDEST_CELL ? cell : `${characters.slice(0, WIDEST_CELL - 1).join('')}…`;
-}
-
-function width(cell: string): number {
-  return Array.from(cell).length;
-}
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function asText(cell: string | number | bigint | boolean | Uint8Array): string {
   return cell instanceof Uint8Array ? `x'${Buffer.from(cell).toString('hex')}'` : String(cell);
@@ -132,10 +140,27 @@ export function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+/** JSON lets control characters from U+007F on and marks of direction stand as they are; a terminal obeys them. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, plain, indent).replace(CONTROL, character =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 function plain(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') {
-    const number = Number(value);
-    return Number.isSafeInteger(number) ? number : String(value);
-  }
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+/** A Buffer would turn itself into a list of its bytes before anybody could ask for base64. */
+function withoutBytes(row: Row): Row {
+  const cells = Object.entries(row);
+  if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return row;
+  return Object.fromEntries(
+    cells.map(([name, cell]) => [
+      name,
+      cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : cell,
+    ]),
+  );
 }

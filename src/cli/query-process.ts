@@ -1,24 +1,50 @@
+import { Worker } from 'node:worker_threads';
 import { type Files, openReader } from '../query/open.js';
 import { prepareReading, type Value } from '../query/statement-guard.js';
+import type { Watch } from './query-watch.js';
 
 /** The program of the child that runs a person's SQL. SQLite has no interrupt here, so the parent kills it. */
-export interface QueryRequest extends Files {
+export interface QueryRequest extends Files, Watch {
   readonly sql: string;
 }
 
 export type QueryAnswer =
   | { readonly columns: readonly string[] }
   | { readonly rows: readonly (readonly Value[])[]; readonly last: boolean }
-  | { readonly fault: string };
+  | { readonly fault: string; readonly isTooLarge: boolean };
 
-const HEAP_LIMIT_BYTES = 512 * 1024 * 1024;
+const MB = 1024 * 1024;
+/** A value is copied six times on its way to a terminal: these keep both processes under 512 MB together. */
+const HEAP_LIMIT_BYTES = 64 * MB;
+const MAX_ROW_BYTES = 4 * MB;
+const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
+const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG'];
+
+class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
+}
 
 process.once('message', (request: QueryRequest) => {
-  answer(request).catch((error: unknown) =>
-    send({ fault: error instanceof Error ? error.message : String(error) }),
-  );
+  watch(request);
+  answer(request).catch((error: unknown) => {
+    const { message, isTooLarge } = describe(error);
+    return send({ fault: message, isTooLarge });
+  });
 });
+
+function watch({ askerPid, timeLimitMs }: Watch): void {
+  const workerData: Watch = { askerPid, timeLimitMs };
+  new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
+}
+
+function describe(error: unknown): { readonly message: string; readonly isTooLarge: boolean } {
+  if (!(error instanceof Error)) return { message: String(error), isTooLarge: false };
+  if ('code' in error && MEMORY_CODES.includes(String(error.code))) {
+    return { message: `it needs more than ${HEAP_LIMIT_BYTES / MB} MB of memory`, isTooLarge: true };
+  }
+  return { message: error.message, isTooLarge: error instanceof TooLargeError };
+}
 
 async function answer(request: QueryRequest): Promise<void> {
   const db = openReader(request);
@@ -26,15 +52,29 @@ async function answer(request: QueryRequest): Promise<void> {
   const reading = prepareReading(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });
   let rows: Value[][] = [];
+  let bytes = 0;
   for (const row of reading.iterate()) {
+    bytes += sizeOf(row);
     rows.push(row);
-    if (rows.length === ROWS_PER_MESSAGE) {
+    if (rows.length === ROWS_PER_MESSAGE || bytes >= MESSAGE_BYTES) {
       await sendRows(rows, false);
       rows = [];
+      bytes = 0;
     }
   }
   db.close();
   await sendRows(rows, true);
+}
+
+function sizeOf(row: readonly Value[]): number {
+  let bytes = 0;
+  for (const value of row) {
+    if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
+  }
+  if (bytes <= MAX_ROW_BYTES) return bytes;
+  throw new TooLargeError(
+    `a row of it holds ${Math.ceil(bytes / MB)} MB, the most is ${MAX_ROW_BYTES / MB} MB`,
+  );
 }
 
 /** One message at a time: the parent asks for the next, so neither side gathers rows. */

@@ -33,8 +33,14 @@ export function define(program: Command, io: Io): void {
   ]);
 }
 
+/** A week; a timer of Node holds no more than 24 days. */
+const LONGEST_SECONDS = 7 * 24 * 3600;
+
 function readSeconds(text: string): number {
   const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new CommandFault(EXIT.usage, `--time-limit: expected a number of seconds above 0, got "${text}".`);
+  if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
+  throw new CommandFault(
+    EXIT.usage,
+    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${text}".`,
+  );
 }

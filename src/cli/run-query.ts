@@ -5,7 +5,7 @@ import type { Files } from '../query/open.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Value } from '../query/statement-guard.js';
 import type { Row } from './output.js';
-import type { QueryAnswer } from './query-process.js';
+import type { QueryAnswer, QueryRequest } from './query-process.js';
 
 export interface QueryOptions extends Files {
   readonly sql: string;
@@ -37,7 +37,8 @@ export async function runQuery(options: QueryOptions): Promise<QueryResult> {
         )
       : new CommandFault(EXIT.unexpected, 'The process that ran the query ended without an answer.'),
   );
-  child.send({ sql: options.sql, mirrorFile: options.mirrorFile, inboxFile: options.inboxFile });
+  const request: QueryRequest = { ...options, askerPid: process.pid };
+  child.send(request);
   const head = await next();
   if (!('columns' in head)) throw new CommandFault(EXIT.usage, 'The query answered no columns.');
   return { columns: unique(head.columns), rows: readRows(child, next, unique(head.columns)) };
@@ -69,10 +70,18 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if (done) throw ended();
     const [answer]: QueryAnswer[] = value;
     if (answer === undefined) throw ended();
-    if ('fault' in answer)
-      throw new CommandFault(EXIT.usage, `SQL: ${answer.fault}`, adviceFor(answer.fault));
+    if ('fault' in answer) throw faultOf(answer);
     return answer;
   };
+}
+
+function faultOf({ fault, isTooLarge }: { fault: string; isTooLarge: boolean }): CommandFault {
+  if (!isTooLarge) return new CommandFault(EXIT.usage, `SQL: ${fault}`, adviceFor(fault));
+  return new CommandFault(
+    EXIT.unexpected,
+    `The query was stopped: ${fault}.`,
+    'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
+  );
 }
 
 function adviceFor(fault: string): string | null {

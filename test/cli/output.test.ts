@@ -54,6 +54,13 @@ test('what the registry says cannot move the cursor or turn the text', async () 
   expect(printed).toBe('name\n [2Jevil  next\n');
 });
 
+test('T72 JSON lets no character through that a terminal obeys, and means the same', async () => {
+  const name = 'a\u009b2J\u202eb\u007f\n';
+  const printed = await print('json', ['name'], [{ name }]);
+  expect(printed).toBe('[\n{"name":"a\\u009b2J\\u202eb\\u007f\\n"}\n]\n');
+  expect(JSON.parse(printed)).toEqual([{ name }]);
+});
+
 test('colour is for a terminal, and NO_COLOR turns it off', async () => {
   const rows = [{ name: 'a' }];
   expect(await print('table', ['name'], rows, {}, true)).toContain('\u001b[1m');

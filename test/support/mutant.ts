@@ -1,10 +1,22 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { createMirror } from '../../src/mirror/mirror.js';
 import { temporaryFolder } from './inbox.js';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+/** The program as it is built. */
+export const PROGRAM = join(ROOT, 'dist', 'main.js');
+
+/** The whole program with one piece of one line broken; answers what to start. */
+export function brokenProgram(file: string, piece: string, broken: string): string {
+  const folder = temporaryFolder();
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  borrow(folder);
+  breakPiece(join(folder, 'dist', file), piece, broken);
+  return join(folder, 'dist', 'main.js');
+}
 
 /** The program's own mirror with one piece of one line broken, to see that a test would notice. */
 export async function brokenMirror(
@@ -16,16 +28,23 @@ export async function brokenMirror(
   for (const part of ['mirror', 'database', 'registry']) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
-  for (const shared of ['node_modules', 'migrations']) symlinkSync(join(ROOT, shared), join(folder, shared));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const target = join(folder, 'dist', 'mirror', file);
-  const source = readFileSync(target, 'utf8');
-  if (source.split(piece).length !== 2) throw new Error(`expected "${piece}" once in ${file}`);
-  writeFileSync(target, source.replace(piece, broken));
+  borrow(folder);
+  breakPiece(join(folder, 'dist', 'mirror', file), piece, broken);
   const module: { createMirror: typeof createMirror } = await import(
     pathToFileURL(join(folder, 'dist', 'mirror', 'mirror.js')).href
   );
   return module.createMirror;
+}
+
+function borrow(folder: string): void {
+  for (const shared of ['node_modules', 'migrations']) symlinkSync(join(ROOT, shared), join(folder, shared));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","version":"0.0.0"}');
+}
+
+function breakPiece(file: string, piece: string, broken: string): void {
+  const source = readFileSync(file, 'utf8');
+  if (source.split(piece).length !== 2) throw new Error(`expected "${piece}" once in ${file}`);
+  writeFileSync(file, source.replace(piece, broken));
 }
 
 /** Without the source maps, which would point to nothing. */

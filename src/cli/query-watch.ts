@@ -1,0 +1,24 @@
+import { workerData } from 'node:worker_threads';
+
+/** What the thread beside a query needs to know. */
+export interface Watch {
+  /** The process that asked. */
+  readonly askerPid: number;
+  readonly timeLimitMs: number;
+}
+
+const LOOK_EVERY_MS = 100;
+/** The asker stops a query at its limit and says so; this is for one that cannot any more. */
+const GRACE_MS = 500;
+
+const { askerPid, timeLimitMs }: Watch = workerData;
+
+/** SQLite lets no other code of its thread run: only a kill ends a query that works on an answer. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+setInterval(() => {
+  if (process.ppid !== askerPid) end();
+}, LOOK_EVERY_MS);
+setTimeout(end, timeLimitMs + GRACE_MS);

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { migrateFile } from '../../src/database/migrate.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { brokenProgram, PROGRAM } from '../support/mutant.js';
+
+const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
+
+function emptyMirror(): string {
+  const folder = temporaryFolder();
+  for (const family of ['mirror', 'inbox'] as const) {
+    migrateFile(join(folder, `${family}.db`), family, '2026-05-04T12:00:00.000Z');
+  }
+  return folder;
+}
+
+interface Asked {
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<unknown>;
+  /** The process that runs the SQL, once it is there. */
+  worker(): Promise<number>;
+}
+
+/** A person's query in processes of its own. */
+function ask(sql: string, program: string = PROGRAM): Asked {
+  const child = spawn(process.execPath, [program, 'query', sql], {
+    env: { DATA_DIR: emptyMirror() },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  let worker = 0;
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    if (worker > 0 && isAlive(worker)) process.kill(worker, 'SIGKILL');
+  });
+  return {
+    kill: signal => void child.kill(signal),
+    ended,
+    worker: async () => {
+      await expect.poll(() => childrenOf(child.pid ?? 0)).toHaveLength(1);
+      worker = childrenOf(child.pid ?? 0)[0] ?? 0;
+      await expect.poll(() => secondsAtWork(worker)).toBeGreaterThan(0.5);
+      return worker;
+    },
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    const [, state] = /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return state !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+const TICKS_PER_SECOND = 100;
+
+function secondsAtWork(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () => {
+  for (const signal of SIGNALS) {
+    test(`by ${signal} takes the process that runs its SQL with it`, async () => {
+      const query = ask(ENDLESS);
+      const worker = await query.worker();
+      query.kill(signal);
+      await query.ended;
+      await expect.poll(() => isAlive(worker)).toBe(false);
+    });
+  }
+
+  test('would leave a process at work if nobody watched beside the SQL', async () => {
+    const query = ask(ENDLESS, brokenProgram('cli/query-process.js', 'watch(request);', ''));
+    const worker = await query.worker();
+    query.kill('SIGKILL');
+    await query.ended;
+    await pause(2000);
+    expect(isAlive(worker)).toBe(true);
+  });
+});
+
+describe('T77 a query that asks for too much', () => {
+  const run = (sql: string, ...options: string[]) =>
+    runCommand(['query', sql, ...options], { env: { DATA_DIR: emptyMirror() } });
+
+  test.each([
+    ['a value', 'select zeroblob(300000000)'],
+    ['a text', "select printf('%.*c', 20000000, 'x')"],
+    [
+      'a row of many values',
+      `select ${Array.from({ length: 30 }, () => "printf('%.*c', 500000, 'x')").join()}`,
+    ],
+    [
+      'a sum of texts',
+      `with recursive n(i) as (values(1) union all select i + 1 from n limit 100000)
+      select group_concat(printf('%.*c', 10000, 'x')) from n`,
+    ],
+  ])('%s that is too large is told in a sentence, exit 1', async (_what, sql) => {
+    const { exitCode, stderr } = await run(sql, '--json');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^The query was stopped: .* MB/);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('rows of a megabyte each stream through a table, cut to what is shown', async () => {
+    const { exitCode, stdout } = await run(
+      "with recursive n(i) as (values(1) union all select i + 1 from n limit 300) select printf('%.*c', 1000000, 'x') as big from n",
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(302);
+    expect(stdout.length).toBeLessThan(30_000);
+  });
+
+  test('bytes are base64 in JSON', async () => {
+    const { stdout } = await run("select x'00ff10' as bytes", '--json');
+    expect(JSON.parse(stdout)).toEqual([{ bytes: 'AP8Q' }]);
+  });
+
+  test('a time limit that no timer holds is refused', async () => {
+    const { exitCode, stderr } = await run('select 1', '--time-limit', '2147484');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('up to 604800');
+  });
+});
