@@ -53,6 +53,9 @@ export function exitCodeOf(code: string): ExitCode {
   return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
 }
 
+/** Known by their names, so that a quick command need not load what throws them. */
+const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError'];
+
 export interface Explanation {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
@@ -67,7 +70,7 @@ export function explain(error: unknown): Explanation {
     };
   }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  if (error.name === 'SettingsError' || error.name === 'PrivateKeyError') {
+  if (FAULTS_OF_THE_PLACE.includes(error.name)) {
     return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   }
   if ('code' in error && error.code === 'foreign_registry') {

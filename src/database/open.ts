@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database, type Sqlite } from './driver.js';
 
-export type Sqlite = Database.Database;
+export type { Sqlite } from './driver.js';
 
 export interface OpenOptions {
   /** How long a statement waits for a lock. The whole process stands still meanwhile. */

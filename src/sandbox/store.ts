@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync } from 'node:fs';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { type Clock, createClock, toInstant } from './clock.js';
+import { Sqlite } from './driver.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { SCHEMA, SCHEMA_VERSION } from './tables.js';
 

@@ -1,8 +1,8 @@
-// The floors of the receive benchmark. Nothing of ours is imported: Express as anybody would use it.
+// The floors of the receive benchmark. Of ours the driver alone is imported: Express as anybody would use it.
 // Arguments: `bare` or `insert`, data folder, secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../dist/database/driver.js';
 import express from 'express';
 
 const [kind, folder, secret] = process.argv.slice(2);

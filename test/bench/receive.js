@@ -1,4 +1,4 @@
-// How fast the door is: our receiver beside two floors that import nothing of ours, alternating in one run.
+// How fast the door is: our receiver beside two floors that import nothing of ours but the driver, alternating in one run.
 //   npm run bench -- receive [rounds] [seconds]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import { Database } from '../../dist/database/driver.js';
 import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
 

@@ -1,11 +1,11 @@
-// The floor of `npm run bench -- sync`: it imports nothing of ours. It reads the same pages with the same concurrency,
+// The floor of `npm run bench -- sync`: of ours it imports the driver alone. It reads the same pages with the same concurrency,
 // parses them and, unless told only to read, inserts them with raw better-sqlite3 into the same columns, a commit a page.
 // Arguments: what to do, as JSON. Prints what it took, as JSON.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../dist/database/driver.js';
 
 const {
   url,

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import { Database } from '../../dist/database/driver.js';
 
 /** Where every run is entered, whatever it finds; sqlite_sequence is the counter of its ids. */
 const RECORD = /^(?:sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;

@@ -1,8 +1,8 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { Sqlite } from '../../src/sandbox/driver.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import {
   ask,

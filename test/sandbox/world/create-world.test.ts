@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
+import { Sqlite } from '../../../src/sandbox/driver.js';
 import type { WorldTables } from '../../../src/sandbox/schema.js';
 import { SCHEMA } from '../../../src/sandbox/tables.js';
 import { createWorld } from '../../../src/sandbox/world/create-world.js';

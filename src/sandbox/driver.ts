@@ -1,0 +1,28 @@
+import type BetterSqlite3 from 'better-sqlite3';
+
+/** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */
+const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
+const NEEDED = `better-sqlite3 ${FROM_NODE_22 ? '13' : '12'}`;
+const CURE = FROM_NODE_22
+  ? 'Install it with: npm ci --ignore-scripts && npm run build'
+  : 'Install it with: npm ci (where no binary fits it is compiled: that takes python3, make and g++)';
+
+/** The driver that this Node needs is not there, or has no binary for this machine. */
+export class DriverError extends Error {
+  override readonly name = 'DriverError';
+}
+
+/** The driver of SQLite, picked here and nowhere else in the sandbox. */
+export const Sqlite: typeof BetterSqlite3 = await load();
+
+async function load(): Promise<typeof BetterSqlite3> {
+  try {
+    const driver = FROM_NODE_22 ? await import('better-sqlite3') : await import('better-sqlite3-12');
+    new driver.default(':memory:').close();
+    return driver.default;
+  } catch (error) {
+    const [why = ''] = String(error).split('\n');
+    const needs = `The sandbox on Node ${process.versions.node} needs ${NEEDED}, and it cannot be loaded: ${why}`;
+    throw new DriverError(`${needs}\n${CURE}`, { cause: error });
+  }
+}
