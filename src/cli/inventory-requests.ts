@@ -8,7 +8,7 @@ import { liveRequest, liveRequests, requestRow } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
-import { readId } from './words.js';
+import { readId, readPrintable } from './words.js';
 
 interface CreateOptions extends MovementOptions {
   readonly organization: string;
@@ -57,7 +57,7 @@ export function define(program: Command, io: Io): void {
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(options);
   const { action, amount } = options;
-  const creditId = readId('--credit-id', options.creditId);
+  const creditId = readPrintable('--credit-id', options.creditId);
   const organization = readId('--organization', options.organization);
   const { lookAgain, reachOrganization } = await import('./reach.js');
   const place = findSettings(io);

@@ -11,7 +11,7 @@ import { writeValue } from './output.js';
 import { findSettings, type Place } from './place.js';
 import type { Reached } from './reach.js';
 import { whose } from './whose.js';
-import { readId } from './words.js';
+import { readId, readPrintable } from './words.js';
 
 interface CreateOptions {
   readonly organization: string;
@@ -71,7 +71,7 @@ function defineCreate(group: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const creditId = readId('--credit-id', options.creditId);
+  const creditId = readPrintable('--credit-id', options.creditId);
   const organization = readId('--organization', options.organization);
   const { reachOrganization } = await import('./reach.js');
   const place = findSettings(io);

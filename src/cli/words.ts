@@ -1,4 +1,4 @@
-import { isId } from '../registry/model.js';
+import { isId, isPrintable } from '../registry/model.js';
 import { CommandFault, EXIT } from './exit.js';
 
 const UNITS = [
@@ -24,6 +24,12 @@ export function readId(what: string, text: string): string {
   const fits: boolean = isId(text);
   if (fits) return text;
   throw new CommandFault(EXIT.usage, `${what}: expected an id, got "${text}".`);
+}
+
+/** For an id that enters no path. */
+export function readPrintable(what: string, text: string): string {
+  if (isPrintable(text)) return text;
+  throw new CommandFault(EXIT.usage, `${what}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = {

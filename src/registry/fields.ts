@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { excerpt } from './address.js';
 import { RegistryError } from './errors.js';
 import { memberText } from './json-text.js';
-import { isId } from './model.js';
+import { isId, isPrintable } from './model.js';
 
 /** One JSON object of the registry: its own text, and its members as `JSON.parse` gave them. */
 export interface Source {
@@ -64,23 +64,35 @@ export function member(source: Source, name: string): Readonly<Record<string, un
   return isObject(value) ? value : null;
 }
 
-export function requiredId(source: Source, name: string, orElse?: string): string {
-  const found = firstPresent(source.members, name, orElse);
-  if (!isId(found)) throw badAnswer(`${source.what}.${name}`, 'an id', excerpt(found));
+/** By the first of its names that is there. */
+export function requiredId(source: Source, ...names: readonly [string, ...string[]]): string {
+  const found = firstPresent(source.members, names);
+  if (!isId(found)) throw badAnswer(`${source.what}.${names[0]}`, 'an id', excerpt(found));
   return found;
 }
 
 /** Absent, null and empty are no id. Anything else must be one. */
 export function optionalId(source: Source, name: string): string | null {
   const found = source.members[name];
-  if (found === undefined || found === null || found === '') return null;
-  if (!isId(found)) throw badAnswer(`${source.what}.${name}`, 'an id', excerpt(found));
+  return found === undefined || found === null || found === '' ? null : requiredId(source, name);
+}
+
+/** For an id that enters no path and no file name. */
+export function requiredPrintable(source: Source, ...names: readonly [string, ...string[]]): string {
+  const found = firstPresent(source.members, names);
+  if (!isPrintable(found))
+    throw badAnswer(`${source.what}.${names[0]}`, 'an id of printable text', excerpt(found));
   return found;
 }
 
-/** By its first name, or by its second where the first is absent. */
-export function optionalText(source: Source, name: string, orElse?: string): string | null {
-  return textOf(firstPresent(source.members, name, orElse));
+export function optionalPrintable(source: Source, name: string): string | null {
+  const found = source.members[name];
+  return found === undefined || found === null || found === '' ? null : requiredPrintable(source, name);
+}
+
+/** By the first of its names that is there. */
+export function optionalText(source: Source, ...names: readonly [string, ...string[]]): string | null {
+  return textOf(firstPresent(source.members, names));
 }
 
 /** A number where text was expected is kept as its text. */
@@ -140,7 +152,7 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-function firstPresent(members: Source['members'], name: string, orElse?: string): unknown {
-  const value = members[name];
-  return orElse === undefined || (value !== undefined && value !== null) ? value : members[orElse];
+function firstPresent(members: Source['members'], names: readonly string[]): unknown {
+  const present = names.find(name => members[name] !== undefined && members[name] !== null);
+  return members[present ?? names[0] ?? ''];
 }

@@ -194,11 +194,18 @@ export interface CreatedOrganization {
   readonly installation: Installation;
 }
 
-/** The one pattern for ids. Nothing that fails it enters a URL, a file name or a key. */
+/** The one pattern for ids that enter a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 export function isId(value: unknown): value is string {
   return typeof value === 'string' && ID.test(value);
+}
+
+const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u;
+
+/** What an id may be that enters neither: a credit's, or a serialization. */
+export function isPrintable(value: unknown): value is string {
+  return typeof value === 'string' && PRINTABLE.test(value) && value.trim() !== '';
 }
 
 export function permits(permissions: Permissions, name: PermissionName, level: PermissionLevel): boolean {

@@ -7,9 +7,11 @@ import {
   member,
   memberSource,
   optionalId,
-  requiredId,
-  type Source,
+  optionalPrintable,
   optionalText,
+  requiredId,
+  requiredPrintable,
+  type Source,
   textOf,
 } from './fields.js';
 import {
@@ -68,9 +70,9 @@ export function parseUser(source: Source): User {
 
 export function parseCredit(source: Source): Credit {
   return {
-    creditId: requiredId(source, 'creditId', 'id'),
-    inventoryId: optionalId(source, 'inventoryId'),
-    organizationId: optionalId(source, 'organizationId'),
+    creditId: requiredPrintable(source, 'creditId', 'id'),
+    inventoryId: optionalPrintable(source, 'inventoryId'),
+    organizationId: optionalPrintable(source, 'organizationId'),
     project: projectReference(source),
     serialization: optionalText(source, 'serialization'),
     vintage: optionalText(source, 'vintage'),
@@ -87,7 +89,7 @@ export function parseReservation(source: Source): Reservation {
   const reserver = member(source, 'reserver');
   return {
     id: requiredId(source, 'id'),
-    creditId: requiredId(source, 'creditId'),
+    creditId: requiredPrintable(source, 'creditId'),
     serialization: optionalText(source, 'serialization'),
     type: optionalText(source, 'type'),
     amount: readAmount(source.text, source.members['amount']),
@@ -107,15 +109,15 @@ export function parseInventoryRequest(source: Source): InventoryRequest {
   const retirement = member(source, 'retirementData');
   return {
     id: requiredId(source, 'id'),
-    creditId: requiredId(source, 'creditId'),
+    creditId: requiredPrintable(source, 'creditId'),
     action: optionalText(source, 'action'),
     state: optionalText(source, 'state'),
     type: optionalText(source, 'type'),
     serialization: optionalText(source, 'serialization'),
     vintage: optionalText(source, 'vintage'),
     amount: readAmount(source.text, source.members['amount']),
-    fromOrganizationId: optionalId(source, 'fromOrganizationId'),
-    toOrganizationId: optionalId(source, 'toOrganizationId'),
+    fromOrganizationId: optionalPrintable(source, 'fromOrganizationId'),
+    toOrganizationId: optionalPrintable(source, 'toOrganizationId'),
     toAddress: optionalText(source, 'toAddress'),
     project: projectReference(source),
     txId: optionalText(source, 'txId'),
@@ -134,7 +136,7 @@ export function parseRetirement(source: Source): Retirement {
   return {
     id: requiredId(source, 'id'),
     organizationId:
-      optionalId(source, 'organizationId') ?? looseId(member(source, 'organizationOwner')?.['id']),
+      optionalPrintable(source, 'organizationId') ?? looseId(member(source, 'organizationOwner')?.['id']),
     project: projectReference(source),
     serialization: optionalText(source, 'serialization'),
     vintage: optionalText(source, 'vintage'),
@@ -150,7 +152,7 @@ export function parseRetirement(source: Source): Retirement {
 
 export function parseProject(source: Source): Project {
   return {
-    id: requiredId(source, 'id', '_id'),
+    id: requiredId(source, 'id', '_id', 'projectId'),
     num: optionalText(source, 'num'),
     fullName: optionalText(source, 'fullName', 'name'),
     shortDescription: optionalText(source, 'shortDescription'),
@@ -171,7 +173,7 @@ export function parseProject(source: Source): Project {
 export function parseAddress(source: Source): Address {
   return {
     id: looseId(source.members['id']) ?? hashOf(source.text),
-    address: optionalText(source, 'address'),
+    address: optionalText(source, 'address', 'publicKey'),
     name: optionalText(source, 'name', 'fullName'),
     isDefault: flag(source, 'isDefault'),
     document: source.text,
@@ -194,9 +196,17 @@ function looseId(value: unknown): string | null {
 
 function projectReference(source: Source): ProjectReference | null {
   const project = member(source, 'project');
-  if (project === null) return null;
+  if (project === null) return flatReference(source);
   const reference = { what: `${source.what}.project`, text: '', members: project };
-  return { id: requiredId(reference, 'id', '_id'), fullName: optionalText(reference, 'fullName', 'name') };
+  return {
+    id: requiredId(reference, 'id', '_id', 'projectId'),
+    fullName: optionalText(reference, 'fullName', 'name'),
+  };
+}
+
+function flatReference(source: Source): ProjectReference | null {
+  const id = optionalId(source, 'projectId');
+  return id === null ? null : { id, fullName: optionalText(source, 'projectName') };
 }
 
 /** `{ id, title }`, or plain text. */

@@ -1,6 +1,6 @@
 import { type AmountInput, amountText } from './amount.js';
 import { RegistryError } from './errors.js';
-import { isId } from './model.js';
+import { isId, isPrintable } from './model.js';
 
 export interface RetirementData {
   readonly reason?: string | undefined;
@@ -42,7 +42,7 @@ export interface CreateUserAndOrganizationRequest {
 }
 
 export function reserveBody({ creditId, amount }: ReserveRequest): string {
-  return jsonObject({ amount: raw(amountText(amount)), creditId: id('creditId', creditId) });
+  return jsonObject({ amount: raw(amountText(amount)), creditId: printable('creditId', creditId) });
 }
 
 export function finishBody(request: FinishRequest): string {
@@ -58,7 +58,7 @@ export function finishBody(request: FinishRequest): string {
 export function inventoryActionBody(request: InventoryActionRequest): string {
   const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
   return jsonObject({
-    creditId: id('creditId', creditId),
+    creditId: printable('creditId', creditId),
     amount: raw(amountText(amount)),
     toOrganizationId: toOrganizationId === undefined ? undefined : id('toOrganizationId', toOrganizationId),
     toAddress,
@@ -99,4 +99,9 @@ function jsonObject(members: Readonly<Record<string, string | Raw | RetirementDa
 function id(name: string, value: string): string {
   if (isId(value)) return value;
   throw new RegistryError('bad_request', `${name}: expected an id`);
+}
+
+function printable(name: string, value: string): string {
+  if (isPrintable(value)) return value;
+  throw new RegistryError('bad_request', `${name}: expected an id of printable text`);
 }

@@ -3,7 +3,7 @@ import type { AnyAccessToken, TokenSource } from './credential.js';
 import { RegistryError } from './errors.js';
 import { isObject, parseJson } from './fields.js';
 import type { Credit, Project, Retirement } from './model.js';
-import { isId } from './model.js';
+import { isId, isPrintable } from './model.js';
 import { writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseCredit, parseProject, parseRetirement } from './parse.js';
@@ -108,13 +108,15 @@ function findQuery({ serialization, creditId }: ProjectQuery): Record<string, st
   if (serialization === undefined && creditId === undefined) {
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
   }
-  if (serialization !== undefined && !/^[\w.-]{1,200}$/.test(serialization)) {
-    throw new RegistryError('bad_request', 'serialization: expected letters, digits and dashes');
-  }
   return {
-    ...(serialization === undefined ? {} : { serialization }),
-    ...(creditId === undefined ? {} : { creditId: checkedId('creditId', creditId) }),
+    ...(serialization === undefined ? {} : { serialization: printable('serialization', serialization) }),
+    ...(creditId === undefined ? {} : { creditId: printable('creditId', creditId) }),
   };
+}
+
+function printable(name: string, text: string): string {
+  if (isPrintable(text)) return text;
+  throw new RegistryError('bad_request', `${name}: expected printable text`);
 }
 
 function checkedId(name: string, id: string): string {

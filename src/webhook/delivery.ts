@@ -65,13 +65,18 @@ function readSigned(signedData: string, outer: JsonObject, appId: string): Said 
     };
   }
   const installation = member(content.object, 'installation');
-  const installationId = usableId(member(installation, 'id'));
+  const flat = (name: string) => member(content.object, name);
+  const installationId = usableId(member(installation, 'id') ?? flat('installationId'));
   return {
     event: readEvent(member(content.object, 'event')),
     installationId,
-    organizationId: usableId(member(member(installation, 'organization'), 'id')),
+    organizationId: usableId(
+      member(member(installation, 'organization'), 'id') ??
+        member(installation, 'organizationId') ??
+        flat('organizationId'),
+    ),
     outerMismatch: findMismatch(content.object, outer),
-    reason: findReason(member(installation, 'appId'), appId, installationId),
+    reason: findReason(member(installation, 'appId') ?? flat('appId'), appId, installationId),
   };
 }
 

@@ -153,10 +153,10 @@ describe('reservations', () => {
     await expectFault(2, 'amount: expected a positive decimal number', ...create, 'much');
     await expectFault(
       2,
-      '--credit-id: expected an id',
+      '--credit-id: expected printable text',
       'reservations',
       'create',
-      ...ofOwner('../x'),
+      ...ofOwner('a\nb'),
       '--amount',
       '1',
     );

@@ -60,6 +60,22 @@ test('T60 SQL, formulas and broken text in names are stored verbatim and do noth
   ).toEqual([{ tables: 1 }]);
 });
 
+test('an unusual credit id stands beside the usual ones, and flat spellings are read', async () => {
+  const program = await readWarehouse([
+    '{"id":"ICR:2021/7 a","amount":1,"projectId":"p-1","inventoryId":"a/b"}',
+    '{"id":"exPost-1-0xab","amount":2}',
+  ]);
+  expect(
+    program.rows('SELECT credit_id, inventory_id, project_id FROM warehouse_credits ORDER BY amount'),
+  ).toEqual([
+    { credit_id: 'ICR:2021/7 a', inventory_id: 'a/b', project_id: 'p-1' },
+    { credit_id: 'exPost-1-0xab', inventory_id: '', project_id: null },
+  ]);
+  expect(program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")).toEqual([
+    { state: 'current' },
+  ]);
+});
+
 test('two rows with one key fail the read visibly, and the last one does not win', async () => {
   const row = (amount: number) => `{"id":"exPost-1-0xab","amount":${amount}}`;
   const program = await readWarehouse([row(1), row(2)]);

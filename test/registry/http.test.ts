@@ -81,11 +81,32 @@ describe('where a call may go', () => {
         client.readRetirement(id),
         client.downloadCertificate(id),
         client.friendbot(id),
-        client.findProject({ creditId: id }),
         organization.readOrganization(),
         organization.reserve({ creditId: id, amount: 1 }),
         collect(organization.readWarehouse()),
         collect(organization.listRetirements()),
+      ];
+      for (const call of calls) expect((await failure(call)).code).toBe('bad_request');
+    },
+  );
+
+  test.each(['', ' ', 'a\0', 'a\nb', 'a\u202eb', '\ud800', 'x'.repeat(257)])(
+    'T31 the credit id %j never reaches the wire, in a query or in a body',
+    async creditId => {
+      nock.disableNetConnect();
+      const http = testHttp(ORIGIN);
+      const client = createTokenClient({ http, token: appTokenSource() });
+      const organization = createOrganizationClient({
+        http,
+        organizationId: 'org-1',
+        appId: 'app-1',
+        token: installationTokenSource(),
+      });
+      const calls = [
+        client.findProject({ creditId }),
+        client.findProject({ serialization: creditId }),
+        organization.reserve({ creditId, amount: 1 }),
+        organization.requestInventoryAction('retire', { creditId, amount: 1 }),
       ];
       for (const call of calls) expect((await failure(call)).code).toBe('bad_request');
     },

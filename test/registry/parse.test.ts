@@ -37,6 +37,20 @@ describe('where the registry wavers, one word is chosen', () => {
     expect(parseCredit(from({ id: 'a', creditId: 'b' })).creditId).toBe('b');
   });
 
+  test('a credit’s project, and a project’s id', () => {
+    const project = { id: 'p', fullName: 'Peat bog' };
+    expect(parseCredit(from({ id: 'c', project, projectId: 'q' })).project).toEqual(project);
+    expect(parseCredit(from({ id: 'c', projectId: 'q' })).project).toEqual({ id: 'q', fullName: null });
+    expect(parseCredit(from({ id: 'c', project: { projectId: 'q' } })).project?.id).toBe('q');
+    expect(parseCredit(from({ id: 'c' })).project).toBeNull();
+    expect(parseProject(from({ projectId: 'p', fullName: 'Peat bog' }))).toMatchObject(project);
+  });
+
+  test('an address’s key', () => {
+    expect(parseAddress(from({ publicKey: '0xabc' })).address).toBe('0xabc');
+    expect(parseAddress(from({ publicKey: '0xabc', address: '0xabd' })).address).toBe('0xabd');
+  });
+
   test('who a retirement was made for', () => {
     const both = { id: 'r', amount: 1 };
     expect(parseRetirement(from({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
@@ -205,9 +219,36 @@ describe('ids are strict', () => {
 
   test('T31 an id beside the main one is absent, or a good one', () => {
     expect(parseCredit(from({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
-    expect(() => parseCredit(from({ id: 'c', inventoryId: '../x' }))).toThrow(/inventoryId/);
     expect(() => parseCredit(from({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
-    expect(() => parseReservation(from({ id: 'r', creditId: 'a/b' }))).toThrow(/creditId/);
+    expect(() => parseCredit(from({ id: 'c', projectId: '../x' }))).toThrow(/x\.projectId/);
+    expect(() => parseInstallation(from({ id: 'i', organizationId: 'a/b' }))).toThrow(/organizationId/);
+  });
+
+  test.each(['ICR:2021/7 a', '../x', 'Ærø 😀', "Robert');--"])('an id that enters no path may be %j', id => {
+    expect(parseCredit(from({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
+    expect(parseReservation(from({ id: 'r', creditId: id })).creditId).toBe(id);
+    expect(parseInventoryRequest(from({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
+      creditId: id,
+      toOrganizationId: id,
+    });
+  });
+
+  test.each([
+    undefined,
+    null,
+    '',
+    ' ',
+    'a\0',
+    'a\nb',
+    'a\u202eb',
+    'a\u2028',
+    '\ud800',
+    5,
+    {},
+    'x'.repeat(257),
+  ])('T31 and not %j', id => {
+    expect(() => parseCredit(from({ id }))).toThrow(/creditId: expected an id of printable text/);
+    expect(() => parseReservation(from({ id: 'r', creditId: id }))).toThrow(/creditId/);
   });
 });
 

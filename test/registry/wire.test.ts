@@ -267,6 +267,13 @@ const cases: Case[] = [
   },
   {
     method: 'GET',
+    path: '/projects/find?serialization=ICR%2FISL+7%26a%3D1&creditId=ICR%3A2021%2F7+a',
+    authorization: appToken,
+    answer: { projectId: 'proj-1' },
+    call: clients => clients.token.findProject({ serialization: 'ICR/ISL 7&a=1', creditId: 'ICR:2021/7 a' }),
+  },
+  {
+    method: 'GET',
     path: '/projects/proj-1',
     authorization: appToken,
     answer: project,

@@ -181,6 +181,17 @@ describe('once the signature is good nothing is refused', () => {
     expect(delivery).toMatchObject({ reason: 'no_usable_installation_id', installationId: null });
   });
 
+  test('an installation that is named without an object is known too, and its app is looked at', () => {
+    const flat = { event: 'suspended', installationId: 'i-1', organizationId: 'o-1' };
+    expect(delivered(open(signedPost(flat)))).toMatchObject({
+      reason: null,
+      installationId: 'i-1',
+      organizationId: 'o-1',
+    });
+    expect(reasonOf({ ...flat, appId: 'another-app' })).toBe('other_app');
+    expect(reasonOf({ ...flat, installationId: '../x' })).toBe('no_usable_installation_id');
+  });
+
   test('T31 an organization id that cannot be used is not used', () => {
     const installation = installationOf({ organization: { id: '../x' } });
     expect(delivered(open(signedPost(payloadOf({ installation }))))).toMatchObject({
