@@ -43,6 +43,11 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       onCall: ({ route, status }) => metrics.registryRequest(route, status),
       onClockCorrection: offsetMs =>
         log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
+      onClockRefusal: skewMs =>
+        log.error(
+          { skewMs },
+          "refused, and the registry's clock is not to be believed: is this machine's right?",
+        ),
     });
     const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
     closing.add(() => void inboxDb.close());

@@ -46,6 +46,8 @@ export interface ClientOptions extends HttpOptions {
   readonly privateKey: string | KeyObject;
   /** Told when the registry's clock is so far from ours that JWTs are signed by its time. */
   readonly onClockCorrection?: (offsetMs: number) => void;
+  /** Told when JWTs are refused and the registry's Date header would explain it, but is not to be believed. */
+  readonly onClockRefusal?: (skewMs: number) => void;
 }
 
 /** One app at one registry. All parts share one budget of calls, one clock and the tokens in memory. */
@@ -65,18 +67,19 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { appId, onClockCorrection } = options;
+  const { appId, onClockCorrection, onClockRefusal } = options;
   const privateKey =
     typeof options.privateKey === 'string' ? readPrivateKey(options.privateKey) : options.privateKey;
   const clock = createClock({
     now: options.now,
     ...(onClockCorrection === undefined ? {} : { onCorrection: onClockCorrection }),
+    ...(onClockRefusal === undefined ? {} : { onRefusal: onClockRefusal }),
   });
   const http = createHttp({
     ...options,
-    onDate: (registryMs, localMs) => {
-      clock.observe(registryMs, localMs);
-      options.onDate?.(registryMs, localMs);
+    onDate: (registryMs, localMs, status) => {
+      clock.observe({ registryMs, localMs, status });
+      options.onDate?.(registryMs, localMs, status);
     },
   });
   const jwt = createAppJwt({ appId, privateKey, now: clock.now });

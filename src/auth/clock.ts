@@ -3,32 +3,66 @@
  * for a Date header that is cut to the second and has been on its way.
  */
 export const SKEW_TOLERATED_MS = 2 * 60_000 + 10_000;
+/** A clock that is wrong by more is not guessed at: whoever sets the Date header could have JWTs signed for any year. */
+export const CORRECTED_AT_MOST_MS = 24 * 3_600_000;
+const CORRECTED_EVERY_MS = 3_600_000;
+
+/** What an answer told of the time. Instants are epoch milliseconds. */
+export interface DatedAnswer {
+  readonly status: number;
+  readonly registryMs: number;
+  /** When it arrived, by the local clock. */
+  readonly localMs: number;
+}
 
 export interface ClockOptions {
   readonly now: () => number;
   /** Called when the correction changes: what is now added to the local clock, in milliseconds. */
   readonly onCorrection?: (offsetMs: number) => void;
+  /** Called where a refused JWT asks for a correction that is not made; once an hour at most. */
+  readonly onRefusal?: (skewMs: number) => void;
 }
 
 export interface Clock {
   /** Epoch milliseconds, corrected to the registry's time. */
   readonly now: () => number;
   readonly offsetMs: () => number;
-  /** Takes the time of an answer's Date header and the local time at which it arrived. */
-  readonly observe: (registryMs: number, localMs: number) => void;
+  readonly observe: (answer: DatedAnswer) => void;
 }
 
-/** A local clock that is far from the registry's is corrected once, and again only when the gap has changed. */
-export function createClock(options: ClockOptions): Clock {
+/**
+ * A local clock that is far from the registry's is corrected, but only after a 401 that it would explain,
+ * by a day at most and once an hour. Back to the local clock is always allowed.
+ */
+export function createClock({ now, onCorrection, onRefusal }: ClockOptions): Clock {
   let offsetMs = 0;
+  let correctedAt = Number.NEGATIVE_INFINITY;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+
+  function correct(newOffsetMs: number): void {
+    offsetMs = newOffsetMs;
+    onCorrection?.(offsetMs);
+  }
+
   return {
-    now: () => options.now() + offsetMs,
+    now: () => now() + offsetMs,
     offsetMs: () => offsetMs,
-    observe: (registryMs, localMs) => {
+    observe: ({ status, registryMs, localMs }) => {
       const skewMs = registryMs - localMs;
-      if (!Number.isFinite(skewMs) || Math.abs(skewMs - offsetMs) <= SKEW_TOLERATED_MS) return;
-      offsetMs = Math.abs(skewMs) <= SKEW_TOLERATED_MS ? 0 : skewMs;
-      options.onCorrection?.(offsetMs);
+      const explains = Math.abs(skewMs - offsetMs) > SKEW_TOLERATED_MS;
+      if (status !== 401 || !Number.isFinite(skewMs) || !explains) return;
+      if (Math.abs(skewMs) <= SKEW_TOLERATED_MS) return correct(0);
+      if (Math.abs(skewMs) <= CORRECTED_AT_MOST_MS && isAnHourSince(correctedAt, localMs)) {
+        correctedAt = localMs;
+        return correct(skewMs);
+      }
+      if (!isAnHourSince(refusedAt, localMs)) return;
+      refusedAt = localMs;
+      onRefusal?.(skewMs);
     },
   };
+}
+
+function isAnHourSince(before: number, now: number): boolean {
+  return Math.abs(now - before) >= CORRECTED_EVERY_MS;
 }

@@ -15,5 +15,9 @@ export async function connect(place: Place, io: Io): Promise<Client> {
       io.stderr.write(
         `The registry's clock is ${Math.round(offsetMs / 1000)} s from ours; going by the registry's.\n`,
       ),
+    onClockRefusal: skewMs =>
+      io.stderr.write(
+        `The registry's clock is ${Math.round(skewMs / 1000)} s from ours, which is not believed: is this machine's right?\n`,
+      ),
   });
 }

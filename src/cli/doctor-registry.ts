@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../auth/client.js';
-import { SKEW_TOLERATED_MS } from '../auth/clock.js';
+import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../auth/clock.js';
 import type { WorkSettings } from '../config/settings.js';
 import { openReader } from '../query/open.js';
 import { readHealth } from '../query/health.js';
@@ -60,8 +60,17 @@ function describeClock(skewMs: number | null): Finding {
   if (skewMs === null) return ok('clock', 'the registry sends no Date to compare with');
   const found = `${Math.abs(Math.round(skewMs / 1000))} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
   if (Math.abs(skewMs) <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
-  const corrected = Math.abs(skewMs) > SKEW_TOLERATED_MS ? 'Tokens are signed by its time until then. ' : '';
-  return { check: 'clock', state: 'warn', found, todo: `${corrected}Keep this machine's clock with NTP.` };
+  return {
+    check: 'clock',
+    state: 'warn',
+    found,
+    todo: `${adviceOn(Math.abs(skewMs))}Keep this machine's clock with NTP.`,
+  };
+}
+
+function adviceOn(skewMs: number): string {
+  if (skewMs > CORRECTED_AT_MOST_MS) return 'More than a day is not corrected. ';
+  return skewMs > SKEW_TOLERATED_MS ? 'Where tokens are refused they are signed by its time. ' : '';
 }
 
 function checkOrigin(place: Place, baseUrl: string, appId: string, now: number): Finding[] {

@@ -43,7 +43,7 @@ export interface HttpOptions {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly onCall?: (call: CallRecord) => void;
   /** Each time an answer carries a Date header. */
-  readonly onDate?: (serverMs: number, localMs: number) => void;
+  readonly onDate?: (serverMs: number, localMs: number, status: number) => void;
 }
 
 export interface Call {

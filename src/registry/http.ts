@@ -117,7 +117,7 @@ export function createHttp(options: HttpOptions): Http {
     if (serverMs === null || isStored) return;
     const localMs = now();
     skewMs = serverMs - localMs;
-    options.onDate?.(serverMs, localMs);
+    options.onDate?.(serverMs, localMs, response.status);
   }
 
   async function readRefusal(

@@ -11,9 +11,15 @@ const real = Date.parse('2026-06-01T12:00:00.000Z');
 function clockThatIs(skewMs: number) {
   const local = { now: real + skewMs };
   const corrections: number[] = [];
-  const clock = createClock({ now: () => local.now, onCorrection: offset => corrections.push(offset) });
-  const observe = (registryMs: number) => clock.observe(registryMs, local.now);
-  return { local, corrections, clock, observe };
+  const refusals: number[] = [];
+  const clock = createClock({
+    now: () => local.now,
+    onCorrection: offset => corrections.push(offset),
+    onRefusal: skew => refusals.push(skew),
+  });
+  const observe = (registryMs: number, status = 401) =>
+    clock.observe({ registryMs, localMs: local.now, status });
+  return { local, corrections, refusals, clock, observe };
 }
 
 describe('T42 the clock', () => {
@@ -57,9 +63,39 @@ describe('T42 the clock', () => {
     expect(decodeJwt((await appJwt.get()).token).exp).toBe((real + 7 * MINUTE) / 1000);
   });
 
+  it('is not corrected by an answer that refused nothing', () => {
+    const { clock, corrections, observe } = clockThatIs(HOUR);
+    for (const status of [200, 204, 403, 404, 429, 503]) observe(real, status);
+    expect(corrections).toEqual([]);
+    expect(clock.offsetMs()).toBe(0);
+  });
+
+  it('is corrected once an hour, whatever a registry says that refuses each JWT', () => {
+    const { local, corrections, refusals, observe } = clockThatIs(0);
+    for (let minute = 0; minute < 180; minute += 1) {
+      local.now = real + minute * MINUTE;
+      observe(local.now + (minute + 3) * 5 * MINUTE);
+    }
+    expect(corrections).toHaveLength(3);
+    expect(refusals).toHaveLength(3);
+  });
+
+  for (const skew of [-25 * HOUR, 25 * HOUR, 365 * 24 * HOUR]) {
+    it(`is not corrected by ${skew / HOUR} hours, and that is told once an hour`, () => {
+      const { local, clock, corrections, refusals, observe } = clockThatIs(skew);
+      for (let second = 0; second < 100; second += 1) observe(real);
+      expect(refusals).toEqual([-skew]);
+      local.now += HOUR;
+      observe(real + HOUR);
+      expect(refusals).toHaveLength(2);
+      expect(corrections).toEqual([]);
+      expect(clock.offsetMs()).toBe(0);
+    });
+  }
+
   it('ignores what is no time', () => {
-    const { clock, corrections } = clockThatIs(0);
-    for (const junk of [Number.NaN, Number.POSITIVE_INFINITY]) clock.observe(junk, real);
+    const { clock, corrections, observe } = clockThatIs(0);
+    for (const junk of [Number.NaN, Number.POSITIVE_INFINITY]) observe(junk);
     expect(corrections).toEqual([]);
     expect(clock.now()).toBe(real);
   });

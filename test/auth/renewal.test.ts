@@ -101,7 +101,7 @@ function connect(url: string, localNow: number) {
     burst: 1000,
     concurrency: 50,
     attempts: 1,
-    onDate: clock.observe,
+    onDate: (registryMs, localMs, status) => clock.observe({ registryMs, localMs, status }),
   });
   const jwt = createAppJwt({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
   const tokens = createAccessTokens({ mint: createAppClient({ http, token: jwt }), now: clock.now });
