@@ -8,6 +8,7 @@ import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { Post } from '../webhook/posts.js';
 import { type Answer, createReceiver } from '../webhook/receiver.js';
+import { createRefusalCounter, type RefusalCounter } from '../webhook/refusals.js';
 import { startDoorThread } from '../webhook/thread.js';
 import { openAll } from './closing.js';
 import { serveOperations } from './operations.js';
@@ -52,6 +53,8 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
     });
     closing.add(async () => operations?.close());
 
+    const refusals = createRefusalCounter({ write: counted => thread.countRefusals(counted), now });
+    closing.add(() => refusals.close());
     const inbox = createGroupCommit({
       store: async (posts: readonly Post[]) => {
         const outcomes = await thread.accept(posts);
@@ -65,7 +68,7 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       headerPrefix: settings.headerPrefix,
       accept: post => inbox.accept(post),
       now,
-      answered: createAnswerLog(log, metrics, now),
+      answered: createAnswerLog(log, metrics, refusals, now),
     });
     const door = await listen(receiver, { host: settings.host, port: settings.port });
     closing.add(() => door.close());
@@ -87,12 +90,20 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
 const REFUSALS_LOGGED_EVERY_MS = 10_000;
 
 /** A flood of forged posts must not become a flood of lines: refusals are counted and told once in a while. */
-function createAnswerLog(log: Log, metrics: Metrics, now: () => number): (answer: Answer) => void {
-  let refused = 0;
+function createAnswerLog(
+  log: Log,
+  metrics: Metrics,
+  refusals: RefusalCounter,
+  now: () => number,
+): (answer: Answer) => void {
+  let posts = 0;
   let toldAt = -Infinity;
-  return ({ status, delivery, stored, error, tookMs }) => {
-    if (status === 202) metrics.accepted(tookMs / 1000);
-    else metrics.refused(status);
+  return ({ status, delivery, stored, refused, error, tookMs }) => {
+    if (refused === null) metrics.accepted(tookMs / 1000);
+    else {
+      metrics.refused(status);
+      refusals.count(refused, status);
+    }
     if (stored !== null && delivery !== null) {
       metrics.delivery(delivery.verdict, delivery.event, delivery.secretIndex);
     }
@@ -107,10 +118,10 @@ function createAnswerLog(log: Log, metrics: Metrics, now: () => number): (answer
       const { event, reason, verdict } = delivery;
       return log.info({ ...fields, event, reason }, `delivery ${verdict}`);
     }
-    refused++;
+    posts++;
     if (now() - toldAt < REFUSALS_LOGGED_EVERY_MS) return undefined;
-    log.warn({ status, refused }, 'posts refused');
-    refused = 0;
+    log.warn({ status, refused: posts }, 'posts refused');
+    posts = 0;
     toldAt = now();
     return undefined;
   };

@@ -10,6 +10,7 @@ import { readNumber } from './words.js';
 
 interface ListOptions {
   readonly setAside?: boolean;
+  readonly refused?: boolean;
   readonly installation?: string;
   readonly limit: string;
   readonly json?: boolean;
@@ -22,6 +23,7 @@ export function define(program: Command, io: Io): void {
     program.command('deliveries').description('Webhooks that arrived, and what became of them'),
     [
       'carbon-mirror deliveries list --set-aside',
+      'carbon-mirror deliveries list --refused',
       'carbon-mirror deliveries show 42',
       'carbon-mirror deliveries tail',
       'carbon-mirror deliveries replay 42',
@@ -32,6 +34,12 @@ export function define(program: Command, io: Io): void {
     .description('List deliveries, newest first')
     .option('--set-aside', 'only those that lead to no read')
     .option('--installation <id>', 'of one installation only')
+    .addOption(
+      new Option('--refused', 'count what was turned away instead, by minute and reason').conflicts([
+        'setAside',
+        'installation',
+      ]),
+    )
     .addOption(new Option('--limit <n>', 'show at most so many').default('50'))
     .option('--json', 'print the rows as JSON')
     .action((options: ListOptions) => list(io, options));
@@ -55,6 +63,7 @@ export function define(program: Command, io: Io): void {
 }
 
 async function list(io: Io, options: ListOptions): Promise<void> {
+  if (options.refused) return await listRefused(io, options);
   const { DELIVERY_COLUMNS, readDeliveries } = await import('../query/inbox.js');
   const db = await open(findPlace(io));
   const rows = readDeliveries(db, {
@@ -65,6 +74,20 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   });
   db.close();
   await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
+}
+
+async function listRefused(io: Io, options: ListOptions): Promise<void> {
+  const { REFUSAL_COLUMNS, readRefusals } = await import('../query/inbox.js');
+  const db = await open(findPlace(io));
+  const rows = readRefusals(db, readLimit(options.limit) || -1);
+  db.close();
+  await writeRows(io, options.json ? 'json' : 'table', REFUSAL_COLUMNS, rows);
+  say(
+    io,
+    rows.length === 0
+      ? 'The receiver has turned nothing away.'
+      : 'Minutes are in UTC. "carbon-mirror doctor" says what may be wrong.',
+  );
 }
 
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
+import { checkRefusals } from './doctor-receiver.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 import { ago } from './words.js';
@@ -42,6 +43,7 @@ function checkDatabases(place: Place, now: number): Finding[] {
         ...['main', 'inbox'].map(name => checkWhole(db, name)),
         ...[place.mirrorFile, place.inboxFile].flatMap(file => [...checkLog(file), ...checkMode(file)]),
         ...describeHealth(readHealth(db, now), now),
+        ...checkRefusals(db, place.env, now),
       ];
     } finally {
       db.close();

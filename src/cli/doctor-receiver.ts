@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { Sqlite } from '../database/open.js';
+import { type RefusalSum, sumRefusals } from '../query/inbox.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 
@@ -23,6 +25,55 @@ export async function checkReceiver(env: Place['env']): Promise<Finding> {
     found: status === null ? `nobody answers at ${where}` : `something else answers at ${where}: ${status}`,
     todo: 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT as it has them.',
   };
+}
+
+const DAY_MS = 86_400_000;
+
+/** What the door has turned away since yesterday; it fails where nothing genuine came since that began. */
+export function checkRefusals(db: Sqlite, env: Place['env'], now: number): Finding[] {
+  const own = (env['REGISTRY_HEADER_PREFIX'] || 'registry').toLowerCase();
+  const sums = sumRefusals(db, new Date(now - DAY_MS).toISOString());
+  if (sums.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
+  const acceptedAt = db
+    .prepare<[], string | null>("SELECT max(received_at) FROM inbox.deliveries WHERE verdict = 'accepted'")
+    .pluck()
+    .get();
+  return sums.slice(0, MOST_SUMS).map(sum => ({
+    check: 'refusals',
+    state: isSigned(sum) && (acceptedAt ?? '') < sum.since ? 'fail' : 'warn',
+    found: `${describePosts(sum)} refused since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
+    todo: `${adviceFor(sum, own)} See "carbon-mirror deliveries list --refused".`,
+  }));
+}
+
+const MOST_SUMS = 5;
+
+/** Somebody who signs is no passer-by. */
+function isSigned({ status, headerPrefix }: RefusalSum): boolean {
+  return status === 401 && headerPrefix !== '';
+}
+
+function describePosts({ posts }: RefusalSum): string {
+  return posts === 1 ? '1 post' : `${posts} posts`;
+}
+
+function describeMinute(minute: string, now: number): string {
+  const [day, time] = minute.split('T');
+  return `${new Date(now).toISOString().startsWith(day ?? '') ? '' : `${day} `}${time} UTC`;
+}
+
+function describeReason({ reason, status, headerPrefix }: RefusalSum): string {
+  if (reason === 'no_signature' && headerPrefix !== '') return `signed in x-${headerPrefix}-signature-256`;
+  return `${reason.replaceAll('_', ' ')} (${status})`;
+}
+
+function adviceFor({ reason, headerPrefix }: RefusalSum, own: string): string {
+  if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
+  if (reason === 'no_signature' && headerPrefix !== '') {
+    return `Is REGISTRY_HEADER_PREFIX right? It is "${own}", and the sender's is "${headerPrefix}".`;
+  }
+  if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
+  return 'The registry signs every delivery: whoever sent these is somebody else.';
 }
 
 async function ask(url: string): Promise<number | null> {

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { EVENTS, type EventName } from '../registry/model.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -15,9 +16,12 @@ interface TriggerOptions {
   readonly url?: string;
   readonly times: string;
   readonly secretIndex: string;
+  readonly badSignature?: boolean;
   readonly json?: boolean;
 }
 
+const ACCEPTED = 202;
+const UNAUTHORIZED = 401;
 const ANSWER_WITHIN_MS = 20_000;
 const MOST_TIMES = 100_000;
 
@@ -31,11 +35,17 @@ export function define(program: Command, io: Io): void {
     .option('--url <url>', 'the whole address to post to (default: /webhooks at HOST and PORT)')
     .option('--times <n>', 'post it so many times, one after the other', '1')
     .option('--secret-index <n>', 'sign with this one of WEBHOOK_SECRETS; 0 is the newest', '0')
+    .addOption(
+      new Option('--bad-signature', 'sign it with a made-up secret: it must be refused').conflicts(
+        'secretIndex',
+      ),
+    )
     .option('--json', 'print the answers as JSON')
     .action((event: EventName, options: TriggerOptions) => trigger(io, event, options));
   examples(command, [
     'carbon-mirror trigger warehouseTransaction --organization ID',
     'carbon-mirror trigger suspended --organization ID --times 50',
+    'carbon-mirror trigger installed --organization ID --bad-signature',
     'carbon-mirror trigger installed --organization ID --installation ID --url http://127.0.0.1:3000/webhooks',
   ]);
 }
@@ -47,7 +57,8 @@ async function trigger(io: Io, event: EventName, options: TriggerOptions): Promi
   const { createPayload, sealPayload } = await import('./trigger-payload.js');
   const { signDelivery } = await import('../webhook/signature.js');
   const settings = await readSettings(place.env, 'receive');
-  const secret = pickSecret(settings.webhookSecrets, options.secretIndex);
+  const isBad = options.badSignature === true;
+  const secret = isBad ? randomUUID() : pickSecret(settings.webhookSecrets, options.secretIndex);
   const subject = await readSubject(place, event, options);
   const { body, signedData } = sealPayload(createPayload(event, subject, settings.appId, io.now()));
   const url = readUrl(options.url, settings.host, settings.port);
@@ -57,7 +68,10 @@ async function trigger(io: Io, event: EventName, options: TriggerOptions): Promi
   };
   const answers: number[] = [];
   for (let count = 0; count < times; count += 1) answers.push(await post(url, headers, body));
-  await report(io, { event, installation: subject.installationId, url, answers }, options.json === true);
+  const told = { event, installation: subject.installationId, url, answers };
+  await printAnswers(io, told, options.json === true);
+  if (isBad) checkRefused(io, answers);
+  else checkStored(io, answers);
 }
 
 interface Report {
@@ -67,11 +81,14 @@ interface Report {
   readonly answers: readonly number[];
 }
 
-async function report(io: Io, told: Report, json: boolean): Promise<void> {
+async function printAnswers(io: Io, told: Report, json: boolean): Promise<void> {
   const { event, installation, url, answers } = told;
-  const refused = answers.filter(status => status !== 202);
   if (json) await writeValue(io, { ...told, answers: countAnswers(answers) });
   else await emit(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}\n`);
+}
+
+function checkStored(io: Io, answers: readonly number[]): void {
+  const refused = answers.filter(status => status !== ACCEPTED);
   if (refused.length === 0) {
     say(
       io,
@@ -81,13 +98,30 @@ async function report(io: Io, told: Report, json: boolean): Promise<void> {
   }
   throw new CommandFault(
     EXIT.checkFailed,
-    `${refused.length} of ${answers.length} deliveries were answered ${refused.at(-1)}, not 202.`,
+    `${refused.length} of ${answers.length} deliveries were answered ${refused.at(-1)}, not ${ACCEPTED}.`,
     adviceFor(refused.at(-1) ?? 0),
   );
 }
 
+/** What nobody has signed must not be stored. */
+function checkRefused(io: Io, answers: readonly number[]): void {
+  const others = answers.filter(status => status !== UNAUTHORIZED);
+  if (others.length === 0) {
+    say(io, 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.');
+    return;
+  }
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${others.length} of ${answers.length} forged deliveries were answered ${others.at(-1)}, not ${UNAUTHORIZED}.`,
+    others.includes(ACCEPTED)
+      ? 'Whatever answers there does not check signatures.'
+      : adviceFor(others.at(-1) ?? 0),
+  );
+}
+
 function adviceFor(status: number): string {
-  if (status === 401) return 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
+  if (status === UNAUTHORIZED)
+    return 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
   if (status === 404) return 'The receiver listens at /webhooks: give the whole address with --url.';
   if (status === 503)
     return "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.";

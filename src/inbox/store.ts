@@ -1,11 +1,14 @@
 import { openDatabase, type Sqlite, write } from '../database/open.js';
 import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
+import { createCountRefusals, type Refusal } from './refusals.js';
 import { describeFailure, type StoreFailure, type StoreResult, storeGroup } from './store-group.js';
 
 /** The little of an inbox.db that the receiver needs. */
 export interface Store {
   /** One transaction, flushed to disk before it returns; one result for each. */
   store(deliveries: readonly NewDelivery[], now: number): StoreResult[];
+  /** Add to the counts of what was turned away; why that was not possible, null when it was. */
+  countRefusals(refusals: readonly Refusal[]): StoreFailure | null;
   /** Why the database takes no write at present; null when it does. */
   findObstacle(): StoreFailure | null;
   close(): void;
@@ -29,15 +32,19 @@ export function openStore({ file, busyTimeoutMs }: StoreOptions): Store {
 /** The same on a connection that somebody else opened. */
 export function createStore(db: Sqlite): Omit<Store, 'close'> {
   const accept = createAcceptDeliveries(db);
+  const countRefusals = createCountRefusals(db);
   return {
     store: (deliveries, now) => storeGroup(accept, deliveries, now),
-    findObstacle: () => {
-      try {
-        write(db, () => undefined);
-        return null;
-      } catch (error) {
-        return describeFailure(error);
-      }
-    },
+    countRefusals: refusals => attempt(() => countRefusals(refusals)),
+    findObstacle: () => attempt(() => write(db, () => undefined)),
   };
+}
+
+function attempt(work: () => void): StoreFailure | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return describeFailure(error);
+  }
 }

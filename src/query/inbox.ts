@@ -35,6 +35,40 @@ const DELIVERIES = `
   LEFT JOIN inbox.jobs AS j ON j.id = d.job_id
   LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into`;
 
+export const REFUSAL_COLUMNS = ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'] as const;
+
+/** Posts that were turned away, newest minute first. */
+export function readRefusals(db: Sqlite, limit: number): Row[] {
+  return db
+    .prepare<[number], Row>(
+      'SELECT * FROM inbox.refusals ORDER BY minute DESC, newest_at DESC, reason, header_prefix LIMIT ?',
+    )
+    .all(limit);
+}
+
+/** The same, added up over the minutes. */
+export interface RefusalSum {
+  readonly reason: string;
+  readonly status: number;
+  readonly headerPrefix: string;
+  readonly posts: number;
+  /** The minute of the first of them. */
+  readonly since: string;
+  readonly newestAt: string;
+}
+
+/** What was turned away since an instant, what came most first. */
+export function sumRefusals(db: Sqlite, since: string): RefusalSum[] {
+  return db
+    .prepare<[string], RefusalSum>(
+      `SELECT reason, status, header_prefix AS headerPrefix, sum(posts) AS posts, min(minute) AS since,
+        max(newest_at) AS newestAt
+      FROM inbox.refusals WHERE minute >= ?
+      GROUP BY reason, status, header_prefix ORDER BY posts DESC, reason, header_prefix`,
+    )
+    .all(since.slice(0, 'YYYY-MM-DDTHH:MM'.length));
+}
+
 export interface DeliveryFilter {
   readonly verdict: string | null;
   readonly installationId: string | null;

@@ -1,10 +1,12 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery } from '../inbox/deliveries.js';
 import { NotStoredError } from '../inbox/group-commit.js';
+import type { RefusalReason } from '../inbox/refusals.js';
 import { createAdmit } from './admit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, Outcome, Post } from './posts.js';
 import { sendProblem } from './problem.js';
+import { findPrefix, type Refused } from './refusals.js';
 
 export interface ReceiverOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
@@ -22,6 +24,8 @@ export interface Answer {
   readonly delivery: DeliverySummary | null;
   /** Null unless the status is 202. */
   readonly stored: StoredDelivery | null;
+  /** Null exactly where the status is 202. */
+  readonly refused: Refused | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
   readonly error: unknown;
   /** From the last byte of the body to the answer; 0 where no body was read. */
@@ -59,53 +63,74 @@ export function createReceiver(options: ReceiverOptions): Express {
 
 function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions) {
   const admit = createAdmit(accept);
-  const signatureHeader = `x-${headerPrefix}-signature-256`.toLowerCase();
+  const ownPrefix = headerPrefix.toLowerCase();
+  const signatureHeader = `x-${ownPrefix}-signature-256`;
 
   function told(answer: Partial<Answer> & { readonly status: number }): void {
-    answered?.({ delivery: null, stored: null, error: null, tookMs: 0, ...answer });
+    answered?.({ delivery: null, stored: null, refused: null, error: null, tookMs: 0, ...answer });
   }
 
-  function refuse(response: Response, status: number, detail: string, tookMs: number): void {
-    sendProblem(response, status, detail);
-    told({ status, tookMs });
+  function describe({ headers, socket }: Request, status: number): Refused {
+    const prefix = findPrefix(headers, ownPrefix);
+    const reason = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
+    return { reason: REASONS[status] ?? reason, headerPrefix: prefix, sender: socket.remoteAddress ?? null };
+  }
+
+  function refuse(exchange: Exchange, status: number, detail: string, tookMs: number): void {
+    sendProblem(exchange.response, status, detail);
+    told({ status, refused: describe(exchange.request, status), tookMs });
   }
 
   function turnAway(
-    response: Response,
+    { request, response }: Exchange,
     error: unknown,
     tookMs: number,
     delivery: DeliverySummary | null,
   ): void {
     sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
-    told({ status: 503, delivery, error, tookMs });
+    told({ status: 503, delivery, refused: describe(request, 503), error, tookMs });
   }
 
-  async function settle({ socket }: Request, response: Response, post: Post): Promise<void> {
-    const outcome = await admit(socket, post).catch(
+  async function settle(exchange: Exchange, post: Post): Promise<void> {
+    const outcome = await admit(exchange.request.socket, post).catch(
       (error: unknown) => ({ kind: 'untried', error }) as const,
     );
     const tookMs = now() - post.receivedAt;
-    if (outcome.kind === 'untried') return turnAway(response, outcome.error, tookMs, null);
-    if (outcome.kind === 'refused') return refuse(response, outcome.status, outcome.detail, tookMs);
+    if (outcome.kind === 'untried') return turnAway(exchange, outcome.error, tookMs, null);
+    if (outcome.kind === 'refused') return refuse(exchange, outcome.status, outcome.detail, tookMs);
     const { delivery } = outcome;
     if (outcome.kind === 'failed') {
       const { code, message } = outcome.failure;
-      return turnAway(response, new NotStoredError(code, message), tookMs, delivery);
+      return turnAway(exchange, new NotStoredError(code, message), tookMs, delivery);
     }
-    response.statusCode = 202;
-    response.end();
+    exchange.response.statusCode = 202;
+    exchange.response.end();
     told({ status: 202, delivery, stored: outcome.stored, tookMs });
   }
 
   return (request: Request, response: Response): void => {
+    const exchange = { request, response };
     readBody(request, body => {
-      if ('status' in body) return refuse(response, body.status, body.detail, 0);
+      if ('status' in body) return refuse(exchange, body.status, body.detail, 0);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
-      void settle(request, response, { body: body.bytes, signature, receivedAt: now() });
+      void settle(exchange, { body: body.bytes, signature, receivedAt: now() });
     });
   };
 }
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** For 401 it is the header that tells. */
+const REASONS: Readonly<Record<number, RefusalReason>> = {
+  400: 'no_signed_text',
+  413: 'too_large',
+  415: 'wrong_content_type',
+  503: 'not_stored',
+};
 
 function refuseMethod(response: Response, allow: string): void {
   sendProblem(response, 405, `expected ${allow}`, { allow });

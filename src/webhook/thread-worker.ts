@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { describeFailure } from '../inbox/store-group.js';
+import { describeFailure, type StoreFailure } from '../inbox/store-group.js';
 import { openStore } from '../inbox/store.js';
 import { createAcceptPosts } from './posts.js';
 import { type DoorThreadData, type ThreadAnswer, type ThreadRequest, unpack } from './thread.js';
@@ -15,9 +15,15 @@ function serve(port: MessagePort, { file, busyTimeoutMs, secrets, appId }: DoorT
 
   function answer(request: ThreadRequest): ThreadAnswer {
     if (request.kind === 'accept') return accept(unpack(request), request.now);
-    if (request.kind === 'close') inbox.close();
-    const obstacle = request.kind === 'check' ? inbox.findObstacle() : null;
+    const obstacle = findObstacle(request);
     return obstacle === null ? [] : { obstacle: obstacle.message };
+  }
+
+  function findObstacle(request: Exclude<ThreadRequest, { kind: 'accept' }>): StoreFailure | null {
+    if (request.kind === 'refusals') return inbox.countRefusals(request.refusals);
+    if (request.kind === 'check') return inbox.findObstacle();
+    inbox.close();
+    return null;
   }
 
   port.on('message', (request: ThreadRequest) => {

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Refusal } from '../inbox/refusals.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {
   /** Verify and store; one outcome for each. */
   accept(posts: readonly Post[]): Promise<readonly Outcome[]>;
+  /** Rejects with the reason when they could not be counted. */
+  countRefusals(refusals: readonly Refusal[]): Promise<void>;
   /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
   checkWritable(): Promise<void>;
   close(): Promise<void>;
@@ -37,7 +40,11 @@ export interface PackedPosts {
   readonly now: number;
 }
 
-export type ThreadRequest = PackedPosts | { readonly kind: 'check' } | { readonly kind: 'close' };
+export type ThreadRequest =
+  | PackedPosts
+  | { readonly kind: 'refusals'; readonly refusals: readonly Refusal[] }
+  | { readonly kind: 'check' }
+  | { readonly kind: 'close' };
 export type ThreadAnswer = readonly Outcome[] | { readonly obstacle: string };
 
 interface Pending {
@@ -82,16 +89,19 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
     });
   }
 
+  async function demand(request: ThreadRequest): Promise<void> {
+    const answer = await ask(request);
+    if ('obstacle' in answer) throw new Error(answer.obstacle);
+  }
+
   return {
     accept: async posts => {
       const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
       const answer = await ask(pack(posts, bytes, now()), [bytes.buffer]);
       return 'obstacle' in answer ? [] : answer;
     },
-    checkWritable: async () => {
-      const answer = await ask({ kind: 'check' });
-      if ('obstacle' in answer) throw new Error(answer.obstacle);
-    },
+    countRefusals: refusals => demand({ kind: 'refusals', refusals }),
+    checkWritable: () => demand({ kind: 'check' }),
     close: async () => {
       if (!closing) {
         const answered = ask({ kind: 'close' });

@@ -419,6 +419,35 @@ describe('trigger', () => {
     expect(refused.stderr + refused.stdout).not.toContain('newer secret');
   });
 
+  test('T01 a forged delivery is refused, counted by minute and reason, and told by the doctor', async () => {
+    const forged = await run(...post('suspended', '--bad-signature', '--times', '2'));
+    expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^2 x 401 /) });
+    expect(forged.stderr).toContain('deliveries list --refused');
+    const counted = async () => {
+      const rows: { reason: string; posts: number }[] = await json('deliveries', 'list', '--refused');
+      return rows
+        .filter(row => row.reason === 'signature_not_valid')
+        .reduce((sum, row) => sum + row.posts, 0);
+    };
+    await expect.poll(counted, { timeout: 20_000 }).toBe(3);
+    const [row] = await json('deliveries', 'list', '--refused');
+    expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
+    const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);
+    expect(findings.filter(({ check }) => check === 'refusals')).toEqual([
+      {
+        check: 'refusals',
+        state: expect.stringMatching(/warn|fail/),
+        found: expect.stringMatching(/^3 posts refused since .*\d\d:\d\d UTC, signature not valid \(401\)$/),
+        todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
+      },
+    ]);
+    await expectFault(
+      2,
+      "cannot be used with option '--secret-index",
+      ...post('suspended', '--bad-signature', '--secret-index', '0'),
+    );
+  });
+
   test('likely mistakes are told', async () => {
     await expectFault(2, 'Allowed choices are installed', ...post('instaled'));
     await expectFault(

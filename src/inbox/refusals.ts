@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import { type Sqlite, write } from '../database/open.js';
+import { parameter, statement } from '../database/statement.js';
+import { raw, toInstant } from './queries.js';
+
+export const REFUSAL_REASONS = [
+  'signature_not_valid',
+  /** None of ours; one of another prefix may have come. */
+  'no_signature',
+  /** The body holds no text whose signature could be looked at. */
+  'no_signed_text',
+  'too_large',
+  'wrong_content_type',
+  'not_stored',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Posts that were turned away for one reason. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly status: number;
+  /** Of the signature header that came; empty where none did. */
+  readonly headerPrefix: string;
+  readonly posts: number;
+  /** Epoch ms. */
+  readonly newestAt: number;
+}
+
+export const OTHER_PREFIX = 'other';
+
+/** Whoever invents prefixes fills a minute with no more rows than this, and one of `other` for each reason. */
+const MAX_A_MINUTE = 32;
+/** Under such an attack without end these are ten hours, else many months. */
+const MAX_ROWS = 20_000;
+
+type Counted = { minute: string; reason: string; status: number; prefix: string };
+
+/** Adds to the counts of their minutes, in one transaction. */
+export function createCountRefusals(db: Sqlite): (refusals: readonly Refusal[]) => void {
+  const place = statement<Counted, { known: number; rows: number }>(
+    db,
+    raw(sql<{ known: number; rows: number }>`
+      SELECT count(*) AS rows, coalesce(sum(reason = ${parameter('reason')} AND status = ${parameter('status')}
+        AND header_prefix = ${parameter('prefix')}), 0) AS known
+      FROM refusals WHERE minute = ${parameter('minute')}`),
+  );
+  const add = statement<Counted & { posts: number; newestAt: string }>(
+    db,
+    raw(sql<never>`
+      INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (
+        ${parameter('minute')}, ${parameter('reason')}, ${parameter('status')}, ${parameter('prefix')},
+        ${parameter('posts')}, ${parameter('newestAt')})
+      ON CONFLICT DO UPDATE SET posts = posts + excluded.posts, newest_at = max(newest_at, excluded.newest_at)`),
+  );
+  const trim = statement<Record<string, never>>(
+    db,
+    raw(sql<never>`DELETE FROM refusals WHERE minute < (
+      SELECT minute FROM refusals ORDER BY minute DESC LIMIT 1 OFFSET ${sql.lit(MAX_ROWS)})`),
+  );
+
+  function count({ reason, status, headerPrefix, posts, newestAt }: Refusal): void {
+    const at = toInstant(newestAt);
+    const counted = { minute: at.slice(0, 'YYYY-MM-DDTHH:MM'.length), reason, status, prefix: headerPrefix };
+    const { known = 0, rows = 0 } = place.get(counted) ?? {};
+    const prefix = known > 0 || rows < MAX_A_MINUTE ? headerPrefix : OTHER_PREFIX;
+    add.run({ ...counted, prefix, posts, newestAt: at });
+  }
+
+  return refusals => {
+    write(db, () => {
+      for (const refusal of refusals) count(refusal);
+      trim.run({});
+    });
+  };
+}

@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { OTHER_PREFIX, type Refusal, type RefusalReason } from '../inbox/refusals.js';
+
+/** Why one post was turned away, and what tells its sender from others. */
+export interface Refused {
+  readonly reason: RefusalReason;
+  readonly headerPrefix: string;
+  /** The address that the connection came from. */
+  readonly sender: string | null;
+}
+
+const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
+const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
+
+/** The prefix of the signature header that came, ours before any other; empty where none came. */
+export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
+  if (headers[`x-${own}-signature-256`] !== undefined) return own;
+  const prefixes = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
+  const [prefix = ''] = prefixes;
+  return prefix === '' || USUAL_PREFIX.test(prefix) ? prefix : OTHER_PREFIX;
+}
+
+export interface RefusalCounter {
+  count(refused: Pick<Refused, 'reason' | 'headerPrefix'>, status: number): void;
+  /** Write what is counted, and no more after that. */
+  close(): Promise<void>;
+}
+
+export interface RefusalCounterOptions {
+  /** Rejects when they could not be written: they are counted on, and tried again. */
+  readonly write: (refusals: readonly Refusal[]) => Promise<void>;
+  readonly now: () => number;
+  readonly everyMs?: number;
+}
+
+const WRITE_EVERY_MS = 5000;
+/** Whoever invents prefixes fills no more memory than this. */
+const MAX_KINDS = 32;
+
+/** Counts in memory; the first refusal is written at once, those after it some seconds later, all together. */
+export function createRefusalCounter(options: RefusalCounterOptions): RefusalCounter {
+  const { now, everyMs = WRITE_EVERY_MS } = options;
+  let counted = new Map<string, Refusal>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function add(refusal: Refusal): void {
+    const { reason, status } = refusal;
+    const kind = `${reason} ${status} ${refusal.headerPrefix}`;
+    if (!counted.has(kind) && counted.size >= MAX_KINDS && refusal.headerPrefix !== OTHER_PREFIX) {
+      return add({ ...refusal, headerPrefix: OTHER_PREFIX });
+    }
+    const before = counted.get(kind);
+    const posts = refusal.posts + (before?.posts ?? 0);
+    const newestAt = Math.max(refusal.newestAt, before?.newestAt ?? 0);
+    counted.set(kind, { ...refusal, posts, newestAt });
+    return undefined;
+  }
+
+  async function write(): Promise<void> {
+    const refusals = [...counted.values()];
+    if (refusals.length === 0) return;
+    counted = new Map();
+    await options.write(refusals).catch(() => refusals.forEach(add));
+  }
+
+  function turn(): void {
+    if (counted.size === 0) {
+      timer = undefined;
+      return;
+    }
+    writing = write();
+    timer = setTimeout(turn, everyMs);
+  }
+
+  return {
+    count: ({ reason, headerPrefix }, status) => {
+      add({ reason, status, headerPrefix, posts: 1, newestAt: now() });
+      timer ??= setTimeout(turn, 0);
+    },
+    close: async () => {
+      clearTimeout(timer);
+      await writing;
+      await write();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkRefusals } from '../../src/cli/doctor-receiver.js';
+import { migrateFile } from '../../src/database/migrate.js';
+import { createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import { createCountRefusals, type Refusal } from '../../src/inbox/refusals.js';
+import { openReader } from '../../src/query/open.js';
+import { createRefusalCounter } from '../../src/webhook/refusals.js';
+import { openDoor, payloadOf, signedPost } from '../support/door.js';
+import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+
+function refusal(overrides: Partial<Refusal> = {}): Refusal {
+  return {
+    reason: 'signature_not_valid',
+    status: 401,
+    headerPrefix: 'registry',
+    posts: 1,
+    newestAt: NOON,
+    ...overrides,
+  };
+}
+
+test('T01 T02 each refusal tells its reason and whose signature header came, and nothing is stored', async () => {
+  const door = await openDoor();
+  const { body, headers } = signedPost(payloadOf(), { secret: 'another secret' });
+  const signature = headers['x-registry-signature-256'] ?? '';
+  const posts: [string, Record<string, string>][] = [
+    [body, headers],
+    [body, {}],
+    [body, { 'x-icr-signature-256': signature }],
+    [body, { [`x-${'a'.repeat(41)}-signature-256`]: signature }],
+    [body, { 'X-ICR-Signature-256': signature, 'x-registry-signature-256': '' }],
+    ['{}', headers],
+    ['x'.repeat(70_000), headers],
+    [body, { ...headers, 'content-type': 'text/plain' }],
+  ];
+  for (const [text, given] of posts) await (await door.post(text, given)).arrayBuffer();
+  expect(door.answers.map(({ status, refused }) => [status, refused?.reason, refused?.headerPrefix])).toEqual(
+    [
+      [401, 'signature_not_valid', 'registry'],
+      [401, 'no_signature', ''],
+      [401, 'no_signature', 'icr'],
+      [401, 'no_signature', 'other'],
+      [401, 'signature_not_valid', 'registry'],
+      [400, 'no_signed_text', 'registry'],
+      [413, 'too_large', 'registry'],
+      [415, 'wrong_content_type', 'registry'],
+    ],
+  );
+  expect(door.answers[0]?.refused?.sender).toBe('127.0.0.1');
+  expect(door.stored()).toBe(0);
+});
+
+test('T01 a flood of forged posts is written together, the first of them at once', async () => {
+  const written: (readonly Refusal[])[] = [];
+  const counter = createRefusalCounter({
+    write: async refusals => void written.push(refusals),
+    now: () => NOON,
+    everyMs: 60_000,
+  });
+  counter.count(refusal(), 401);
+  await expect.poll(() => written).toEqual([[refusal()]]);
+  for (let post = 0; post < 10_000; post += 1) counter.count(refusal(), 401);
+  counter.count(refusal({ reason: 'too_large' }), 413);
+  await counter.close();
+  expect(written.slice(1)).toEqual([
+    [refusal({ posts: 10_000 }), refusal({ reason: 'too_large', status: 413 })],
+  ]);
+});
+
+test('T01 refusals that could not be written are counted on', async () => {
+  const written: (readonly Refusal[])[] = [];
+  let failures = 2;
+  const counter = createRefusalCounter({
+    write: async refusals => {
+      if (failures-- > 0) throw new Error('locked');
+      written.push(refusals);
+    },
+    now: () => NOON,
+    everyMs: 5,
+  });
+  for (let post = 0; post < 3; post += 1) counter.count(refusal(), 401);
+  await expect.poll(() => written).toEqual([[refusal({ posts: 3 })]]);
+  await counter.close();
+});
+
+test('T01 whoever invents header names fills neither memory nor table', async () => {
+  const db = temporaryInbox();
+  const count = createCountRefusals(db);
+  const kinds: number[] = [];
+  for (let write = 0; write < 5; write += 1) {
+    const counter = createRefusalCounter({
+      write: async refusals => {
+        kinds.push(refusals.length);
+        count(refusals);
+      },
+      now: () => NOON,
+    });
+    for (let n = 0; n < 100; n += 1) {
+      counter.count(refusal({ headerPrefix: `p-${write}-${n}`, reason: 'no_signature' }), 401);
+    }
+    await counter.close();
+  }
+  expect(Math.max(...kinds)).toBeLessThanOrEqual(33);
+  expect(db.prepare('SELECT count(*) <= 33 AS few, sum(posts) AS posts FROM refusals').get()).toEqual({
+    few: 1,
+    posts: 500,
+  });
+});
+
+test('T01 the oldest minutes go when there are too many', () => {
+  const db = temporaryInbox();
+  const count = createCountRefusals(db);
+  const minutes = Array.from({ length: 20_003 }, (_, n) => refusal({ newestAt: NOON + n * 60_000 }));
+  count(minutes);
+  expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM refusals').get()).toEqual({
+    rows: 20_001,
+    oldest: '2026-05-04T12:02',
+  });
+});
+
+test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails until something genuine comes', () => {
+  const folder = temporaryFolder();
+  const inbox = temporaryInbox(folder);
+  const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
+  migrateFile(files.mirrorFile, 'mirror', new Date(NOON).toISOString());
+  const reader = openReader(files);
+  onTestFinished(() => void reader.close());
+  const findings = () => checkRefusals(reader, {}, NOON + 60_000);
+  expect(findings()).toMatchObject([{ state: 'ok' }]);
+
+  const count = createCountRefusals(inbox);
+  count([refusal({ posts: 3 }), refusal({ posts: 2, newestAt: NOON - 86_400_000 * 2 })]);
+  count([refusal({ reason: 'no_signature', headerPrefix: 'icr' })]);
+  expect(findings()).toEqual([
+    {
+      check: 'refusals',
+      state: 'fail',
+      found: '3 posts refused since 12:00 UTC, signature not valid (401)',
+      todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
+    },
+    {
+      check: 'refusals',
+      state: 'fail',
+      found: '1 post refused since 12:00 UTC, signed in x-icr-signature-256',
+      todo: expect.stringContaining('It is "registry", and the sender\'s is "icr".'),
+    },
+  ]);
+  createAcceptDeliveries(inbox)([acceptedDelivery({ receivedAt: NOON + 1 })], NOON + 1);
+  expect(findings().map(({ state }) => state)).toEqual(['warn', 'warn']);
+});
