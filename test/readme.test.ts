@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.js';
 import { runCommand } from './support/command.js';
@@ -7,9 +7,11 @@ import { blocks, commandsTable, settingsTable } from './support/readme.js';
 
 const ROOT = new URL('../', import.meta.url);
 const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
-const manifest: { scripts: Record<string, string> } = JSON.parse(
-  readFileSync(new URL('package.json', ROOT), 'utf8'),
-);
+const manifest: {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+} = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
 
 describe('README', () => {
   let demo: DemoMirror;
@@ -51,9 +53,13 @@ describe('README', () => {
 });
 
 test('every command, script and file that README or a document names is there', () => {
-  const documents = ['README.md', 'docs/sandbox.md', 'docs/threats.md', 'docs/schema.md'].filter(name =>
-    existsSync(new URL(name, ROOT)),
-  );
+  const documents = [
+    'README.md',
+    'SECURITY.md',
+    ...readdirSync(new URL('docs/', ROOT))
+      .filter(name => name.endsWith('.md'))
+      .map(name => `docs/${name}`),
+  ];
   for (const name of documents) {
     const text = readFileSync(new URL(name, ROOT), 'utf8');
     for (const [, command] of text.matchAll(/npx carbon-mirror ([a-z-]+)/g)) {
@@ -65,6 +71,15 @@ test('every command, script and file that README or a document names is there', 
       expect(existsSync(new URL(target ?? '', new URL(name, ROOT))), `${name}: ${target}`).toBe(true);
     }
   }
+});
+
+test('every package that runs has its reason in docs/dependencies.md', () => {
+  const text = readFileSync(new URL('docs/dependencies.md', ROOT), 'utf8');
+  const rows = Array.from(text.matchAll(/^\| (`.+`) \| .+ \|$/gm), ([, names = '']) => names);
+  const named = rows.flatMap(names => Array.from(names.matchAll(/`([^`]+)`/g), match => match[1]));
+  const direct = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  expect(new Set(named)).toEqual(new Set(direct));
+  expect(named).toHaveLength(direct.length);
 });
 
 test('the Procfile starts what README says', () => {

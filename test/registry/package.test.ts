@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -55,6 +55,12 @@ test('packed and installed in an empty folder, README’s client example type-ch
   });
 
   expect(stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
+});
+
+test('no source map is shipped without its source', async () => {
+  const files = await readdir(join(folder, 'node_modules', 'carbon-mirror'), { recursive: true });
+  expect(files.filter(file => file.endsWith('.map'))).toEqual([]);
+  expect(files).toContain('SECURITY.md');
 });
 
 test('an answer to a wrong call does not compile', async () => {
