@@ -22,8 +22,8 @@ const SECRET_OF = {
   live: 'REGISTRY_PRIVATE_KEY',
   sandbox: null,
 } as const;
-/** Enough to recognise a value; a secret pasted into the wrong setting is mostly longer. */
-const SHOWN_CHARACTERS = 60;
+/** A secret that was pasted into the wrong setting: long and without a space, or with its own look. */
+const LIKE_A_SECRET = /\S{16}|[@=\n]|-----|^cr[su]_/;
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {
@@ -138,8 +138,7 @@ function faultAt(name: string, expected: string, given: Environment): SettingsFa
 
 /** What looks like a credential in the wrong place is not shown either. */
 function shown(value = ''): string {
-  if (value.length > SHOWN_CHARACTERS || /[@=\n]|-----|^cr[su]_/.test(value))
-    return 'a text that is not shown';
+  if (LIKE_A_SECRET.test(value)) return `a text of ${value.length} characters that is not shown`;
   return JSON.stringify(value);
 }
 

@@ -93,7 +93,7 @@ test('every fault is reported at once, by name, in the order of the table', asyn
   expect(error?.message).toBe(
     [
       '7 settings are wrong:',
-      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came "ftp://registry.example"',
+      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came a text of 22 characters that is not shown',
       `  REGISTRY_APP_ID: expected the app's id: 1 to 128 letters, digits, - and _; came "../app"`,
       `  REGISTRY_PRIVATE_KEY: expected the app's private key as PEM text; it is not set`,
       '  REGISTRY_BURST: expected a whole number from 1 to 100000; came "20x"',
@@ -122,6 +122,18 @@ describe('T03 a webhook secret', () => {
     expect(String(error)).toContain('WEBHOOK_SECRETS: expected');
     expect(String(error)).not.toContain('short  ');
     expect(String(error)).not.toContain(SECRET);
+  });
+
+  test.each([
+    ['in quotes', '"9f8b1c2d3e4a5b6c7d8e"'],
+    ['a placeholder', 'change-me-change-me-1'],
+    ['a placeholder of a document', '<your webhook secret>'],
+    ['made of a few characters', '1212121212121212121212'],
+  ])('that is %s is refused with the reason, and not shown', async (_case, secret) => {
+    const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET},${secret}` };
+    const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
+    expect(String(error)).toMatch(/of number 2 of 2: it (has|is) /);
+    expect(String(error)).not.toContain(secret);
   });
 
   test('of 16 characters is taken, and several are kept in their order', async () => {
@@ -156,7 +168,7 @@ describe('secrets', () => {
   test('that cannot be read from their file are one fault, not two', async () => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' });
     expect(error?.message).toBe(
-      'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; "/nowhere/key.pem" cannot be read (ENOENT)',
+      'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; a text of 16 characters that is not shown cannot be read (ENOENT)',
     );
   });
 

@@ -1,4 +1,5 @@
 import { adviceFor } from './registry-advice.js';
+import { describeSystemFault } from './system-fault.js';
 
 /** What the exit code of a command says. */
 export const EXIT = {
@@ -76,9 +77,8 @@ export function explain(error: unknown): Explanation {
   if ('code' in error && error.code === 'foreign_registry') {
     return { exitCode: EXIT.usage, lines: [error.message] };
   }
-  if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error) {
-    return { exitCode: EXIT.usage, lines: [portTaken(String(error.port))] };
-  }
+  const system = describeSystemFault(error);
+  if (system !== null) return { exitCode: EXIT.usage, lines: [system.said, system.advice] };
   return explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
 }
 
@@ -89,8 +89,4 @@ function explainRegistry(error: Error): Explanation | null {
   const candidates = 'candidates' in error && Array.isArray(error.candidates) ? error.candidates : [];
   const said = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
   return { exitCode, lines: [said, ...adviceFor(code, error.message, candidates)] };
-}
-
-function portTaken(port: string): string {
-  return `Another program has port ${port}: stop it, or set PORT, OPERATIONS_PORT or SANDBOX_PORT to a free one.`;
 }

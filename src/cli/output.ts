@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { cleanText, escapeJson } from './clean.js';
 import { colours, emit, type Io } from './io.js';
 
 export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
@@ -108,7 +109,7 @@ function line(layout: Layout, cells: readonly TableCell[]): string {
 
 function tableCell(cell: Cell): TableCell {
   if (cell === null || cell === undefined) return { text: '-', width: 1, isNumeric: true };
-  const start = asText(startOf(cell)).replace(CONTROL, ' ');
+  const start = cleanText(asText(startOf(cell)));
   const characters = Array.from(start);
   const isWhole = characters.length <= WIDEST_CELL;
   return {
@@ -124,10 +125,6 @@ function startOf<T extends NonNullable<Cell>>(cell: T): T | string | Uint8Array 
   return cell instanceof Uint8Array ? cell.subarray(0, WIDEST_CELL) : cell;
 }
 
-/** Control characters, and those that turn the direction of text: a name must not redraw the terminal. */
-// eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 function asText(cell: string | number | bigint | boolean | Uint8Array): string {
   return cell instanceof Uint8Array ? `x'${Buffer.from(cell).toString('hex')}'` : String(cell);
 }
@@ -140,11 +137,8 @@ export function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** JSON lets control characters from U+007F on and marks of direction stand as they are; a terminal obeys them. */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, plain, indent).replace(CONTROL, character =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapeJson(JSON.stringify(value, plain, indent));
 }
 
 function plain(_key: string, value: unknown): unknown {

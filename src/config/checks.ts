@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
+import { findWeakness } from './weak-secret.js';
 import { LOG_LEVELS, MIN_SECRET_CHARACTERS, type Role, type SettingsByRole } from './settings.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -37,10 +38,10 @@ const SETTINGS_TEXT = z.object({
     .string({ error: `secrets of at least ${MIN_SECRET_CHARACTERS} characters, separated by commas` })
     .transform(value => value.split(/,[\r\n]*|[\r\n]+/).map(each => each.trim()))
     .superRefine((secrets, context) => {
-      const short = secrets.findIndex(each => each.length < MIN_SECRET_CHARACTERS);
-      if (short < 0) return;
-      const message = `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secrets[short]?.length ?? 0} as in number ${short + 1} of ${secrets.length}`;
-      context.addIssue({ code: 'custom', message });
+      for (const [index, secret] of secrets.entries()) {
+        const message = findSecretFault(secret, `number ${index + 1} of ${secrets.length}`);
+        if (message !== null) context.addIssue({ code: 'custom', message });
+      }
     }),
   DATA_DIR: text('the name of a folder', value => !value.includes('\0')),
   HOST: ADDRESS,
@@ -134,6 +135,14 @@ function live(given: Pick<SettingsText, keyof typeof LIVE>) {
     requestsPerSecond: given.REGISTRY_REQUESTS_PER_SECOND,
     burst: given.REGISTRY_BURST,
   };
+}
+
+function findSecretFault(secret: string, which: string): string | null {
+  if (secret.length < MIN_SECRET_CHARACTERS) {
+    return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secret.length} as in ${which}`;
+  }
+  const weakness = findWeakness(secret);
+  return weakness === null ? null : `random secrets (openssl rand -hex 32), but of ${which}: ${weakness}`;
 }
 
 function isBaseUrl(value: string): boolean {

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CommandFault, explain } from '../../src/cli/exit.js';
 import { permissionFor } from '../../src/cli/registry-advice.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder } from '../support/inbox.js';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
 
 test('every error of the client has an exit code and no stack trace', () => {
@@ -37,6 +41,33 @@ test('what was not foreseen is shown with its stack, exit code 1', () => {
     exitCode: 3,
     lines: ['No.', 'Try this.'],
   });
+});
+
+test('what this machine or this user does not have is a sentence, exit code 2', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const cases: readonly (readonly [Record<string, string>, string])[] = [
+    [{ DATA_DIR: join(file, 'data') }, 'a part of its path is no folder'],
+    [{ DATA_DIR: folder, HOST: '203.0.113.9' }, '"203.0.113.9" is no address of this machine'],
+    [
+      { DATA_DIR: folder, OPERATIONS_HOST: '203.0.113.9', OPERATIONS_PORT: '1' },
+      '"203.0.113.9" is no address',
+    ],
+  ];
+  for (const [settings, said] of cases) {
+    const env = {
+      REGISTRY_APP_ID: 'app',
+      WEBHOOK_SECRETS: 'correct horse battery',
+      PORT: '0',
+      OPERATIONS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      ...settings,
+    };
+    const { exitCode, stderr } = await runCommand(['receive'], { env });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(said) });
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
 });
 
 test('a call that is forbidden names its permission, as the registry does', () => {
