@@ -127,3 +127,11 @@ SELECT r.organization_id, r.resource,
 FROM resource_states AS r
 JOIN waiting AS w ON w.organization_id = r.organization_id AND w.resource = r.resource
 LEFT JOIN access ON access.organization_id = r.organization_id;
+
+-- What columns of earlier migrations mean from here on. Versions that stand already keep the instants that they have.
+-- WAS start of the read that found this version; the registry may have changed earlier
+-- NOW when the answer that showed this version had arrived; the registry may have changed earlier. Before migration 0006: start of that read
+-- WAS start of the read that no longer found it so; it was true before, not at, this instant
+-- NOW when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant. Before migration 0006: start of that read
+-- WAS start of the read that found this file; for a row without a file, when it was entered
+-- NOW when this file had arrived to its end; for a row without a file, when it was entered. Before migration 0006: start of the read that found it

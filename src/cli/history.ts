@@ -11,7 +11,7 @@ const NOT_SHOWN = new Set(['version', 'organization_id', 'sync_run_id', 'closed_
 export function define(program: Command, io: Io): void {
   const command = program
     .command('history')
-    .description('Show every version of one row; valid_from is the start of our read that found it so')
+    .description('Show every version of one row; valid_from is when the answer that showed it so had arrived')
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
     .argument('<id>', "the row's id (for certificates the id of the retirement)")
     .option('--json', 'print all columns as JSON')

@@ -83,7 +83,8 @@ export function markdown(relations: readonly Relation[]): string {
     '# Tables and views',
     '',
     'Made by `carbon-mirror schema --markdown` from the comments of the migrations. Names stay; columns are only added.',
-    '`valid_from` is the start of our read that found a row so; the registry may have changed earlier.',
+    'History tells what the mirror had been told by then: `valid_from` is when the answer that showed a row so had arrived.',
+    'The registry may have changed earlier. `schema_migrations` holds when each migration was applied.',
     '',
     ...parts,
   ].join('\n');

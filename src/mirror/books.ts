@@ -79,7 +79,7 @@ interface SmallRun extends NewRun {
 interface Written extends Whose {
   rows: number;
   open_run: number;
-  stamp_at: string;
+  stamp_at: string | null;
   read_claim: number;
   read_at: string;
 }
@@ -87,6 +87,8 @@ interface Written extends Whose {
 interface EndedState extends Whose {
   rows: number;
   complete_at: string | null;
+  /** From when on the whole list is known; null where this read was not complete. */
+  whole_at: string | null;
   attempted_at: string;
   outcome: RunState;
   error_code: string | null;
@@ -162,13 +164,14 @@ export function createBooks(db: Sqlite): Books {
        AND (resource = 'certificates') = (@lane = 'certificates')`,
   );
   const written = db.prepare(
-    `UPDATE resource_states SET rows = rows + @rows, open_run = @open_run, stamp_at = @stamp_at,
+    `UPDATE resource_states SET rows = rows + @rows, open_run = @open_run,
+       stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = @read_claim, read_at = @read_at
      WHERE ${WHOSE}`,
   );
   const ended = db.prepare(
     `UPDATE resource_states SET rows = rows + @rows, complete_at = coalesce(@complete_at, complete_at),
-       first_complete_at = coalesce(first_complete_at, @complete_at),
+       first_complete_at = coalesce(first_complete_at, @whole_at),
        attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
        forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL), open_run = @open_run,
        drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),

@@ -61,6 +61,9 @@ export interface Moment {
 /** gone: the retirement was closed meanwhile, so that there is no row to write to. */
 export type Stored = 'stored' | 'replaced' | 'unchanged' | 'gone';
 
+/** Answers the instant of a new version, after the latest that its row had. */
+export type Dating = (before: string | null) => string;
+
 export interface CertificateRows {
   /** Enters certificates for new and changed retirements; answers how many, 0 when all are entered. */
   enter(at: number): number;
@@ -70,7 +73,7 @@ export interface CertificateRows {
   /** Whether any row, past ones included, names this file. */
   isNamed(file: string): boolean;
   /** These three write inside a transaction of the caller. */
-  store(moment: Moment, file: CertificateFile, stamp: string, runId: number): Stored;
+  store(moment: Moment, file: CertificateFile, date: Dating, runId: number): Stored;
   unavailable(moment: Moment): void;
   fail(moment: Moment, error: string): void;
 }
@@ -90,6 +93,9 @@ export function createCertificateRows(books: Books): CertificateRows {
     `UPDATE certificates SET due_at = ?
      WHERE version IN (SELECT version FROM certificates WHERE organization_id = ? AND due_at > ? LIMIT ?)`,
   );
+  const lastEnd = db
+    .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_past WHERE ${WHOSE}`)
+    .pluck();
   const archive = db.prepare<[string, number, number]>(
     `INSERT INTO certificates_past (${names}, valid_to, closed_by)
      SELECT ${names}, ?, ? FROM certificates WHERE version = ?`,
@@ -124,7 +130,7 @@ export function createCertificateRows(books: Books): CertificateRows {
       return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
     },
     isNamed: file => named.get(file, file) === 1,
-    store: (moment, file, stamp, runId) => {
+    store: (moment, file, date, runId) => {
       const known = find.get(moment.organizationId, moment.retirementId);
       if (known === undefined) return 'gone';
       const next = nextOf(moment, known, CHECK_AGAIN_MS);
@@ -132,8 +138,10 @@ export function createCertificateRows(books: Books): CertificateRows {
         confirm.run(next);
         return 'unchanged';
       }
-      const validFrom = known.state === 'stored' ? later(stamp, known.valid_from) : stamp;
-      if (known.state === 'stored') archive.run(validFrom, runId, known.version);
+      const isStored = known.state === 'stored';
+      const before = isStored ? known.valid_from : lastEnd.get(moment.organizationId, moment.retirementId);
+      const validFrom = date(before ?? null);
+      if (isStored) archive.run(validFrom, runId, known.version);
       store.run({
         ...file,
         ...next,
@@ -141,7 +149,7 @@ export function createCertificateRows(books: Books): CertificateRows {
         sync_run_id: runId,
         version: books.versions(1),
       });
-      return known.state === 'stored' ? 'replaced' : 'stored';
+      return isStored ? 'replaced' : 'stored';
     },
     unavailable: moment => {
       const known = find.get(moment.organizationId, moment.retirementId);
@@ -196,8 +204,4 @@ function createEnter(books: Books): (at: number) => number {
     move.run(last);
     return count;
   };
-}
-
-function later(stamp: string, before: string): string {
-  return stamp > before ? stamp : formatInstant(Date.parse(before) + 1);
 }

@@ -9,6 +9,7 @@ import {
   type Stored,
 } from './certificate-rows.js';
 import type { CertificateFolder } from './certificates.js';
+import { formatInstant } from './columns.js';
 import { MirrorError } from './errors.js';
 import { Run, type Traffic } from './run.js';
 
@@ -82,6 +83,8 @@ interface WalkParts {
 interface Saved {
   readonly moment: Moment;
   readonly file: CertificateFile;
+  /** When the download had come to its end. */
+  readonly arrivedAt: number;
 }
 
 function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): CertificateWalk {
@@ -99,7 +102,10 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
     saved = [];
     let outcomes: Stored[] = [];
     run.write(runId => {
-      outcomes = batch.map(({ file, moment }) => rows.store(moment, file, run.stamp, runId));
+      outcomes = batch.map(({ moment, file, arrivedAt }) => {
+        const told = formatInstant(arrivedAt);
+        return rows.store(moment, file, before => run.dates.give(told, before), runId);
+      });
       return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
     });
     run.counts.unchanged += count(outcomes, 'unchanged');
@@ -126,7 +132,7 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
     store: async (retirementId, body, askedAt) => {
       const moment = momentOf(retirementId, askedAt);
       const file = await folder.save(retirementId, body);
-      saved.push({ moment, file });
+      saved.push({ moment, file, arrivedAt: now() });
       if (saved.length >= ROWS_AT_ONCE) writeRows();
     },
     unavailable: (retirementId, askedAt) => writeOne(() => rows.unavailable(momentOf(retirementId, askedAt))),

@@ -3,6 +3,7 @@ import { write } from '../database/open.js';
 import type { Installation } from '../registry/model.js';
 import type { Books } from './books.js';
 import { formatInstant, instant, text } from './columns.js';
+import { following } from './dates.js';
 import { RESOURCES } from './resources.js';
 
 export interface InstallationRead {
@@ -10,6 +11,8 @@ export interface InstallationRead {
   readonly state: InstallationState;
   readonly claim: number;
   readonly startedAt: number;
+  /** When the registry's answer had arrived. */
+  readonly arrivedAt: number;
   readonly trigger: string;
 }
 
@@ -18,6 +21,7 @@ export interface InstallationStateRead {
   readonly state: InstallationState;
   readonly claim: number;
   readonly startedAt: number;
+  readonly arrivedAt: number;
   readonly trigger: string;
 }
 
@@ -81,10 +85,10 @@ export function createInstallations(books: Books, now: () => number): Installati
   function enter(
     fields: Fields,
     stored: Row | undefined,
-    { claim, startedAt, trigger }: Omit<InstallationStateRead, 'installationId' | 'state'>,
+    { claim, startedAt, arrivedAt, trigger }: Omit<InstallationStateRead, 'installationId' | 'state'>,
   ): void {
     const before = stored?.valid_from ?? lastEnd.get(fields.id) ?? null;
-    const stamp = formatInstant(Math.max(startedAt, before === null ? 0 : Date.parse(before) + 1));
+    const at = following(formatInstant(arrivedAt), before);
     const run = books.enterSmallRun({
       organization_id: fields.organization_id,
       resource: 'installation',
@@ -96,10 +100,10 @@ export function createInstallations(books: Books, now: () => number): Installati
       rows_changed: stored === undefined ? 0 : 1,
     });
     if (stored !== undefined) {
-      archive.run(stamp, run, stored.version);
+      archive.run(at, run, stored.version);
       remove.run(stored.version);
     }
-    insert.run({ ...fields, version: books.versions(1), valid_from: stamp, sync_run_id: run });
+    insert.run({ ...fields, version: books.versions(1), valid_from: at, sync_run_id: run });
   }
 
   return {

@@ -1,9 +1,12 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Counts, Fault } from './books.js';
+import { formatInstant } from './columns.js';
 import { HeldPages } from './held-pages.js';
 import {
+  type Ask,
   type Circumstances,
   COMPLETE,
+  type Closing,
   closeRows,
   type Decision,
   decide,
@@ -13,7 +16,7 @@ import {
 import { digestOf } from './pages.js';
 import type { ListParts } from './parts.js';
 import type { Traffic } from './run.js';
-import { type HeldPage, Staging } from './staging.js';
+import { type Origin, Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 
 /** Rows of one transaction; it stays well under 50 ms. */
@@ -33,8 +36,7 @@ export interface PageResult {
 export interface Finish extends Traffic {
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
-  /** Answers which of the ids, at most 50, the registry does not know any more. */
-  readonly ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+  readonly ask?: Ask;
 }
 
 export interface Outcome extends Readonly<Counts> {
@@ -51,10 +53,10 @@ export interface Outcome extends Readonly<Counts> {
 
 /** A read of one list. Its calls follow one another; each works for a few milliseconds between two pauses. */
 export interface Read<Item> {
-  /** A page of a paginated list, numbered from 0. */
-  writePage(page: number, items: readonly Item[]): Promise<PageResult>;
-  /** A part of one answer that holds the whole list. */
-  writeBatch(items: readonly Item[]): Promise<PageResult>;
+  /** A page of a paginated list, numbered from 0, and when its answer had arrived. */
+  writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** A part of one answer that holds the whole list, and when that part had arrived. */
+  writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */
   finish(finish: Finish): Promise<Outcome>;
   abandon(fault: Fault, traffic: Traffic): void;
@@ -73,22 +75,23 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#pages = new HeldPages(parts.pages, parts.run.before.open_run === null);
   }
 
-  async writePage(page: number, items: readonly Item[]): Promise<PageResult> {
+  async writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const digest = digestOf(items);
     const before = this.#pages.visit(page, digest, this.#staging);
     if (before === null) return { fresh: items.length, repeated: 0 };
     this.#staging.demandDistinct(items);
     const held = { number: page, digest, versions: Array.from(items, () => 0), waiting: 0 };
-    const result = await this.#compare(items, held, before);
+    const result = await this.#compare(items, { told: formatInstant(arrivedAt), page: held, likely: before });
     this.#pages.hold(held);
     await this.#showPages();
     return result;
   }
 
-  async writeBatch(items: readonly Item[]): Promise<PageResult> {
+  async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
-    const result = await this.#compare(items.filter(this.#parts.admits), null, []);
+    const told = formatInstant(arrivedAt);
+    const result = await this.#compare(items.filter(this.#parts.admits), { told, page: null, likely: [] });
     if (this.#staging.size > AT_ONCE) this.#showsEarly = true;
     if (this.#showsEarly && this.#staging.size >= SLICE) await this.#applyAll();
     return result;
@@ -109,9 +112,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     }
     if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], { requests, bytes });
     const missing = await findMissing(this.#parts, this.#staging.seen);
-    const decision =
-      missing.versions.size === 0 ? COMPLETE : await decide(this.#parts, missing, this.#circumstances(ask));
-    const outcome = await this.#end(decision, missing.ids, { requests, bytes });
+    const decision = missing.versions.size === 0 ? COMPLETE : await decide(missing, this.#circumstances(ask));
+    const outcome = await this.#end(decision, [...missing.first.keys()], { requests, bytes });
     return { ...outcome, missing: missing.versions.size - outcome.removed };
   }
 
@@ -120,15 +122,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#parts.run.abandon(fault, traffic);
   }
 
-  async #compare(
-    items: readonly Item[],
-    page: HeldPage | null,
-    likely: readonly number[],
-  ): Promise<PageResult> {
+  async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += SLICE) {
       if (start > 0) await pause();
-      this.#staging.compare(items.slice(start, start + SLICE), { page, start, likely });
+      this.#staging.compare(items.slice(start, start + SLICE), { ...origin, start });
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };
@@ -171,37 +169,38 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
   async #end(decision: Decision, ids: readonly string[], traffic: Traffic): Promise<Outcome> {
-    const { run } = this.#parts;
+    const { run, now } = this.#parts;
+    const closing = { close: decision.close.values(), goneAt: decision.goneAt, endedAt: now() };
     const isLittle = this.#staging.size + decision.close.size <= AT_ONCE;
-    if (!isLittle) await this.#writeInSlices(decision.close);
+    if (!isLittle) await this.#writeInSlices(closing);
     const { state, fault, readAgain } = decision;
     const { id, drift } = run.end({ state, fault, isInterrupted: false, ...traffic }, runId => {
       const counts = this.#staging.apply(runId, AT_ONCE);
       this.#pages.keep();
       this.#pages.dropStale(this.#staging.repeated);
       this.#doubt(decision.doubt);
-      return { ...counts, removed: isLittle ? closeRows(this.#parts, decision.close.values(), runId) : 0 };
+      return { ...counts, removed: isLittle ? closeRows(this.#parts, closing, runId) : 0 };
     });
     return { ...run.counts, state, fault, runId: id, drift, missing: 0, missingIds: ids, readAgain };
   }
 
-  async #writeInSlices(close: VersionSet): Promise<void> {
+  async #writeInSlices(closing: Closing): Promise<void> {
     await this.#applyAll();
     this.#write(() => {
       this.#pages.dropStale(this.#staging.repeated);
       return {};
     });
     let slice: number[] = [];
-    for (const version of close.values()) {
+    for (const version of closing.close) {
       slice.push(version);
       if (slice.length === SLICE) {
-        const full = slice;
+        const full = { ...closing, close: slice };
         this.#write(runId => ({ removed: closeRows(this.#parts, full, runId) }));
         slice = [];
         await pause();
       }
     }
-    this.#write(runId => ({ removed: closeRows(this.#parts, slice, runId) }));
+    this.#write(runId => ({ removed: closeRows(this.#parts, { ...closing, close: slice }, runId) }));
   }
 
   #doubt(doubt: VersionSet | null | undefined): void {

@@ -80,6 +80,7 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
       descriptor,
       pages: createPages(db, organizationId, resource),
       companion,
+      now,
       noteProject: id => {
         if (!noted.has(id)) note.run(organizationId, id);
         noted.add(id);

@@ -1,15 +1,16 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { ASK_AT_MOST, judge, type Verdict } from './closing.js';
 import type { Fault } from './books.js';
+import { formatInstant } from './columns.js';
 import type { ListParts } from './parts.js';
 import { VersionSet } from './version-set.js';
 
 const SCAN = 2_000;
 
-/** Rows that are there and that a whole read did not find, with the ids of the first of them. */
+/** Rows that are there and that a whole read did not find, and the versions of the first of them by their ids. */
 export interface Missing {
   readonly versions: VersionSet;
-  readonly ids: readonly string[];
+  readonly first: ReadonlyMap<string, number>;
 }
 
 /** What becomes of the missing rows. */
@@ -17,10 +18,15 @@ export interface Decision {
   readonly state: 'complete' | 'partial' | 'doubtful';
   readonly fault: Fault | null;
   readonly close: VersionSet;
+  /** When the registry said of a row that it is gone; the others are gone since the end of the read. */
+  readonly goneAt: ReadonlyMap<number, number>;
   /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
   readonly doubt: VersionSet | null | undefined;
   readonly readAgain: boolean;
 }
+
+/** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
+export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 export interface Circumstances {
   readonly before: number;
@@ -28,7 +34,7 @@ export interface Circumstances {
   readonly isQuiet: boolean;
   readonly doubted: VersionSet;
   readonly doubtedForMs: number | null;
-  readonly ask: ((ids: readonly string[]) => Promise<readonly string[]>) | undefined;
+  readonly ask: Ask | undefined;
 }
 
 export const NONE = new VersionSet();
@@ -38,37 +44,39 @@ export async function findMissing<Item>(
   seen: VersionSet,
 ): Promise<Missing> {
   const versions = new VersionSet();
-  const ids: string[] = [];
+  const first = new Map<string, number>();
   let last: readonly string[] | null = null;
   for (;;) {
     const places = rows.after(request.organizationId, last, SCAN);
     for (const { version, key } of places) {
       if (seen.has(version)) continue;
       versions.add(version);
-      if (ids.length < ASK_AT_MOST) ids.push(key[0] ?? request.organizationId);
+      if (first.size < ASK_AT_MOST) first.set(key[0] ?? request.organizationId, version);
     }
     last = places.at(-1)?.key ?? null;
-    if (places.length < SCAN || last === null) return { versions, ids };
+    if (places.length < SCAN || last === null) return { versions, first };
     await pause();
   }
 }
 
 /** Asks for missing rows by their ids where that is possible, and judges. */
-export async function decide<Item>(
-  parts: ListParts<Item>,
-  missing: Missing,
-  circumstances: Circumstances,
-): Promise<Decision> {
+export async function decide(missing: Missing, circumstances: Circumstances): Promise<Decision> {
   const { ask } = circumstances;
-  const gone = ask === undefined ? null : new Set(await ask(missing.ids));
-  const alive = gone === null ? [] : missing.ids.filter(id => !gone.has(id));
+  const gone = ask === undefined ? null : await ask([...missing.first.keys()]);
+  const alive = new VersionSet();
+  const goneAt = new Map<number, number>();
+  for (const [id, version] of gone === null ? [] : missing.first) {
+    const at = gone?.get(id);
+    if (at === undefined) alive.add(version);
+    else goneAt.set(version, at);
+  }
   const verdict = judge({
     ...circumstances,
     missing: missing.versions.size,
-    asked: gone === null ? 0 : missing.ids.length,
-    alive: alive.length,
+    asked: alive.size + goneAt.size,
+    alive: alive.size,
   });
-  return decisionOf(verdict, missing.versions, versionsOf(parts, alive), circumstances);
+  return { ...decisionOf(verdict, missing.versions, alive, circumstances), goneAt };
 }
 
 function decisionOf(
@@ -92,18 +100,27 @@ function decisionOf(
   return { ...COMPLETE, state: 'doubtful', fault: fault('mostly_gone', left.size), close, doubt };
 }
 
+export interface Closing {
+  readonly close: Iterable<number>;
+  readonly goneAt: ReadonlyMap<number, number>;
+  /** When the read ended, with all that was asked for by its id. */
+  readonly endedAt: number;
+}
+
 /** Inside a transaction. */
 export function closeRows<Item>(
   { rows, companion, run, request }: ListParts<Item>,
-  versions: Iterable<number>,
+  { close, goneAt, endedAt }: Closing,
   runId: number,
 ): number {
   let removed = 0;
   companion.begin();
-  for (const version of versions) {
+  for (const version of close) {
+    const told = formatInstant(goneAt.get(version) ?? endedAt);
+    const at = run.dates.give(told, run.dates.isAfterAll(told) ? null : rows.validFrom(version));
     companion.leave(version);
-    companion.vanish(version, run.stamp, runId);
-    if (rows.close(version, run.stamp, runId)) removed += 1;
+    companion.vanish(version, at, runId);
+    if (rows.close(version, at, runId)) removed += 1;
   }
   companion.flush(request.organizationId);
   return removed;
@@ -113,6 +130,7 @@ export const COMPLETE: Decision = {
   state: 'complete',
   fault: null,
   close: NONE,
+  goneAt: new Map(),
   doubt: null,
   readAgain: false,
 };
@@ -132,11 +150,4 @@ function without(versions: VersionSet, left: VersionSet): VersionSet {
   const rest = new VersionSet();
   for (const version of versions.values()) if (!left.has(version)) rest.add(version);
   return rest;
-}
-
-function versionsOf<Item>({ rows, request }: ListParts<Item>, ids: readonly string[]): VersionSet {
-  const versions = new VersionSet();
-  const keys = ids.map(id => [id]);
-  for (const { version } of rows.find(request.organizationId, keys).values()) versions.add(version);
-  return versions;
 }

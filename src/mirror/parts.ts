@@ -24,6 +24,7 @@ export interface ListParts<Item> {
   readonly descriptor: Descriptor<Item>;
   readonly pages: Pages;
   readonly companion: Companion<Item>;
+  readonly now: () => number;
   /** Inside a transaction: remembers that the organization's rows name this project. */
   readonly noteProject: (id: string) => void;
   /** False for what must not be kept. */

@@ -24,9 +24,9 @@ export type ProjectWritten = 'added' | 'changed' | 'unchanged' | 'older';
 export interface ProjectsWalk {
   /** Projects that were never asked for, or not since that instant. */
   due(checkedBefore: number): string[];
-  write(project: Project, startedAt: number): ProjectWritten;
+  write(project: Project, asked: { readonly askedAt: number; readonly arrivedAt: number }): ProjectWritten;
   /** The registry does not show it to us. A copy from better days stays. */
-  unavailable(projectId: string, error: string, startedAt: number): void;
+  unavailable(projectId: string, error: string, askedAt: number): void;
   finish(traffic: Traffic): void;
   abandon(fault: Fault, traffic: Traffic): void;
 }
@@ -73,42 +73,47 @@ export function createProjects(
      ON CONFLICT DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error`,
   );
 
-  function isOlder(projectId: string, startedAt: number): boolean {
-    return (checked.get(projectId) ?? '') > formatInstant(startedAt);
+  function isOlder(projectId: string, askedAt: number): boolean {
+    return (checked.get(projectId) ?? '') > formatInstant(askedAt);
   }
 
-  function replace(project: Project, stored: Stored | undefined, startedAt: number, runId: number): void {
-    const before = stored?.valid_from ?? lastEnd.get(project.id) ?? null;
-    const stamp = formatInstant(Math.max(startedAt, before === null ? 0 : Date.parse(before) + 1));
+  function lastInstant(projectId: string, stored: Stored | undefined): string | null {
+    return stored?.valid_from ?? lastEnd.get(projectId) ?? null;
+  }
+
+  function replace(project: Project, stored: Stored | undefined, at: string, runId: number): void {
     if (stored !== undefined) {
-      archive.run(stamp, runId, stored.version);
+      archive.run(at, runId, stored.version);
       remove.run(stored.version);
     }
     const values = COLUMNS.map(cell => cell.of(project));
-    insert.run(books.versions(1), ...values, stamp, runId, project.document);
+    insert.run(books.versions(1), ...values, at, runId, project.document);
   }
 
   return request => {
     const run = new Run(books, { ...request, resource: 'projects' }, 'data', now);
     return {
       due: checkedBefore => due.all(request.organizationId, formatInstant(checkedBefore)),
-      write: (project, startedAt) => {
+      write: (project, { askedAt, arrivedAt }) => {
         const state: { outcome: ProjectWritten } = { outcome: 'older' };
         run.write(runId => {
-          if (isOlder(project.id, startedAt)) return {};
+          if (isOlder(project.id, askedAt)) return {};
           const stored = find.get(project.id);
           state.outcome = compare(stored, project);
-          if (state.outcome !== 'unchanged') replace(project, stored, startedAt, runId);
-          check.run(project.id, 'readable', formatInstant(startedAt), null);
+          if (state.outcome !== 'unchanged') {
+            const at = run.dates.give(formatInstant(arrivedAt), lastInstant(project.id, stored));
+            replace(project, stored, at, runId);
+          }
+          check.run(project.id, 'readable', formatInstant(askedAt), null);
           return { added: Number(state.outcome === 'added'), changed: Number(state.outcome === 'changed') };
         });
         if (state.outcome === 'unchanged') run.counts.unchanged += 1;
         return state.outcome;
       },
-      unavailable: (projectId, error, startedAt) =>
+      unavailable: (projectId, error, askedAt) =>
         run.write(() => {
-          if (!isOlder(projectId, startedAt))
-            check.run(projectId, 'unavailable', formatInstant(startedAt), error);
+          if (!isOlder(projectId, askedAt))
+            check.run(projectId, 'unavailable', formatInstant(askedAt), error);
           return {};
         }),
       finish: traffic => void run.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),

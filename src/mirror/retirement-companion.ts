@@ -4,6 +4,9 @@ import { CERTIFICATE_COLUMNS } from './certificate-rows.js';
 import type { Companion } from './parts.js';
 import { createRetirementSums } from './retirement-sums.js';
 
+/** A certificate may have come after the answer that no longer showed its retirement. */
+const NEXT = "strftime('%Y-%m-%dT%H:%M:%fZ', valid_from, '+0.001 seconds')";
+
 const NOTHING: Companion<unknown> = {
   begin: () => undefined,
   enter: () => undefined,
@@ -24,7 +27,7 @@ export function createRetirementCompanion(db: Sqlite): Companion<Retirement> {
   const names = CERTIFICATE_COLUMNS.join(', ');
   const archive = db.prepare<[string, number, number]>(
     `INSERT INTO certificates_past (${names}, valid_to, closed_by)
-     SELECT ${names}, ?, ? FROM certificates WHERE state = 'stored' AND ${its}`,
+     SELECT ${names}, max(?, ${NEXT}), ? FROM certificates WHERE state = 'stored' AND ${its}`,
   );
   const remove = db.prepare<[number]>(`DELETE FROM certificates WHERE ${its}`);
   return {

@@ -23,10 +23,11 @@ export interface Rows<Item> {
   /** Those of the versions that are still current. */
   among(organizationId: string, versions: readonly number[]): Stored[];
   insert(version: number, organizationId: string, item: Item, validFrom: string, runId: number): void;
-  /**
-   * Moves a row to the past; false where it was not there any more.
-   * One that the same read had written was true at no instant, and leaves no trace.
-   */
+  /** Since when a current version is so. */
+  validFrom(version: number): string | null;
+  /** When the last version of a row that is not there any more ended. */
+  lastEnd(organizationId: string, key: Key): string | null;
+  /** Moves a row to the past; false where it was not there any more. */
   close(version: number, validTo: string, runId: number): boolean;
   /** Up to `limit` rows after a key, in the order of their keys. */
   after(organizationId: string, key: Key | null, limit: number): Place[];
@@ -64,9 +65,14 @@ export function createRows<Item extends { document: string }>(
   const insert = db.prepare<Value[]>(
     `INSERT INTO ${table} (${whole}) VALUES (${names.map(() => '?').join(', ')})`,
   );
-  const archive = db.prepare<[string, number, number, string]>(
+  const since = db.prepare<[number], string>(`SELECT valid_from FROM ${table} WHERE version = ?`).pluck();
+  const its = [scope, ...keyNames].map(name => `${name} = ?`).join(' AND ');
+  const lastEnd = db
+    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${table}_past WHERE ${its}`)
+    .pluck();
+  const archive = db.prepare<[string, number, number]>(
     `INSERT INTO ${table}_past (${whole}, valid_to, closed_by)
-     SELECT ${whole}, ?, ? FROM ${table} WHERE version = ? AND valid_from < ?`,
+     SELECT ${whole}, ?, ? FROM ${table} WHERE version = ?`,
   );
   const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
   const order = [scope, ...keyNames].join(', ');
@@ -96,8 +102,10 @@ export function createRows<Item extends { document: string }>(
       values.push(validFrom, runId, item.document);
       insert.run(...values);
     },
+    validFrom: version => since.get(version) ?? null,
+    lastEnd: (organizationId, key) => lastEnd.get(organizationId, ...key) ?? null,
     close: (version, validTo, runId) => {
-      archive.run(validTo, runId, version, validTo);
+      archive.run(validTo, runId, version);
       return remove.run(version).changes > 0;
     },
     after: (organizationId, key, limit) => {

@@ -3,6 +3,7 @@ import type { RunState } from '../database/mirror-tables.js';
 import { write } from '../database/open.js';
 import type { Books, Counts, Fault, KnownState, RunRequest } from './books.js';
 import { formatInstant } from './columns.js';
+import { Dates } from './dates.js';
 import { MirrorError } from './errors.js';
 import type { Resource } from './resources.js';
 
@@ -28,8 +29,7 @@ const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
  */
 export class Run {
   readonly before: KnownState;
-  /** The instant of everything this run writes: later than anything written before, whatever the clock says. */
-  readonly stamp: string;
+  readonly dates: Dates;
   readonly counts: Counts = { ...NOTHING };
   readonly #books: Books;
   readonly #request: RunRequest;
@@ -46,9 +46,7 @@ export class Run {
     this.#now = now;
     this.before = this.#knownState();
     this.#isOpen = this.before.open_run !== null;
-    this.stamp = formatInstant(
-      Math.max(request.startedAt, this.before.stamp_at === null ? 0 : Date.parse(this.before.stamp_at) + 1),
-    );
+    this.dates = new Dates(this.before.stamp_at);
   }
 
   get id(): number | null {
@@ -69,7 +67,7 @@ export class Run {
         ...this.#whose(),
         rows: done.added - done.removed,
         open_run: runId,
-        stamp_at: this.stamp,
+        stamp_at: this.dates.latest,
         read_claim: this.#request.claim,
         read_at: formatInstant(this.#request.startedAt),
       });
@@ -153,12 +151,12 @@ export class Run {
   #enterEnd(runId: number, ending: Ending, done: Counts, drift: number): void {
     const startedAt = formatInstant(this.#request.startedAt);
     const now = this.#now();
-    const wrote = this.#total(done) > 0;
+    const finishedAt = formatInstant(now);
     const words = { error_code: ending.fault?.code ?? null, error: ending.fault?.message ?? null };
     const isWhole = ending.state === 'complete';
     this.#books.endRun({
       id: runId,
-      finished_at: formatInstant(now),
+      finished_at: finishedAt,
       state: ending.state,
       requests: ending.requests,
       bytes: ending.bytes,
@@ -171,13 +169,14 @@ export class Run {
       ...words,
       rows: done.added - done.removed,
       complete_at: isWhole ? startedAt : null,
+      whole_at: isWhole ? this.dates.notBefore(finishedAt) : null,
       attempted_at: startedAt,
       outcome: ending.state,
       open_run: ending.isInterrupted && this.#isOpen ? runId : null,
       drift,
       drift_at: drift > 0 ? startedAt : null,
       duration_ms: isWhole ? Math.max(0, now - this.#request.startedAt) : null,
-      stamp_at: wrote ? this.stamp : null,
+      stamp_at: this.dates.latest,
       read_claim: this.#request.claim,
       read_at: startedAt,
     });

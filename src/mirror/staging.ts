@@ -14,12 +14,19 @@ export interface HeldPage {
 
 interface Staged<Item> {
   readonly item: Item;
+  /** When the answer came that showed it. */
+  readonly told: string;
+  /** The version that it takes the place of. */
   readonly previous: number | null;
+  /** What this read saw of the same row before and has not written yet. */
+  readonly earlier: Staged<Item> | null;
+  readonly isRepeated: boolean;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
 
-interface Origin {
+export interface Origin {
+  readonly told: string;
   readonly page: HeldPage | null;
   /** The place of the first of the items on its page. */
   readonly start: number;
@@ -31,8 +38,16 @@ interface Compared<Item> {
   readonly item: Item;
   readonly name: string;
   readonly there: Stored | undefined;
+  readonly told: string;
   readonly page: HeldPage | null;
   readonly slot: number;
+}
+
+/** What one transaction writes: its counts, its run and the next version number. */
+interface Writes {
+  readonly counts: Pick<Counts, 'added' | 'changed'>;
+  readonly runId: number;
+  version: number;
 }
 
 /** Compares what was read with what is there, holds back the differences and writes them when told to. */
@@ -76,11 +91,11 @@ export class Staging<Item extends { document: string }> {
     this.#parts.run.counts.unchanged += versions.length;
   }
 
-  compare(items: readonly Item[], { page, start, likely }: Origin): void {
+  compare(items: readonly Item[], { told, page, start, likely }: Origin): void {
     const find = this.#lookUp(items, likely);
     for (const [index, item] of items.entries()) {
       const name = nameOf(this.#parts.rows.keyOf(item));
-      this.#compareOne({ item, name, there: find(item, name), page, slot: start + index });
+      this.#compareOne({ item, name, there: find(item, name), told, page, slot: start + index });
     }
   }
 
@@ -99,11 +114,12 @@ export class Staging<Item extends { document: string }> {
     return (item, name) => same.get(item.document) ?? there.get(name);
   }
 
-  #compareOne({ item, name, there, page, slot }: Compared<Item>): void {
+  #compareOne({ item, name, there, told, page, slot }: Compared<Item>): void {
     const { run } = this.#parts;
     const staged = this.#staged.get(name);
     const stored = staged === undefined ? there : undefined;
-    this.#count(staged !== undefined || (stored !== undefined && this.seen.has(stored.version)), page);
+    const isRepeated = staged !== undefined || (stored !== undefined && this.seen.has(stored.version));
+    this.#count(isRepeated, page);
     if (stored !== undefined) this.seen.add(stored.version);
     if (stored?.document === item.document) {
       run.counts.unchanged += 1;
@@ -114,7 +130,8 @@ export class Staging<Item extends { document: string }> {
     if (staged === undefined && previous === null) this.#waitingNew += 1;
     if (page !== null) page.waiting += 1;
     if (staged?.page) staged.page.waiting -= 1;
-    this.#staged.set(name, { item, previous, page, slot });
+    if (staged?.item.document === item.document) this.#staged.set(name, { ...staged, page, slot });
+    else this.#staged.set(name, { item, told, previous, earlier: staged ?? null, isRepeated, page, slot });
   }
 
   /** Inside a transaction: writes up to `limit` of the differences. */
@@ -123,26 +140,36 @@ export class Staging<Item extends { document: string }> {
     const slice = [...this.#staged].slice(0, limit);
     const counts = { added: 0, changed: 0 };
     if (slice.length === 0) return counts;
-    let version = books.versions(slice.length);
+    const writes = { counts, runId, version: books.versions(lengthOf(slice)) };
     companion.begin();
-    for (const [name, staged] of slice) {
-      counts[this.#put(version, staged, runId)] += 1;
-      this.#settle(name, staged, version);
-      version += 1;
-    }
+    for (const [name, staged] of slice) this.#settle(name, staged, this.#put(staged, writes));
     companion.flush(request.organizationId);
     return counts;
   }
 
-  #put(version: number, { item, previous }: Staged<Item>, runId: number): 'added' | 'changed' {
-    const { rows, companion, request, run, descriptor, noteProject } = this.#parts;
+  /** Answers the version that it became. */
+  #put(staged: Staged<Item>, writes: Writes): number {
+    const { item, earlier } = staged;
+    const { rows, companion, request, descriptor, noteProject } = this.#parts;
+    const previous = earlier === null ? staged.previous : this.#put(earlier, writes);
+    const at = this.#date(staged, previous);
     if (previous !== null) companion.leave(previous);
-    const wasThere = previous !== null && rows.close(previous, run.stamp, runId);
+    const wasThere = previous !== null && rows.close(previous, at, writes.runId);
+    const version = writes.version++;
     companion.enter(item);
-    rows.insert(version, request.organizationId, item, run.stamp, runId);
+    rows.insert(version, request.organizationId, item, at, writes.runId);
     const project = descriptor.projectOf(item);
     if (project !== null) noteProject(project.id);
-    return wasThere ? 'changed' : 'added';
+    writes.counts[wasThere ? 'changed' : 'added'] += 1;
+    return version;
+  }
+
+  #date({ item, told, isRepeated }: Staged<Item>, previous: number | null): string {
+    const { rows, request, run } = this.#parts;
+    if (!isRepeated && run.dates.isAfterAll(told)) return run.dates.give(told, null);
+    const before =
+      previous === null ? rows.lastEnd(request.organizationId, rows.keyOf(item)) : rows.validFrom(previous);
+    return run.dates.give(told, before);
   }
 
   #settle(name: string, { page, slot, previous }: Staged<Item>, version: number): void {
@@ -167,4 +194,13 @@ export class Staging<Item extends { document: string }> {
   #duplicate(): MirrorError {
     return new MirrorError('duplicate_key', `two ${this.#parts.descriptor.table} with one key in one answer`);
   }
+}
+
+/** How many versions come of so many rows. */
+function lengthOf(slice: readonly (readonly [string, Staged<unknown>])[]): number {
+  return slice.reduce((length, [, staged]) => length + depthOf(staged), 0);
+}
+
+function depthOf({ earlier }: Staged<unknown>): number {
+  return earlier === null ? 1 : 1 + depthOf(earlier);
 }

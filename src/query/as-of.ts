@@ -38,7 +38,7 @@ export interface AsOf {
   readonly at: string;
 }
 
-/** Start of the first complete read: what was before it is not known. Null where there was none. */
+/** End of the first complete read: what was before it is not known. Null where there was none. */
 export function readKnownSince(db: Sqlite, { organizationId, resource }: Omit<AsOf, 'at'>): string | null {
   const row = db
     .prepare<[string, string], { first_complete_at: string | null }>(

@@ -17,13 +17,30 @@ export interface Relation {
 /** The tables and views of both databases, in the words of the migrations' own comments. */
 export function describeSchema(): Relation[] {
   return (['mirror', 'inbox'] as const).flatMap(database => {
-    const relations = readMigrations(database).flatMap(migration => parseRelations(database, migration.sql));
-    return [...new Map(relations.map(relation => [relation.name, relation])).values()];
+    const relations = new Map<string, Relation>();
+    for (const { sql } of readMigrations(database)) {
+      const meanings = new Map(Array.from(sql.matchAll(AMENDMENT), ([, was = '', now = '']) => [was, now]));
+      for (const relation of relations.values()) relations.set(relation.name, amend(relation, meanings));
+      for (const relation of parseRelations(database, sql)) relations.set(relation.name, relation);
+    }
+    return [...relations.values()];
   });
 }
 
+/** A later migration may say what columns of earlier ones mean from then on. */
+const AMENDMENT = /^-- WAS (.+)\n-- NOW (.+)$/gm;
+
 const HEAD = /^CREATE (TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/;
 const COLUMN = /^ {2}([a-z_][a-z0-9_]*)(?: ([A-Z]+))?\b.*?-- (.+)$/;
+
+function amend(relation: Relation, meanings: ReadonlyMap<string, string>): Relation {
+  if (meanings.size === 0) return relation;
+  const columns = relation.columns.map(column => ({
+    ...column,
+    meaning: meanings.get(column.meaning) ?? column.meaning,
+  }));
+  return { ...relation, columns };
+}
 
 function parseRelations(database: Family, sql: string): Relation[] {
   const relations: Relation[] = [];

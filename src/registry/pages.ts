@@ -25,6 +25,7 @@ interface RawPage<T> {
   readonly pagination: Pagination;
   readonly bytes: number;
   readonly digest: string;
+  readonly arrivedAt: number;
 }
 
 /**
@@ -68,8 +69,9 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
       const fresh = page.items.reduce((count, item) => count + (seen.add(list.idOf(item)) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
-      const { items, bytes, digest } = page;
-      yield { items, number, total: page.pagination.total, pageSize, bytes, digest, last: end !== null, end };
+      const { items, bytes, digest, arrivedAt } = page;
+      const { total } = page.pagination;
+      yield { items, number, total, pageSize, bytes, digest, arrivedAt, last: end !== null, end };
       if (end !== null) return;
     }
   } finally {
@@ -99,10 +101,11 @@ async function readPage<T>(
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
+  const arrivedAt = http.localNow();
   const { elements, envelope, list } = cutPage(body, key);
   const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
   const digest = hash('sha256', list);
-  return { items, pagination: readPagination(envelope), bytes: body.length, digest };
+  return { items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };
 }
 
 function wholeNumber(name: string, value: number): number {

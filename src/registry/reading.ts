@@ -24,6 +24,8 @@ export interface Page<T> {
   readonly bytes: number;
   /** SHA-256 in hex of the array's own bytes: equal digests are equal rows in equal order. */
   readonly digest: string;
+  /** When its answer had come to its end, in epoch milliseconds of our clock: pages are asked for ahead. */
+  readonly arrivedAt: number;
   readonly last: boolean;
   /** Why it is the last one: the list ended, a page brought nothing new, or there were more pages than rows allow. */
   readonly end: 'complete' | 'repeated' | 'endless' | null;

@@ -32,7 +32,7 @@ export function createGate(context: Context, run: Run, installationId: string): 
     const known = standing.findInstallation(installationId);
     const access = await readAccess(client, installationId, { appId, known, prove, signal });
     state = access.state;
-    const read = { claim: job.claim, startedAt, trigger: job.trigger, state: access.state };
+    const read = { claim: job.claim, startedAt, arrivedAt: now(), trigger: job.trigger, state: access.state };
     if (access.state === 'uninstalled') {
       bind(known?.organizationId ?? null);
       mirror.writeInstallationState({ ...read, installationId });

@@ -52,7 +52,7 @@ async function fill() {
 }
 
 async function fillOrganization(mirror, organizationId) {
-  const run = { claim: 1, trigger: 'delivery', startedAt: Date.now() };
+  const run = { claim: 1, trigger: 'delivery', startedAt: Date.now(), arrivedAt: Date.now() };
   const installation = {
     id: `of-${organizationId}`,
     appId: 'app-1',
@@ -75,7 +75,10 @@ async function read(mirror, organizationId, resource, run, rows, make) {
     const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>
       make(organizationId, page * size + n),
     );
-    await (resource === 'warehouse' ? reading.writeBatch(items) : reading.writePage(page, items));
+    const { arrivedAt } = run;
+    await (resource === 'warehouse'
+      ? reading.writeBatch(items, arrivedAt)
+      : reading.writePage(page, items, arrivedAt));
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
 }

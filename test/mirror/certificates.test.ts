@@ -36,6 +36,11 @@ async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, wor
   walk.finish(TRAFFIC);
 }
 
+async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): Promise<void> {
+  await scene.store.enter();
+  await storeOne(scene, 'hello');
+}
+
 const rowOf = ({ db }: Pick<Scene, 'db'>, id = 'r-1') =>
   db
     .prepare<[string], Record<string, unknown>>(
@@ -64,6 +69,31 @@ test('every retirement is entered once, is due at once, and again when it has ch
     { state: 'pending', certificates: 1_199 },
     { state: 'stored', certificates: 1 },
   ]);
+});
+
+test('a certificate is dated by the end of its download, also where its retirement is closed before that', async () => {
+  const scene = await certificateScene();
+  const { clock, db } = scene;
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  const walk = scene.begin();
+  const askedAt = clock.at;
+  async function* slowly() {
+    yield* pdf('hello');
+    clock.at += 10 * MINUTE;
+  }
+  await walk.store('r-1', slowly(), askedAt);
+  walk.finish(TRAFFIC);
+  clock.at -= 5 * MINUTE;
+  await scene.read('retirements', [], { ask: async ids => ids });
+  const dates = db.prepare('SELECT fetched_at, valid_from, valid_to FROM certificates_past').raw();
+  expect(dates.all()).toEqual([
+    ['2026-05-04T12:00:00.000Z', '2026-05-04T12:10:00.000Z', '2026-05-04T12:10:00.001Z'],
+  ]);
+  await scene.read('retirements', [retirement('r-1')]);
+  await storeAgain(scene);
+  const again = db.prepare<[], string>('SELECT valid_from FROM certificates').pluck();
+  expect(again.all()).toEqual(['2026-05-04T12:10:00.002Z']);
 });
 
 test('T70 a stored certificate is a private file named by its retirement and its hash', async () => {
@@ -321,7 +351,8 @@ test('T44 a walk that was taken over, or whose organization has left, writes no 
   expect(() => walk.finish(TRAFFIC)).toThrow(expect.objectContaining({ code: 'fenced' }));
   const newer = scene.begin(2);
   const { clock, mirror } = scene;
-  const leave = { installationId: 'installation-1', claim: 3, startedAt: clock.at, trigger: 'delivery' };
+  const when = { startedAt: clock.at, arrivedAt: clock.at };
+  const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
   mirror.writeInstallationState({ ...leave, state: 'suspended' });
   await newer.store('r-1', pdf('x'), clock.at);
   expect(() => newer.due(1)).toThrow(expect.objectContaining({ code: 'not_active' }));

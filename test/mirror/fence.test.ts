@@ -19,11 +19,11 @@ const inMirror = ({ db }: Scene) =>
 /** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
 async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
   const late = begin(scene, 1);
-  await late.writeBatch([credit('old')]);
+  await late.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
   scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
   const newer = begin(scene, 2);
-  await newer.writeBatch([credit('new')]);
+  await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await late.finish(finish).catch(() => undefined);
   return inMirror(scene);
@@ -32,12 +32,13 @@ async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
 /** The organization uninstalls while a read runs. */
 async function writeAfterUninstalling(scene: Scene): Promise<string[]> {
   const read = begin(scene, 2);
-  await read.writeBatch([credit('late')]);
+  await read.writeBatch([credit('late')], scene.clock.at);
   scene.mirror.writeInstallationState({
     installationId: 'installation-1',
     state: 'uninstalled',
     claim: 2,
     startedAt: scene.clock.at,
+    arrivedAt: scene.clock.at,
     trigger: 'delivery',
   });
   await read.finish(finish).catch(() => undefined);
@@ -65,7 +66,8 @@ test('T44 it would, were the look at the installation broken', async () => {
 test('T44 the refusal names its reason, and the run that was cut off says so', async () => {
   const scene = temporaryScene();
   const read = begin(scene, 1);
-  await read.writeBatch(Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`)));
+  const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
+  await read.writeBatch(credits, scene.clock.at);
   scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
   expect(
     scene.db.prepare("SELECT error_code FROM sync_runs WHERE resource = 'warehouse'").pluck().all(),
@@ -75,7 +77,7 @@ test('T44 the refusal names its reason, and the run that was cut off says so', a
   expect(
     scene.db.prepare("SELECT state, error_code FROM sync_runs WHERE resource = 'warehouse'").all(),
   ).toEqual([{ state: 'failed', error_code: 'fenced' }]);
-  await expect(read.writeBatch([])).rejects.toMatchObject({ code: 'ended' });
+  await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
 });
 
 test('the two lanes of an organization do not fence each other, nor do organizations', () => {
@@ -89,10 +91,10 @@ test('the two lanes of an organization do not fence each other, nor do organizat
 test('an older read of the same claim does not overwrite a newer one', async () => {
   const scene = temporaryScene();
   const older = begin(scene, 1);
-  await older.writeBatch([credit('old')]);
+  await older.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
   const newer = begin(scene, 1);
-  await newer.writeBatch([credit('new')]);
+  await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await expect(older.finish(finish)).rejects.toMatchObject({ code: 'stale_read' });
   expect(inMirror(scene)).toEqual(['new']);

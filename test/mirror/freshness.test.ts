@@ -85,6 +85,7 @@ test('what can be sold is only what stands in active, permitted, current warehou
       state,
       claim: 2,
       startedAt: scene.clock.at,
+      arrivedAt: scene.clock.at,
       trigger: 'delivery',
     });
     expect(sold()).toEqual([]);
@@ -98,6 +99,7 @@ test('what can be sold is only what stands in active, permitted, current warehou
     state: 'active',
     claim: 3,
     startedAt: scene.clock.at,
+    arrivedAt: scene.clock.at,
     trigger: 'delivery',
   });
   expect(sold()).toHaveLength(2);

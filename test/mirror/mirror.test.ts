@@ -32,6 +32,9 @@ const member = (id: string, email: string): Member => ({
   document: JSON.stringify({ id, email }),
 });
 
+/** Answered at once. */
+const asked = (at: number) => ({ askedAt: at, arrivedAt: at });
+
 const walk = ({ mirror, clock }: Scene, organizationId = 'organization-1', claim = 1) =>
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule', announced: true });
 
@@ -43,7 +46,7 @@ test('the projects that rows name are due until they were asked for', async () =
   ]);
   const projects = walk(scene);
   expect(projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
-  expect(projects.write(project('project-1'), scene.clock.at)).toBe('added');
+  expect(projects.write(project('project-1'), asked(scene.clock.at))).toBe('added');
   projects.unavailable('project-2', 'not_found', scene.clock.at);
   expect(projects.due(scene.clock.at)).toEqual([]);
   projects.finish(TRAFFIC);
@@ -59,10 +62,12 @@ test('the projects that rows name are due until they were asked for', async () =
 test('an older answer about a project never overwrites a newer one of another organization', () => {
   const scene = temporaryScene();
   const older = scene.clock.at;
-  expect(walk(scene).write(project('project-1', 'New name'), older + MINUTE)).toBe('added');
-  expect(walk(scene, 'organization-2', 9).write(project('project-1', 'Old name'), older)).toBe('older');
-  expect(walk(scene).write(project('project-1', 'New name'), older + 2 * MINUTE)).toBe('unchanged');
-  expect(walk(scene).write(project('project-1', 'Newer name'), older + 3 * MINUTE)).toBe('changed');
+  expect(walk(scene).write(project('project-1', 'New name'), asked(older + MINUTE))).toBe('added');
+  expect(walk(scene, 'organization-2', 9).write(project('project-1', 'Old name'), asked(older))).toBe(
+    'older',
+  );
+  expect(walk(scene).write(project('project-1', 'New name'), asked(older + 2 * MINUTE))).toBe('unchanged');
+  expect(walk(scene).write(project('project-1', 'Newer name'), asked(older + 3 * MINUTE))).toBe('changed');
   expect(scene.db.prepare('SELECT full_name FROM projects_history ORDER BY version').pluck().all()).toEqual([
     'New name',
     'Newer name',
@@ -71,7 +76,8 @@ test('an older answer about a project never overwrites a newer one of another or
 
 test('an installation keeps a version of each state it was in', () => {
   const { db, mirror, clock } = temporaryScene();
-  const read = { installationId: 'installation-1', claim: 2, startedAt: clock.at, trigger: 'delivery' };
+  const when = { startedAt: clock.at, arrivedAt: clock.at };
+  const read = { installationId: 'installation-1', claim: 2, trigger: 'delivery', ...when };
   expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('changed');
   expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('unchanged');
   expect(mirror.writeInstallationState({ ...read, installationId: 'never-seen', state: 'uninstalled' })).toBe(
@@ -92,6 +98,23 @@ test('an installation keeps a version of each state it was in', () => {
     .pluck()
     .get();
   expect(reversed).toBe(0);
+});
+
+test('projects and installations are dated by the arrival of their answers', () => {
+  const scene = temporaryScene();
+  const { db, mirror, clock } = scene;
+  const when = { askedAt: clock.at, arrivedAt: clock.at + 3_000 };
+  walk(scene).write(project('project-1'), when);
+  const state = {
+    installationId: 'installation-1',
+    state: 'suspended',
+    claim: 2,
+    trigger: 'delivery',
+  } as const;
+  mirror.writeInstallationState({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
+  const answered = '2026-05-04T12:00:03.000Z';
+  const of = (table: string) => db.prepare<[], string>(`SELECT valid_from FROM ${table}`).pluck().all();
+  expect([of('projects'), of('installations')]).toEqual([[answered], [answered]]);
 });
 
 test('a mirror filled from one registry refuses any other', () => {
@@ -135,6 +158,7 @@ test('a purge removes one organization and nothing of another', async () => {
     state: 'active',
     claim: 3,
     startedAt: clock.at,
+    arrivedAt: clock.at,
     trigger: 'delivery',
   });
   for (const organizationId of ['organization-1', 'organization-2']) {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Credit } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
+  answering,
   credit,
   MINUTE,
   retirement,
@@ -126,7 +127,7 @@ test('what an interrupted read wrote stays, says that it is partial, and mislead
     announced: true,
   });
   for (let page = 0; page < 10; page += 1)
-    await broken.writePage(page, changed.slice(page * 100, page * 100 + 100));
+    await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
   broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
   expect(db.prepare("SELECT state FROM freshness WHERE resource = 'retirements'").pluck().get()).toBe(
     'partial',
@@ -151,6 +152,7 @@ test('a page that stands as it stood is looked at again after a read that wrote 
     await broken.writePage(
       page,
       later.map(item => ({ ...item, document: `${item.document} ` })),
+      clock.at,
     );
   }
   broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
@@ -168,23 +170,101 @@ test('what a read sees later is what it keeps, also on a page that stands as it 
   clock.at += MINUTE;
   const moved = begin({ mirror, clock });
   const changed = retirement('r-00015', { comment: 'for a moment' });
-  await moved.writePage(0, [changed, ...old.slice(0, 9)]);
-  expect(await moved.writePage(1, old.slice(10))).toEqual({ fresh: 9, repeated: 1 });
-  await moved.finish({ ...TRAFFIC, total: null, ask: async () => [] });
+  await moved.writePage(0, [changed, ...old.slice(0, 9)], clock.at);
+  expect(await moved.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
+  await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
   const documents = db.prepare<[], string>('SELECT document FROM retirements ORDER BY id').pluck().all();
   expect(documents).toEqual(old.map(item => item.document));
 });
 
-test('a row that one read wrote twice has no version of no length', async () => {
+test.each([
+  { rows: 20, written: 0, what: 'before it was written' },
+  { rows: 900, written: 900, what: 'after it was written' },
+])('a row that one read saw twice with two contents has two versions ($what)', async ({ rows, written }) => {
   const { db, mirror, clock } = temporaryScene();
   const twice = begin({ mirror, clock });
-  const rows = retirements(900);
-  await twice.writePage(0, rows);
-  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(900);
-  await twice.writePage(1, [retirement('r-00000', { comment: 'changed meanwhile' })]);
-  await twice.finish({ ...TRAFFIC, total: 900 });
-  expect(db.prepare("SELECT comment FROM retirements_history WHERE id = 'r-00000'").pluck().all()).toEqual([
-    'changed meanwhile',
+  await twice.writePage(0, retirements(rows), clock.at);
+  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(written);
+  const changed = retirement('r-00000', { comment: 'changed meanwhile' });
+  await twice.writePage(1, [changed], clock.at + 20);
+  await twice.writePage(2, [changed], clock.at + 30);
+  await twice.writePage(3, [retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10);
+  expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
+  expect(
+    db
+      .prepare(
+        "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
+      )
+      .raw()
+      .all(),
+  ).toEqual([
+    [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
+    ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
+    ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
+  ]);
+  expect(db.prepare("SELECT sum(rows) FROM retirement_sums WHERE kind = 'month'").pluck().get()).toBe(rows);
+});
+
+test('a row is dated by the answer that showed it, and its end by the answer that told of it', async () => {
+  const { db, mirror, clock, read } = temporaryScene();
+  const old = retirements(30);
+  await read('retirements', old, { limit: 10, total: 30 });
+  clock.at += MINUTE;
+  const slow = begin({ mirror, clock });
+  await slow.writePage(0, [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
+  await slow.writePage(1, [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
+  const toldAt = clock.at + 4_000;
+  clock.at += 5_000;
+  await slow.finish({ ...TRAFFIC, total: 29, ask: async ([first = '']) => new Map([[first, toldAt]]) });
+  await read('retirements', old.slice(2, 29), { limit: 30, total: 27, ask: gone });
+  const dates = db.prepare(
+    `SELECT id, valid_from, valid_to FROM retirements_history
+     WHERE id IN ('new-0', 'new-1', 'r-00000', 'r-00001') ORDER BY id`,
+  );
+  expect(dates.raw().all()).toEqual([
+    ['new-0', '2026-05-04T12:01:03.000Z', '2026-05-04T12:01:05.000Z'],
+    ['new-1', '2026-05-04T12:01:01.000Z', '2026-05-04T12:01:05.000Z'],
+    ['r-00000', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:04.000Z'],
+    ['r-00001', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:05.000Z'],
+  ]);
+  expect(stateOf(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
+});
+
+test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const first = begin({ mirror, clock });
+  await first.writePage(0, retirements(10), clock.at + 1_000);
+  await first.writePage(1, [retirement('last')], clock.at + 9_000);
+  clock.at += 10_000;
+  await first.finish({ ...TRAFFIC, total: 11 });
+  expect(stateOf(db)).toEqual({
+    first_complete_at: '2026-05-04T12:00:10.000Z',
+    complete_at: '2026-05-04T12:00:00.000Z',
+    read_at: '2026-05-04T12:00:00.000Z',
+    stamp_at: '2026-05-04T12:00:09.000Z',
+  });
+});
+
+test('after a clock that was a day ahead only the rows of that day are dated after it, each strictly rising', async () => {
+  const { db, clock, read } = temporaryScene();
+  await read('warehouse', [credit('before'), credit('changed'), credit('gone'), credit('goes')]);
+  clock.at += 24 * 60 * MINUTE;
+  await read('warehouse', [credit('before'), credit('changed', { type: 'exAnte' }), credit('goes')]);
+  clock.at -= 24 * 60 * MINUTE - MINUTE;
+  const request = { claim: 2 };
+  await read('warehouse', [credit('before', { type: 'exAnte' }), credit('changed'), credit('gone')], request);
+  const dates = db.prepare(
+    'SELECT credit_id, valid_from, valid_to FROM warehouse_credits_history ORDER BY credit_id, valid_from',
+  );
+  expect(dates.raw().all()).toEqual([
+    ['before', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:00.000Z'],
+    ['before', '2026-05-04T12:01:00.000Z', null],
+    ['changed', '2026-05-04T12:00:00.000Z', '2026-05-05T12:00:00.000Z'],
+    ['changed', '2026-05-05T12:00:00.000Z', '2026-05-05T12:00:00.001Z'],
+    ['changed', '2026-05-05T12:00:00.001Z', null],
+    ['goes', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:00.000Z'],
+    ['gone', '2026-05-04T12:00:00.000Z', '2026-05-05T12:00:00.000Z'],
+    ['gone', '2026-05-05T12:00:00.001Z', null],
   ]);
 });
 
@@ -199,8 +279,8 @@ test('few changes of an answer become visible together, with its end', async () 
     announced: true,
   });
   const items = Array.from({ length: 800 }, (_, index) => credit(`c-${index}`));
-  await read.writeBatch(items.slice(0, 400));
-  await read.writeBatch(items.slice(400));
+  await read.writeBatch(items.slice(0, 400), clock.at);
+  await read.writeBatch(items.slice(400), clock.at);
   expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(0);
   await read.finish({ requests: 1, bytes: 1, total: null });
   expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(800);
@@ -216,7 +296,8 @@ test('many changes of an answer are written in slices that call themselves parti
     trigger: 'delivery',
     announced: true,
   });
-  await read.writeBatch(Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`)));
+  const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
+  await read.writeBatch(items, clock.at);
   expect(db.prepare("SELECT state, rows FROM freshness WHERE resource = 'warehouse'").get()).toEqual({
     state: 'partial',
     rows: 1_800,
@@ -263,6 +344,15 @@ function begin({ mirror, clock }: Pick<Scene, 'mirror' | 'clock'>) {
     trigger: 'delivery',
     announced: true,
   });
+}
+
+function stateOf(db: Scene['db']) {
+  return db
+    .prepare(
+      `SELECT first_complete_at, complete_at, read_at, stamp_at FROM resource_states
+       WHERE resource = 'retirements'`,
+    )
+    .get();
 }
 
 function historyOf(db: Scene['db'], id: string) {

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/database/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/database/open.js';
-import type { Finish, Outcome, Read } from '../../src/mirror/list-read.js';
+import type { Outcome, Read } from '../../src/mirror/list-read.js';
+import type { Ask } from '../../src/mirror/missing.js';
 import { createMirror, type Mirror, type ReadRequest } from '../../src/mirror/mirror.js';
 import type { Items, ListResource } from '../../src/mirror/resources.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
@@ -95,7 +96,11 @@ export interface Scene {
   readonly read: <Name extends ListResource>(
     resource: Name,
     items: readonly Items[Name][],
-    how?: Partial<ReadRequest<Name>> & { limit?: number | null; total?: number | null } & Pick<Finish, 'ask'>,
+    how?: Partial<ReadRequest<Name>> & {
+      limit?: number | null;
+      total?: number | null;
+      ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+    },
   ) => Promise<Outcome>;
 }
 
@@ -118,6 +123,7 @@ export function temporaryScene({
     state: 'active',
     claim: 1,
     startedAt: clock.at,
+    arrivedAt: clock.at,
     trigger,
   });
   return {
@@ -134,15 +140,25 @@ export function temporaryScene({
         announced: true,
         ...request,
       });
-      if (limit === null) await read.writeBatch(items);
-      else await writePages(read, items, limit);
-      return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask }) });
+      if (limit === null) await read.writeBatch(items, clock.at);
+      else await writePages(read, items, limit, clock);
+      return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
     },
   };
 }
 
-async function writePages<Item>(read: Read<Item>, items: readonly Item[], limit: number): Promise<void> {
+async function writePages<Item>(
+  read: Read<Item>,
+  items: readonly Item[],
+  limit: number,
+  clock: Clock,
+): Promise<void> {
   for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
-    await read.writePage(page, items.slice(page * limit, (page + 1) * limit));
+    await read.writePage(page, items.slice(page * limit, (page + 1) * limit), clock.at);
   }
+}
+
+/** A registry that says at once which of the ids it does not know any more. */
+export function answering(gone: (ids: readonly string[]) => Promise<readonly string[]>, clock: Clock): Ask {
+  return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }

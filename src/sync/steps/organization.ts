@@ -8,21 +8,23 @@ export async function readOrganization(context: StepContext): Promise<void> {
     if (organization.id !== context.organizationId) {
       throw new RegistryError('bad_answer', 'the organization is not the one that was asked for');
     }
-    await read.writeBatch([organization]);
+    await read.writeBatch([organization], context.now());
     return { total: null };
   });
 }
 
 export async function readAddresses(context: StepContext): Promise<void> {
   await readList(context, 'addresses', async (read, options) => {
-    await read.writeBatch(await context.organization.readAddresses(options));
+    const addresses = await context.organization.readAddresses(options);
+    await read.writeBatch(addresses, context.now());
     return { total: null };
   });
 }
 
 export async function readMembers(context: StepContext): Promise<void> {
   await readList(context, 'members', async (read, options) => {
-    await read.writeBatch(await context.organization.readMembers(options));
+    const members = await context.organization.readMembers(options);
+    await read.writeBatch(members, context.now());
     return { total: null };
   });
 }

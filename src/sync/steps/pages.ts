@@ -22,7 +22,7 @@ export async function writePages<Item>({
   let end: Page<Item>['end'] = null;
   for await (const page of pages) {
     onPage?.(page.items);
-    const { fresh } = await read.writePage(page.number, page.items);
+    const { fresh } = await read.writePage(page.number, page.items, page.arrivedAt);
     seen += fresh;
     total = page.total;
     end = page.end;

@@ -19,7 +19,8 @@ export async function readProjects(context: StepContext): Promise<void> {
   async function readOne(projectId: string): Promise<void> {
     const askedAt = now();
     try {
-      walk.write(await context.open.readProject(projectId, options), askedAt);
+      const project = await context.open.readProject(projectId, options);
+      walk.write(project, { askedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
       walk.unavailable(projectId, error.message, askedAt);

@@ -1,4 +1,5 @@
 import type { Outcome, Read } from '../../mirror/list-read.js';
+import type { Ask } from '../../mirror/missing.js';
 import type { Items, ListResource } from '../../mirror/resources.js';
 import type { ReadOptions } from '../../registry/reading.js';
 import { observe } from '../observe.js';
@@ -8,7 +9,7 @@ import type { StepContext } from './step.js';
 export interface Listed {
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
-  readonly ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+  readonly ask?: Ask;
 }
 
 export type Pass<Item> = (read: Read<Item>, options: Required<ReadOptions>) => Promise<Listed>;

@@ -22,19 +22,25 @@ export async function readRetirements(context: StepContext): Promise<void> {
 
 /** A retirement is for ever: one that is missing from the list is asked for by its id before that is believed. */
 async function findGone(
-  { organization }: StepContext,
+  { organization, now }: StepContext,
   ids: readonly string[],
   options: ReadOptions,
-): Promise<string[]> {
-  const answers = await Promise.all(ids.map(id => orNull(organization.readRetirement(id, options))));
-  return ids.filter((_id, index) => answers[index] === null);
+): Promise<ReadonlyMap<string, number>> {
+  const gone = new Map<string, number>();
+  await Promise.all(
+    ids.map(async id => {
+      if (await isUnknown(organization.readRetirement(id, options))) gone.set(id, now());
+    }),
+  );
+  return gone;
 }
 
-async function orNull(asked: Promise<Retirement>): Promise<Retirement | null> {
+async function isUnknown(asked: Promise<Retirement>): Promise<boolean> {
   try {
-    return await asked;
+    await asked;
+    return false;
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'not_found') return null;
+    if (error instanceof RegistryError && error.code === 'not_found') return true;
     throw error;
   }
 }

@@ -23,7 +23,7 @@ async function readCredits(
   await readList(context, resource, async (read, options) => {
     for await (const batch of batches(options)) {
       demandOwn(context.organizationId, batch);
-      await read.writeBatch(batch);
+      await read.writeBatch(batch, context.now());
       await context.turn();
     }
     return { total: null };

@@ -1,0 +1,38 @@
+import { formatInstant } from './columns.js';
+
+/** The instant at which an answer came, unless the row has that one or a later one already: then the next. */
+export function following(told: string, before: string | null): string {
+  return before === null || before < told ? told : formatInstant(Date.parse(before) + 1);
+}
+
+/** The instants that one run gives to rows: those of the answers, strictly rising for each row whatever the clock does. */
+export class Dates {
+  readonly #known: string;
+  #latest: string;
+
+  /** `known`: the latest instant that any row had before the run. */
+  constructor(known: string | null) {
+    this.#known = known ?? '';
+    this.#latest = this.#known;
+  }
+
+  get latest(): string | null {
+    return this.#latest === '' ? null : this.#latest;
+  }
+
+  /** Whether no row had this instant or a later one before the run, so that none need be asked for its own. */
+  isAfterAll(told: string): boolean {
+    return told > this.#known;
+  }
+
+  /** The instant, or the latest that any row has where that is later. */
+  notBefore(at: string): string {
+    return at > this.#latest ? at : this.#latest;
+  }
+
+  give(told: string, before: string | null): string {
+    const at = following(told, before);
+    if (at > this.#latest) this.#latest = at;
+    return at;
+  }
+}
