@@ -9,6 +9,10 @@ CREATE TABLE processes (
 ) STRICT;
 CREATE INDEX processes_by_role ON processes (role, seen_at);
 
+-- A parked job tries again by itself at its run_at.
+DROP INDEX jobs_parked;
+CREATE INDEX jobs_parked ON jobs (run_at) WHERE state = 'parked';
+
 -- POSTs that were turned away, counted by minute and reason. No body and no signature is kept.
 CREATE TABLE refusals (
   minute TEXT NOT NULL, -- YYYY-MM-DDTHH:MM, in UTC

@@ -136,7 +136,8 @@ function describeJobs({ buried, parked }: Health): Finding {
     const todo = 'See "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".';
     return { check: 'jobs', state: 'fail', found, todo };
   }
-  const todo = 'See "carbon-mirror jobs list --state parked": each waits for something to change.';
+  const todo =
+    'See "carbon-mirror jobs list --state parked": each waits for something to change, and tries again by itself.';
   return parked > 0 ? { check: 'jobs', state: 'warn', found, todo } : ok('jobs', found);
 }
 

@@ -118,7 +118,7 @@ export function createClaims(db: Sqlite): Claims {
 
 /**
  * The claim, one statement. `live` are the claims that hold; `due` the oldest jobs that none of them excludes,
- * those whose lease ran out first, so that a lost claim is taken over and never run beside;
+ * those whose lease ran out first, so that a lost claim is taken over and never run beside, parked ones too;
  * `chosen` at most one of each installation and of each organization, in fair order.
  */
 function claimDue() {
@@ -135,6 +135,9 @@ function claimDue() {
         ORDER BY claimed_until LIMIT ${sql.lit(CANDIDATES)})
       UNION ALL
       SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND run_at <= ${now} AND ${free}
+        ORDER BY run_at LIMIT ${sql.lit(CANDIDATES)})
+      UNION ALL
+      SELECT * FROM (SELECT * FROM jobs WHERE state = 'parked' AND run_at <= ${now} AND ${free}
         ORDER BY run_at LIMIT ${sql.lit(CANDIDATES)})
     ), placed AS (
       SELECT id, run_at,

@@ -122,8 +122,7 @@ function insertOrMerge() {
     ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
       state = 'ready',
       run_at = CASE
-        WHEN jobs.state = 'parked' THEN excluded.run_at
-        WHEN jobs.attempts > 0 AND excluded.trigger <> 'person' THEN jobs.run_at
+        WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person' THEN jobs.run_at
         ELSE min(jobs.run_at, excluded.run_at) END,
       attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
       trigger = iif(excluded.trigger = 'delivery' OR jobs.trigger = 'schedule', excluded.trigger, jobs.trigger),

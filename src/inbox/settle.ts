@@ -15,14 +15,19 @@ export interface Settlements {
   finishJob(held: Held, outcome: string, now: number): boolean;
   /** Try again at `at`. The tenth failure buries the job instead. */
   retryJob(held: Held, at: number, error: JobError, now: number): boolean;
-  /** Wait until a delivery, the schedule or a person asks for the same again. */
-  parkJob(held: Held, reason: JobError, now: number): boolean;
+  /** Wait until a delivery, the schedule or a person asks for the same again, or until `at`. It is never buried for that. */
+  parkJob(held: Held, at: number, reason: JobError, now: number): boolean;
   buryJob(held: Held, reason: JobError, now: number): boolean;
   /** Undo the claim: nothing failed, and the attempt does not count. */
   giveBackJob(held: Held, at: number, now: number): boolean;
   /** Answers the id of the job that will run (a waiting one may take over), or null when `id` is not buried. */
   retryBuried(id: number, now: number): number | null;
 }
+
+/** Of those that a parked job may have made no more are counted: it may go on for ever, and then fail some times still. */
+const PARKED_ATTEMPTS = MAX_ATTEMPTS / 2;
+
+const AT_ONCE = { runAt: null, attempts: 0 };
 
 interface Settled {
   readonly state: 'ready' | 'parked' | 'buried';
@@ -47,7 +52,8 @@ export function createSettlements(db: Sqlite): Settlements {
       const { state, runAt, finishedAt, error } = choose(current);
       if (state !== 'buried' && current.waiting !== null) {
         statements.fail.run({ id: held.id, code: error.code, message: error.message });
-        mergeInto(current.waiting, held.id, runAt ?? '', state === 'ready' ? current.attempts : 0, now);
+        const carried = state === 'ready' ? { runAt, attempts: current.attempts } : AT_ONCE;
+        mergeInto(current.waiting, held.id, carried.runAt ?? '', carried.attempts, now);
         return true;
       }
       statements.settle.run({
@@ -79,8 +85,8 @@ export function createSettlements(db: Sqlite): Settlements {
           ? bury(error, now)
           : { state: 'ready', runAt: toInstant(at), finishedAt: null, error },
       ),
-    parkJob: (held, reason, now) =>
-      settle(held, now, () => ({ state: 'parked', runAt: null, finishedAt: null, error: reason })),
+    parkJob: (held, at, reason, now) =>
+      settle(held, now, () => ({ state: 'parked', runAt: toInstant(at), finishedAt: null, error: reason })),
     buryJob: (held, reason, now) => settle(held, now, () => bury(reason, now)),
     giveBackJob: (held, at, now) =>
       write(db, () => {
@@ -150,6 +156,7 @@ function prepare(db: Sqlite) {
       db,
       raw(sql<never>`
         UPDATE jobs SET state = ${parameter('state')}, claimed_until = NULL,
+          attempts = iif(${parameter('state')} = 'parked', min(attempts, ${sql.lit(PARKED_ATTEMPTS)}), attempts),
           run_at = coalesce(${parameter('runAt')}, run_at), finished_at = ${parameter('finishedAt')},
           last_error_code = ${parameter('code')}, last_error = ${parameter('message')}
         WHERE id = ${id}`),

@@ -21,6 +21,7 @@ export function createWaiting(db: Sqlite): Waiting {
     raw(sql<{ found: number }>`SELECT EXISTS (
       SELECT 1 FROM (
         SELECT * FROM jobs WHERE state = 'ready' AND run_at <= ${now}
+        UNION ALL SELECT * FROM jobs WHERE state = 'parked' AND run_at <= ${now}
         UNION ALL SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= ${now}) AS due
       WHERE lane = ${parameter('lane')} AND NOT EXISTS (
         SELECT 1 FROM jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > ${now}
@@ -32,6 +33,7 @@ export function createWaiting(db: Sqlite): Waiting {
     db,
     raw(sql<{ at: string | null }>`SELECT min(at) AS at FROM (
       SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > ${now}
+      UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > ${now}
       UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${now})`),
   );
   const key = statement<{ dedupeKey: string }, { found: number }>(

@@ -56,6 +56,8 @@ export interface Rule {
   readonly waitMs?: number;
 }
 
+/** What is parked tries again by itself after half a minute to a minute, then ever later, like a back-off that has failed so often before. */
+const PARKED_LATER = 6;
 const BUSY_WAIT_MS = 1000;
 const DISK_WAIT_MS = 30_000;
 const DOUBT_WAIT_MS = 61_000;
@@ -82,7 +84,7 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   /** A second read agrees or does not, a minute later at the earliest. */
   doubtful: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
   unexpected: { act: 'retry', reach: 'resource' },
-  /** A second try was made with a new token already; a third would be a loop. */
+  /** A second try was made with a new token already; a third at once would be a loop. */
   unauthorized: { act: 'park', reach: 'run' },
   /** The next look at the installation finds out what has become of it. */
   installation_gone: { act: 'retry', reach: 'run' },
@@ -142,8 +144,8 @@ export function describe(error: unknown): Failure {
 }
 
 export type Outcome =
-  | { readonly act: 'retry' | 'give_back'; readonly at: number }
-  | { readonly act: 'park' | 'bury' | 'give_up' };
+  | { readonly act: 'retry' | 'park' | 'give_back'; readonly at: number }
+  | { readonly act: 'bury' | 'give_up' };
 
 export interface Moment {
   readonly now: number;
@@ -156,6 +158,7 @@ export interface Moment {
 export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
   const { act, waitMs = 0 } = RULES[failure.code];
   if (act === 'give_back') return { act, at: now + waitMs };
+  if (act === 'park') return { act, at: now + backoffMs(attempts + PARKED_LATER, random()) };
   if (act !== 'retry') return { act };
   return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
 }

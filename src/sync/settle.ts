@@ -12,7 +12,7 @@ export function settleFailure(
 ): boolean {
   if (outcome.act === 'retry') return inbox.retryJob(job, outcome.at, { code, message }, now);
   if (outcome.act === 'give_back') return inbox.giveBackJob(job, outcome.at, now);
-  if (outcome.act === 'park') return inbox.parkJob(job, { code, message }, now);
+  if (outcome.act === 'park') return inbox.parkJob(job, outcome.at, { code, message }, now);
   if (outcome.act === 'bury') return inbox.buryJob(job, { code, message }, now);
   return inbox.finishJob(job, 'overtaken', now);
 }

@@ -188,6 +188,22 @@ test('T38 an app that is no longer known is parked where people see it, and is n
   expect(program.inbox.countJobs()).toMatchObject({ parked: 0, buried: 0 });
 });
 
+test('T38 a parked job finds out by itself that the app is known again, and shows its error until then', async () => {
+  const { program, organizationId } = await startInstalled();
+  const { faults } = program.registry;
+  faults.add({ path: '/app/**', kind: 'status', options: { status: 401 } });
+  const id = program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  await program.rest();
+  const state = () => program.inbox.findJob(id);
+  for (const attempts of [1, 2, 3]) {
+    expect(state()).toMatchObject({ state: 'parked', attempts, last_error_code: 'unauthorized' });
+    if (attempts === 3) faults.clear();
+    program.time.move(5 * 60_000);
+    await program.worker().idle();
+  }
+  expect(state()).toMatchObject({ state: 'done', outcome: 'read' });
+});
+
 test('T39 a refusal in spite of its permission marks the resource forbidden, asks again daily, and stops nothing else', async () => {
   const { program, organizationId, calls } = await startInstalled();
   const { faults } = program.registry;

@@ -148,7 +148,7 @@ describe('a lease', () => {
     expect(box.renewClaim(first, now + LEASE_MS)).toBe(false);
     expect(box.finishJob(first, 'read', now)).toBe(false);
     expect(box.retryJob(first, now, ERROR, now)).toBe(false);
-    expect(box.parkJob(first, ERROR, now)).toBe(false);
+    expect(box.parkJob(first, now, ERROR, now)).toBe(false);
     expect(box.buryJob(first, ERROR, now)).toBe(false);
     expect(box.bindOrganization(first, 'acme', now)).toBe(false);
     expect(box.findJob(first.id)).toMatchObject({ state: 'claimed', claim: second.claim, last_error: null });

@@ -40,7 +40,7 @@ describe('enqueue', () => {
     const first = box.enqueue(job('1'), NOON);
     const [held] = box.claimJobs({ ...LEASE, now: NOON });
     if (held === undefined) throw new Error('nothing was claimed');
-    expect(box.parkJob(held, ERROR, NOON)).toBe(true);
+    expect(box.parkJob(held, NOON + 60_000, ERROR, NOON)).toBe(true);
     expect(box.findJob(first)).toMatchObject({ state: 'parked', last_error_code: 'unavailable' });
     expect(box.enqueue(job('1'), NOON + 5000)).toBe(first);
     expect(box.findJob(first)).toMatchObject({ state: 'ready', attempts: 0 });

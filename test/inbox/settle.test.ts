@@ -135,19 +135,42 @@ describe('merging', () => {
 });
 
 describe('a parked job', () => {
-  test('waits without a time, until the same is asked for', () => {
+  test('waits until the same is asked for', () => {
     const { box, held } = running();
-    expect(box.parkJob(held, ERROR, NOON)).toBe(true);
-    expect(box.claimJobs({ now: NOON + 10 ** 9, leaseMs: 1, slots: 9 })).toEqual([]);
+    expect(box.parkJob(held, NOON + 60 * SECOND, ERROR, NOON)).toBe(true);
+    expect(box.claimJobs({ now: NOON + 59 * SECOND, leaseMs: 1, slots: 9 })).toEqual([]);
     expect(box.countJobs()).toMatchObject({ parked: 1 });
     askAgain(box, NOON + 5 * SECOND);
     expect(claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 1 });
   });
 
+  test('T38 tries again by itself, and however often it is refused, it is not buried for that', () => {
+    const { box, held } = running();
+    let last = held;
+    for (let minute = 1; minute <= 30; minute += 1) {
+      const at = NOON + minute * 60 * SECOND;
+      expect(box.parkJob(last, at, ERROR, at - SECOND)).toBe(true);
+      expect(box.nextChangeAt(at - SECOND)).toBe(at);
+      expect([box.hasClaimable('data', at - 1), box.hasClaimable('data', at)]).toEqual([false, true]);
+      last = claimOne(box, at);
+    }
+    expect(last.id).toBe(held.id);
+    box.retryJob(last, NOON, ERROR, NOON);
+    expect(box.findJob(held.id)).toMatchObject({ state: 'ready' });
+  });
+
+  test('keeps its own time where the schedule asks for the same later', () => {
+    const { box, held } = running();
+    box.parkJob(held, NOON + 60 * SECOND, ERROR, NOON);
+    const job = installationJob('a', 'acme', 'schedule');
+    box.enqueue({ ...job, runAt: NOON + 600 * SECOND }, NOON + SECOND);
+    expect(claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
+  });
+
   test('is no dead end: what was asked for while it ran is done', () => {
     const { box, held } = running();
     const waiting = askAgain(box, NOON + 10);
-    box.parkJob(held, ERROR, NOON + 20);
+    box.parkJob(held, NOON + 60 * SECOND, ERROR, NOON + 20);
     expect(box.findJob(held.id)).toMatchObject({ state: 'done', merged_into: waiting });
     expect(claimOne(box, NOON + SECOND)).toMatchObject({ id: waiting, attempts: 1 });
   });

@@ -37,8 +37,12 @@ describe('the table of outcomes', () => {
     expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ act: 'retry', at: 1_120_000 });
   });
 
-  test('T38 a credential that stays refused is parked, never tried in a loop', () => {
-    expect(decide(failure('unauthorized'), moment)).toEqual({ act: 'park' });
+  test('T38 a credential that stays refused is parked, and tried again ever later, 15 minutes at most', () => {
+    const waits = [1, 2, 3, 4, 5, 50].map(attempts => {
+      const outcome = decide(failure('unauthorized'), { ...moment, attempts, random: () => 1 });
+      return outcome.act === 'park' ? (outcome.at - moment.now) / 1000 : null;
+    });
+    expect(waits).toEqual([64, 128, 256, 512, 900, 900]);
   });
 
   test('T44 a run that was overtaken writes and retries nothing more', () => {
