@@ -5,6 +5,7 @@ import { openReader } from '../query/open.js';
 import { readHealth } from '../query/health.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation } from '../registry/model.js';
+import { adviceOnAccess } from '../sync/knock.js';
 import { isPermitted, NEEDED, RESOURCES } from '../sync/plan.js';
 import { type Finding, ok } from './finding.js';
 import type { Io } from './io.js';
@@ -45,14 +46,11 @@ async function readInstallations(client: Client): Promise<Installation[]> {
 }
 
 function describeRefusal(baseUrl: string, error: RegistryError): Finding {
-  const known = error.code !== 'unauthorized' && error.code !== 'forbidden';
   return {
     check: 'registry',
     state: 'fail',
     found: `${baseUrl}: ${error.message}`,
-    todo: known
-      ? 'Is REGISTRY_BASE_URL right, and does this machine reach it?'
-      : 'Do REGISTRY_APP_ID and the private key belong together, and is the public half at the registry?',
+    todo: adviceOnAccess(error.code),
   };
 }
 

@@ -2,6 +2,7 @@ import { migrateFile } from '../database/migrate.js';
 import { installationJob, type NewJob } from '../inbox/enqueue.js';
 import { openReader } from '../query/open.js';
 import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';
+import { discoverJob } from '../sync/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../sync/plan.js';
 import { CommandFault, EXIT } from './exit.js';
 import { withInbox } from './inbox-writer.js';
@@ -13,8 +14,6 @@ export interface Wanted {
   readonly resource?: string;
   readonly full?: boolean;
 }
-
-const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'person' };
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
 export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<Asked> {
@@ -35,7 +34,7 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
   const wish = wishOf(wanted);
   const jobs = withInbox(place, inbox => [
     ...targets.map(target => inbox.enqueue(jobOf(target, wish), io.now())),
-    ...(organizationId === null ? [inbox.enqueue(DISCOVER, io.now())] : []),
+    ...(organizationId === null ? [inbox.enqueue(discoverJob('person'), io.now())] : []),
   ]);
   return { mark, jobs, organizationId };
 }

@@ -1,7 +1,11 @@
-import { installationJob } from '../inbox/enqueue.js';
+import { installationJob, type NewJob } from '../inbox/enqueue.js';
 import type { Standing } from '../mirror/standing.js';
 import type { Context } from './context.js';
 import type { Run } from './worker.js';
+
+export function discoverJob(trigger: string): NewJob {
+  return { kind: 'discover', dedupeKey: 'discover', trigger };
+}
 
 /** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
 export async function discover({ client, inbox, standing, now }: Context, run: Run): Promise<string> {

@@ -1,4 +1,6 @@
 import type { Context } from './context.js';
+import { knock } from './knock.js';
+import { describe } from './outcome.js';
 import { createPerform } from './perform.js';
 import { createSchedule, intervalOf } from './schedule.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker.js';
@@ -13,7 +15,14 @@ export function createSync(context: Context, options: SyncOptions): Worker {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
   const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
+  const stopped = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
+
+  async function knockAtStart(): Promise<void> {
+    await knock(context, log, stopped.signal).catch((error: unknown) => {
+      log.warn({ error: describe(error) }, 'the first look at the registry was not stored');
+    });
+  }
 
   return {
     ...worker,
@@ -24,8 +33,10 @@ export function createSync(context: Context, options: SyncOptions): Worker {
       inbox.raiseClaims(mirror.highestClaim());
       worker.start();
       schedule?.start();
+      if (schedule !== null) void knockAtStart();
     },
     async stop() {
+      stopped.abort();
       schedule?.stop();
       await worker.stop();
     },

@@ -1,12 +1,11 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
-import { installationJob, type NewJob } from '../inbox/enqueue.js';
+import { installationJob } from '../inbox/enqueue.js';
 import type { Context } from './context.js';
+import { discoverJob } from './discover.js';
 import { placeInInterval } from './spread.js';
 import type { Run } from './worker.js';
 
 const DAY_MS = 86_400_000;
-
-const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
 
 /**
  * Every installation that is not uninstalled is looked at again, each at its own place in the interval;
@@ -15,7 +14,7 @@ const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'sc
 export async function tick(context: Context, run: Run): Promise<string> {
   const { inbox, mirror, standing, now, retentionDays } = context;
   const intervalMs = Number(run.job.payload['intervalMs'] ?? 0);
-  inbox.enqueue(DISCOVER, now());
+  inbox.enqueue(discoverJob('schedule'), now());
   for (const { id, organizationId, state } of standing.listInstallations()) {
     if (state === 'uninstalled') continue;
     await run.turn();

@@ -23,6 +23,7 @@ export type Perform = (run: Run) => Promise<string>;
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }
 
 export interface Ended {

@@ -7,7 +7,13 @@ import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { installApp, issueCredit, type TestApp, temporarySandbox } from '../support/sandbox.js';
+import {
+  createPrivateKey,
+  installApp,
+  issueCredit,
+  type TestApp,
+  temporarySandbox,
+} from '../support/sandbox.js';
 
 /** The worker as `carbon-mirror work` starts it, schedule and all, in this process. */
 async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOptions> = {}) {
@@ -19,10 +25,13 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
     DATA_DIR: folder,
     OPERATIONS_PORT: '0',
   };
-  const log = await createLog({ level: 'silent', secrets: [], now: Date.now, pretty: false });
+  const lines: string[] = [];
+  const sink = { write: (line: string) => lines.push(line) };
+  const log = await createLog({ level: 'error', secrets: [], now: Date.now, pretty: false, sink });
   const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, { log, now: Date.now });
   onTestFinished(() => work.stop());
   return {
+    lines,
     query: (name: 'inbox' | 'mirror', sql: string) => {
       const db = openDatabase(join(folder, `${name}.db`), { busyTimeoutMs: 1000, readonly: true });
       const rows = db.prepare<[], Record<string, unknown>>(sql).all();
@@ -44,6 +53,34 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   await expect.poll(ticks, { timeout: 20_000 }).toBeGreaterThan(3);
   await expect.poll(unread, { interval: 5 }).toEqual([]);
 });
+
+const ONCE_A_YEAR = '0 0 1 1 *';
+
+test.each([
+  [
+    'a key that the registry does not know',
+    'parked',
+    'REGISTRY_APP_ID and the private key',
+    { privateKey: createPrivateKey() },
+  ],
+  ['an address where nobody answers', 'ready', 'REGISTRY_BASE_URL', { baseUrl: 'http://127.0.0.1:1' }],
+])(
+  '%s is told at the start, and what could not be asked waits where people see it',
+  async (_name, state, setting, wrong) => {
+    const sandbox = await temporarySandbox();
+    const { app } = installApp(sandbox);
+    const { query, lines } = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
+    await expect.poll(() => lines, { timeout: 15_000 }).toHaveLength(1);
+    expect(lines[0]).toContain('no access to the registry');
+    expect(lines[0]).toContain(setting);
+    const waiting = () =>
+      query(
+        'inbox',
+        "SELECT state FROM jobs WHERE kind = 'discover' AND state <> 'done' AND last_error <> ''",
+      );
+    await expect.poll(waiting, { timeout: 15_000 }).toEqual([{ state }]);
+  },
+);
 
 test('metrics of the worker count calls, reads, rows and certificates', async () => {
   const demo = await startDemoMirror({ operations: true });

@@ -105,7 +105,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       concurrency: 4,
       now: time.now,
       random: () => 0,
-      log: { info: () => {}, warn: () => {} },
+      log: { info: () => {}, warn: () => {}, error: () => {} },
       onEnded: event => ended.push(event),
       ...options.worker,
       ...extra,

@@ -33,7 +33,7 @@ test('a tick is one job, however many workers ask for it and however late', () =
 test('the schedule asks for each of its times once, the last one before the start included', async () => {
   const inbox = createInbox(temporaryInbox());
   const warnings: object[] = [];
-  const log = { info: () => {}, warn: (fields: object) => warnings.push(fields) };
+  const log = { info: () => {}, warn: (fields: object) => warnings.push(fields), error: () => {} };
   vi.useFakeTimers({ now: NOON + 5 * MINUTE_MS });
   onTestFinished(() => {
     vi.useRealTimers();

@@ -7,7 +7,7 @@ import { createSync } from '../../src/sync/sync.js';
 const OPTIONS = {
   schedule: '*/15 * * * *',
   concurrency: 2,
-  log: { info: () => {}, warn: () => {} },
+  log: { info: () => {}, warn: () => {}, error: () => {} },
 };
 
 test('a mirror that was filled from one registry refuses every other', async () => {

@@ -7,7 +7,7 @@ import { RegistryError } from '../../src/registry/errors.js';
 import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-const QUIET = { info: () => {}, warn: () => {} };
+const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** The inbox as another process has it: a connection of its own to the same file. */
 function connect(folder: string) {
