@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { distance } from './config/distance.js';
 import {
   type Role,
   SETTINGS,
@@ -151,20 +152,6 @@ function unknownNames(env: Environment): SettingsFault[] {
       const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
       return { name, expected: `a known name, perhaps ${nearest}`, came: 'there is no such setting' };
     });
-}
-
-/** How many letters must be put in, taken out or changed to make one word the other. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (const [i, letter] of one.split('').entries()) {
-    const next = [i + 1];
-    for (const [j, wanted] of other.split('').entries()) {
-      const changed = (row[j] ?? 0) + (letter === wanted ? 0 : 1);
-      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 function joinErrors(reasons: readonly unknown[]): unknown {

@@ -11,7 +11,6 @@ import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
-import { readId } from './words.js';
 
 interface ApiOptions {
   readonly as: string;
@@ -30,7 +29,7 @@ export function define(program: Command, io: Io): void {
     .description("Make one call of the registry by its path, with the app's credentials")
     .addArgument(new Argument('<method>', METHODS.join(', ')).argParser(readMethod))
     .argument('<path>', 'as in /projects?limit=10&page=0')
-    .requiredOption('--as <who>', 'jwt, app or installation:ID: the credential to send')
+    .requiredOption('--as <who>', 'jwt, app or installation:NAME: the credential to send')
     .option('--data <json>', 'the body')
     .option('--output <file>', 'write the answer into a file instead')
     .option('--yes', 'do it without a question, where it writes')
@@ -54,7 +53,7 @@ async function callApi(io: Io, method: Method, path: string, options: ApiOptions
   if (options.data !== undefined && !isJson(options.data)) {
     throw new CommandFault(EXIT.usage, '--data: expected JSON.');
   }
-  const readToken = tokenReader(options.as);
+  const who = readWho(options.as);
   const { connect } = await import('./connect.js');
   const client = await connect(findSettings(io), io);
   const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
@@ -62,7 +61,7 @@ async function callApi(io: Io, method: Method, path: string, options: ApiOptions
   const call: RawCall = {
     method,
     path,
-    token: readToken(client),
+    token: await tokenOf(client, who),
     ...(options.data !== undefined && { body: options.data }),
     ...(/\/pdf(\?|$)/.test(path) && { accept: 'application/octet-stream' }),
   };
@@ -73,17 +72,20 @@ async function callApi(io: Io, method: Method, path: string, options: ApiOptions
   }
 }
 
-type TokenReader = (client: Client) => RawCall['token'];
+type Who = 'jwt' | 'app' | { readonly installation: string };
 
-function tokenReader(who: string): TokenReader {
-  if (who === 'jwt') return client => client.jwt;
-  if (who === 'app') return client => client.tokens.app();
-  const [kind, id] = who.split(':');
-  if (kind !== 'installation' || id === undefined) {
-    throw new CommandFault(EXIT.usage, `--as: expected jwt, app or installation:ID, got "${who}".`);
-  }
-  const installationId = readId('--as installation', id);
-  return client => client.tokens.installation(installationId);
+function readWho(text: string): Who {
+  if (text === 'jwt' || text === 'app') return text;
+  const [, installation] = /^installation:(.+)$/s.exec(text) ?? [];
+  if (installation !== undefined) return { installation };
+  throw new CommandFault(EXIT.usage, `--as: expected jwt, app or installation:NAME, got "${text}".`);
+}
+
+async function tokenOf(client: Client, who: Who): Promise<RawCall['token']> {
+  if (who === 'jwt') return client.jwt;
+  if (who === 'app') return client.tokens.app();
+  const { findInstallation } = await import('./named-live.js');
+  return client.tokens.installation((await findInstallation(client, who.installation)).id);
 }
 
 async function deliver(io: Io, answer: StreamedAnswer, options: ApiOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { formatOf } from './lists.js';
+import { organizationIn } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
 import { findPlace } from './place.js';
 
@@ -22,7 +23,7 @@ export function define(program: Command, io: Io): void {
     .command('as-of')
     .description('Show warehouse, inventory and retirements of an organization as they stood then')
     .argument('<date>', 'a date (the end of that day in UTC) or an instant such as 2026-01-31T12:00:00Z')
-    .option('--organization <id>', 'the organization; may be left out where the mirror holds only one')
+    .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
     .option('--json', 'print it as JSON')
     .addOption(new Option('--csv', 'print it as CSV; needs --resource').conflicts('json'))
@@ -50,7 +51,10 @@ async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promi
       '--csv prints one table: expected --resource warehouse, inventory or retirements.',
     );
   }
-  const organizationId = options.organization ?? onlyOne(readOrganizationIds(db));
+  const organizationId =
+    options.organization === undefined
+      ? onlyOne(readOrganizationIds(db))
+      : organizationIn(db, options.organization);
   const wanted = (options.resource === undefined ? RESOURCES : [options.resource]).map(resource => ({
     organizationId,
     resource,

@@ -2,18 +2,13 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sqlite } from '../database/open.js';
-import {
-  EXPORT_COLUMNS,
-  type ExportRow,
-  isKnownOrganization,
-  readExport,
-  readNotKnownAt,
-} from '../query/certificates.js';
+import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../query/certificates.js';
 import { openReader } from '../query/open.js';
 import { readInstant } from './as-of.js';
 import { copyFile, hashOf } from './certificate-files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
+import { organizationOrAll } from './named-in-mirror.js';
 import { csvCell, writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 
@@ -35,9 +30,10 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   const interrupted = io.interruption();
   const db = openReader(place);
   try {
-    demandKnown(db, options.organization ?? null, at);
+    const organizationId = organizationOrAll(db, options.organization);
+    demandKnown(db, organizationId, at);
     makeEmptyFolder(folder);
-    const rows = Array.from(readExport(db, { organizationId: options.organization ?? null, at }));
+    const rows = Array.from(readExport(db, { organizationId, at }));
     const { sums, damaged } = await copyAll(place, folder, rows, interrupted);
     await writeText(join(folder, LIST), csvOf(rows.filter(row => sums.has(row.file))));
     sums.set(LIST, await hashOf(join(folder, LIST)));
@@ -57,13 +53,6 @@ export async function exportCertificates(io: Io, folder: string, options: Export
 }
 
 function demandKnown(db: Sqlite, organizationId: string | null, at: string | null): void {
-  if (organizationId !== null && !isKnownOrganization(db, organizationId)) {
-    throw new CommandFault(
-      EXIT.checkFailed,
-      `There is no organization "${organizationId}" in the mirror.`,
-      'See "carbon-mirror organizations list" for their ids.',
-    );
-  }
   const unknown = at === null ? [] : readNotKnownAt(db, organizationId, at);
   if (unknown.length === 0) return;
   const lines = unknown.map(({ organizationId: id, since }) =>

@@ -3,7 +3,8 @@ import type { ExportOptions } from './certificate-export.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
-import { formatOf, readLimit } from './lists.js';
+import { formatOf, OF_ORGANIZATION, readLimit } from './lists.js';
+import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
 import { findPlace } from './place.js';
 
@@ -37,7 +38,7 @@ export function define(program: Command, io: Io): void {
   group
     .command('list')
     .description('List certificates, newest first')
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
     .option('--json', 'print the rows as JSON')
@@ -48,14 +49,14 @@ export function define(program: Command, io: Io): void {
     .description(
       'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed',
     )
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .option('--json', 'print the result as JSON')
     .action((options: VerifyOptions) => verify(io, options));
   group
     .command('export')
     .description('Copy PDFs into a new folder, with certificates.csv and SHA256SUMS')
     .argument('<folder>', 'a folder that is empty or not there yet')
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .option('--as-of <date>', 'as they stood then: a date (the end of that day in UTC) or an instant')
     .option('--json', 'print what was written as JSON')
     .action(async (folder: string, options: ExportOptions) => {
@@ -72,7 +73,7 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   const db = openReader(findPlace(io));
   try {
     const filter = {
-      organizationId: options.organization ?? null,
+      organizationId: organizationOrAll(db, options.organization),
       state: options.state ?? null,
       limit: limit || -1,
     };
@@ -91,7 +92,8 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const interrupted = io.interruption();
   const db = openReader(place);
   try {
-    const result = await verifyFiles(db, place.certificates, options.organization ?? null, interrupted);
+    const organizationId = organizationOrAll(db, options.organization);
+    const result = await verifyFiles(db, place.certificates, organizationId, interrupted);
     if (options.json) await writeValue(io, result);
     else if (result.faults.length > 0) {
       await writeRows(

@@ -4,6 +4,7 @@ import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { readLimit, sheet } from './lists.js';
+import { installationOfDeliveries } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 import { readNumber } from './words.js';
@@ -33,7 +34,7 @@ export function define(program: Command, io: Io): void {
     .command('list')
     .description('List deliveries, newest first')
     .option('--set-aside', 'only those that lead to no read')
-    .option('--installation <id>', 'of one installation only')
+    .option('--installation <name>', 'of one installation only: its id, its beginning, or its organization')
     .addOption(
       new Option('--refused', 'count what was turned away instead, by minute and reason').conflicts([
         'setAside',
@@ -66,14 +67,17 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   if (options.refused) return await listRefused(io, options);
   const { DELIVERY_COLUMNS, readDeliveries } = await import('../query/inbox.js');
   const db = await open(findPlace(io));
-  const rows = readDeliveries(db, {
-    verdict: options.setAside ? 'set_aside' : null,
-    installationId: options.installation ?? null,
-    after: 0,
-    limit: readLimit(options.limit) || -1,
-  });
-  db.close();
-  await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
+  try {
+    const rows = readDeliveries(db, {
+      verdict: options.setAside ? 'set_aside' : null,
+      installationId: installationOfDeliveries(db, options.installation),
+      after: 0,
+      limit: readLimit(options.limit) || -1,
+    });
+    await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
+  } finally {
+    db.close();
+  }
 }
 
 async function listRefused(io: Io, options: ListOptions): Promise<void> {
@@ -155,7 +159,7 @@ async function find(place: Place, id: string) {
   db.close();
   if (found !== null) return found;
   throw new CommandFault(
-    EXIT.checkFailed,
+    EXIT.notThere,
     `There is no delivery ${id}.`,
     'See "carbon-mirror deliveries list".',
   );

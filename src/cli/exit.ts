@@ -9,6 +9,7 @@ export const EXIT = {
   checkFailed: 3,
   notAuthorized: 4,
   unreachable: 5,
+  notThere: 6,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -40,7 +41,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   rate_limited: EXIT.unreachable,
   bad_answer: EXIT.unreachable,
   too_large: EXIT.unreachable,
-  not_found: EXIT.checkFailed,
+  not_found: EXIT.notThere,
   installation_gone: EXIT.notAuthorized,
   conflict: EXIT.checkFailed,
   outcome_unknown: EXIT.checkFailed,

@@ -3,9 +3,9 @@ import type { Credit } from '../auth/client.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import type { Io } from './io.js';
+import { HOW_NAMED } from './lists.js';
 import { type Row, writeRows } from './output.js';
 import { findSettings } from './place.js';
-import { readId } from './words.js';
 
 interface FriendbotOptions {
   readonly organization: string;
@@ -19,7 +19,7 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('friendbot')
     .description("Let a registry's sandbox deposit 100 test credits into an organization's inventory")
-    .requiredOption('--organization <id>', 'the organization')
+    .requiredOption('--organization <name>', `the organization: ${HOW_NAMED}`)
     .option('--yes', 'do it without a question')
     .option('--json', 'print the credits as JSON')
     .action((options: FriendbotOptions) => friendbot(io, options));
@@ -30,16 +30,16 @@ export function define(program: Command, io: Io): void {
 }
 
 async function friendbot(io: Io, options: FriendbotOptions): Promise<void> {
-  const organization = readId('--organization', options.organization);
   const { connect } = await import('./connect.js');
   const { lookAgain } = await import('./reach.js');
+  const { findInstalled } = await import('./named-live.js');
   const place = findSettings(io);
   const client = await connect(place, io);
+  const { organizationId: organization, installationId } = await findInstalled(client, options.organization);
   await confirm(io, `Deposit 100 test credits into the inventory of ${organization}.`, options);
   const credits = await client.token.friendbot(organization);
   await writeRows(io, options.json ? 'json' : 'table', COLUMNS, credits.map(toRow));
-  const installation = await client.app.readInstallationOf(organization).catch(() => null);
-  if (installation !== null) await lookAgain(io, place, installation.id);
+  await lookAgain(io, place, installationId);
 }
 
 function toRow({ creditId, amount, project, vintage, serialization }: Credit): Row {

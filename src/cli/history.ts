@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander';
+import type { Sqlite } from '../database/open.js';
+import { isVersioned, readHistory, VERSIONED, type VersionedTable } from '../query/history.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
+import { installationIn, organizationIn } from './named-in-mirror.js';
 import { type Row, writeRows } from './output.js';
 import { findPlace } from './place.js';
 
@@ -17,7 +20,6 @@ export function define(program: Command, io: Io): void {
     .option('--json', 'print all columns as JSON')
     .addOption(new Option('--csv', 'print all columns as CSV').conflicts('json'))
     .action(async (table: string, id: string, options: { json?: boolean; csv?: boolean }) => {
-      const { isVersioned, readHistory, VERSIONED } = await import('../query/history.js');
       if (!isVersioned(table)) {
         throw new CommandFault(
           EXIT.usage,
@@ -27,11 +29,8 @@ export function define(program: Command, io: Io): void {
       }
       const { openReader } = await import('../query/open.js');
       const db = openReader(findPlace(io));
-      const versions = readHistory(db, table, id);
+      const versions = findVersions(db, table, id);
       db.close();
-      if (versions.length === 0) {
-        throw new CommandFault(EXIT.checkFailed, `No version of "${id}" was ever in ${table}.`);
-      }
       const all = options.json === true || options.csv === true;
       const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
       await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
@@ -40,6 +39,20 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror history retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
     'carbon-mirror history warehouse_credits exPost-2-0xabc --json',
   ]);
+}
+
+/** How a row may be named that is called by more than its id. */
+const FIND: Partial<Readonly<Record<VersionedTable, (db: Sqlite, text: string) => string>>> = {
+  installations: installationIn,
+  organizations: organizationIn,
+};
+
+function findVersions(db: Sqlite, table: VersionedTable, id: string): readonly Row[] {
+  const versions = readHistory(db, table, id);
+  if (versions.length > 0) return versions;
+  const found = FIND[table]?.(db, id);
+  if (found !== undefined) return readHistory(db, table, found);
+  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${table}.`);
 }
 
 /** The dates first, then the columns whose value is not the same in all versions, then the others. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { LISTS } from '../query/lists.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList, defineShow } from './lists.js';
+import { installationIn } from './named-in-mirror.js';
 import { liveInstallations, liveInstallation } from './live.js';
 
 export function define(program: Command, io: Io): void {
@@ -14,6 +15,7 @@ export function define(program: Command, io: Io): void {
     list: LISTS.installations,
     live: liveInstallations,
     liveOne: liveInstallation,
+    find: installationIn,
   };
   defineList(group, io, resource);
   defineShow(group, io, resource);

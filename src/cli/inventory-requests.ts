@@ -3,12 +3,12 @@ import { LISTS } from '../query/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import { emit, type Io, say } from './io.js';
-import { defineGroup, defineList, defineShow, type Resource, sheet } from './lists.js';
+import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from './lists.js';
 import { liveRequest, liveRequests, requestRow } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
-import { readId, readPrintable } from './words.js';
+import { readPrintable } from './words.js';
 
 interface CreateOptions extends MovementOptions {
   readonly organization: string;
@@ -41,7 +41,7 @@ export function define(program: Command, io: Io): void {
     group
       .command('create')
       .description('Ask an organization to transfer or retire credits of its inventory')
-      .requiredOption('--organization <id>', 'whose inventory it is')
+      .requiredOption('--organization <name>', `whose inventory it is: ${HOW_NAMED}`)
       .requiredOption('--credit-id <id>', 'the credit')
       .requiredOption('--amount <tonnes>', 'how much'),
   )
@@ -58,10 +58,9 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(options);
   const { action, amount } = options;
   const creditId = readPrintable('--credit-id', options.creditId);
-  const organization = readId('--organization', options.organization);
   const { lookAgain, reachOrganization } = await import('./reach.js');
   const place = findSettings(io);
-  const { owner, installationId } = await reachOrganization(io, place, organization);
+  const { owner, organization, installationId } = await reachOrganization(io, place, options.organization);
   const what = describeMovement(`${amount} t of ${creditId}`, options);
   await confirm(io, `Ask the administrators of ${organization}: ${what}`, options);
   const made = await owner.requestInventoryAction(action, {

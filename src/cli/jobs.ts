@@ -2,9 +2,10 @@ import { type Command, Option } from 'commander';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
-import { readLimit, sheet } from './lists.js';
-import { writeRows, writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { OF_ORGANIZATION, readLimit, sheet } from './lists.js';
+import { organizationOfJobs } from './named-in-mirror.js';
+import { type Row, writeRows, writeValue } from './output.js';
+import { findPlace, type Place } from './place.js';
 import { readNumber } from './words.js';
 
 interface ListOptions {
@@ -30,7 +31,7 @@ export function define(program: Command, io: Io): void {
     .command('list')
     .description('List jobs, newest first')
     .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--limit <n>', 'show at most so many').default('50'))
     .option('--json', 'print the rows as JSON')
     .action((options: ListOptions) => list(io, options));
@@ -53,22 +54,20 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   const { openReader } = await import('../query/open.js');
   const { JOB_COLUMNS, readJobs } = await import('../query/inbox.js');
   const db = openReader(findPlace(io));
-  const rows = readJobs(db, {
-    state: options.state ?? null,
-    organizationId: options.organization ?? null,
-    limit: readLimit(options.limit) || -1,
-  });
-  db.close();
-  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
+  try {
+    const rows = readJobs(db, {
+      state: options.state ?? null,
+      organizationId: organizationOfJobs(db, options.organization),
+      limit: readLimit(options.limit) || -1,
+    });
+    await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
+  } finally {
+    db.close();
+  }
 }
 
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
-  const { openReader } = await import('../query/open.js');
-  const { readJob } = await import('../query/inbox.js');
-  const db = openReader(findPlace(io));
-  const job = readJob(db, readNumber('the job', id));
-  db.close();
-  if (job === null) throw noJob(id);
+  const job = await findJob(findPlace(io), id);
   if (options.json) return await writeValue(io, job);
   await emit(io, sheet(job));
   if (job['state'] === 'buried') say(io, `When its cause is gone: "carbon-mirror jobs retry ${id}".`);
@@ -87,8 +86,10 @@ async function retry(
       'See "carbon-mirror jobs list --state buried".',
     );
   }
+  const place = findPlace(io);
+  if (id !== undefined) await findJob(place, id);
   const { withInbox } = await import('./inbox-writer.js');
-  const retried = withInbox(findPlace(io), inbox => {
+  const retried = withInbox(place, inbox => {
     const ids =
       id === undefined
         ? inbox.listJobs({ state: 'buried', limit: -1 }).map(job => job.id)
@@ -113,9 +114,15 @@ async function retry(
   return undefined;
 }
 
-function noJob(id: string): CommandFault {
-  return new CommandFault(
-    EXIT.checkFailed,
+async function findJob(place: Place, id: string): Promise<Row> {
+  const { openReader } = await import('../query/open.js');
+  const { readJob } = await import('../query/inbox.js');
+  const db = openReader(place);
+  const job = readJob(db, readNumber('the job', id));
+  db.close();
+  if (job !== null) return job;
+  throw new CommandFault(
+    EXIT.notThere,
     `There is no job ${id}.`,
     'See "carbon-mirror jobs list"; done jobs are kept for RETENTION_DAYS.',
   );

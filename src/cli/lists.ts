@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { ListDefinition } from '../query/lists.js';
+import type { Sqlite } from '../database/open.js';
 import type { Client } from '../auth/client.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
+import { organizationOrAll } from './named-in-mirror.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
 import { findPlace, findSettings, type Place } from './place.js';
 
@@ -27,7 +29,13 @@ export interface Resource {
   readonly refine?: (row: Row) => Row;
   readonly live?: LiveList;
   readonly liveOne?: LiveOne;
+  /** How one that is shown may be named beside its id. */
+  readonly find?: (db: Sqlite, text: string) => string;
 }
+
+/** How an organization, an installation or an app may be named. */
+export const HOW_NAMED = 'its id, its name or the beginning of either';
+export const OF_ORGANIZATION = `of one organization only: ${HOW_NAMED}`;
 
 const LIMIT = new Option('--limit <n>', 'show at most so many, 0 for all').default('100');
 
@@ -36,7 +44,7 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
   const command = parent
     .command('list')
     .description(`List ${resource.noun} of the mirror`)
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .addOption(LIMIT)
     .option('--json', 'print the rows as JSON')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
@@ -61,13 +69,13 @@ export function defineShow(parent: Command, io: Io, resource: Resource): Command
     .command('show')
     .description(`Show one of the ${resource.noun}, with the registry's whole object`)
     .argument('<id>', `value of the column ${resource.list.key}`)
-    .option('--organization <id>', 'the organization that it belongs to')
+    .option('--organization <name>', `whose it is: ${HOW_NAMED}`)
     .option('--json', 'print it as JSON')
     .action(async (id: string, options: ListOptions) => {
       const place = options.live ? findSettings(io) : findPlace(io);
       const rows = options.live
         ? [await readLiveOne(io, place, resource, id, options)]
-        : await readMirrorOne(place, resource, id);
+        : await readMirrorOne(place, resource, id, options);
       const shown = rows.map(row => resource.refine?.(row) ?? row);
       if (options.json) return await writeValue(io, shown.length === 1 ? shown[0] : shown);
       for (const row of shown) await emit(io, sheet(row));
@@ -120,22 +128,31 @@ async function* readMirror(
   const { readList } = await import('../query/lists.js');
   const db = openReader(place);
   try {
-    const filter = { organizationId: options.organization ?? null, limit: limit === 0 ? null : limit };
-    yield* readList(db, list, filter);
+    const organizationId = organizationOrAll(db, options.organization);
+    yield* readList(db, list, { organizationId, limit: limit === 0 ? null : limit });
   } finally {
     db.close();
   }
 }
 
-async function readMirrorOne(place: Place, { list, noun, liveOne }: Resource, id: string): Promise<Row[]> {
+async function readMirrorOne(
+  place: Place,
+  { list, noun, liveOne, find = (_db, text) => text }: Resource,
+  id: string,
+  options: ListOptions,
+): Promise<Row[]> {
   const { openReader } = await import('../query/open.js');
   const { readByKey } = await import('../query/lists.js');
   const db = openReader(place);
-  const rows = readByKey(db, list, id);
-  db.close();
-  if (rows.length > 0) return rows;
+  try {
+    const organizationId = organizationOrAll(db, options.organization);
+    const rows = readByKey(db, list, find(db, id), organizationId);
+    if (rows.length > 0) return rows;
+  } finally {
+    db.close();
+  }
   throw new CommandFault(
-    EXIT.checkFailed,
+    EXIT.notThere,
     `There is no "${id}" among the ${noun} of the mirror.`,
     `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status"${liveOne === undefined ? '' : ', or ask the registry with --live'}.`,
   );
@@ -155,13 +172,19 @@ async function readLive(
 async function readLiveOne(
   io: Io,
   place: Place,
-  { liveOne }: Resource,
+  { liveOne, noun }: Resource,
   id: string,
   options: ListOptions,
 ): Promise<Row> {
   const { connect } = await import('./connect.js');
   if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
-  return await liveOne(await connect(place, io), id, options);
+  const client = await connect(place, io);
+  if (options.organization === undefined) return await liveOne(client, id, options);
+  const { findInstalled } = await import('./named-live.js');
+  const { organizationId } = await findInstalled(client, options.organization);
+  const row = await liveOne(client, id, { ...options, organization: organizationId });
+  if ((row['organization_id'] ?? organizationId) === organizationId) return row;
+  throw new CommandFault(EXIT.notThere, `There is no "${id}" among the ${noun} of ${organizationId}.`);
 }
 
 async function* refined(

@@ -6,28 +6,28 @@ import type { Row } from './output.js';
 
 /** What an app holds and asks for, in the columns of the mirror. */
 export async function* liveReservations(client: Client, options: ListOptions): AsyncIterable<Row> {
-  const organization = await organizationOf(client, options);
-  for await (const { items } of organization.listReservations()) {
-    for (const item of items) yield reservationRow(client, item, options.organization);
+  const { owner, organizationId } = await organizationOf(client, options);
+  for await (const { items } of owner.listReservations()) {
+    for (const item of items) yield reservationRow(client, item, organizationId);
   }
 }
 
 export async function liveReservation(client: Client, id: string, options: ListOptions): Promise<Row> {
-  const organization = await organizationOf(client, options);
-  return reservationRow(client, await organization.readReservation(id), options.organization);
+  const { owner, organizationId } = await organizationOf(client, options);
+  return reservationRow(client, await owner.readReservation(id), organizationId);
 }
 
 export async function* liveRequests(client: Client, options: ListOptions): AsyncIterable<Row> {
-  const organization = await organizationOf(client, options);
-  for await (const { items } of organization.listInventoryRequests()) yield* items.map(requestRow);
+  const { owner } = await organizationOf(client, options);
+  for await (const { items } of owner.listInventoryRequests()) yield* items.map(requestRow);
 }
 
 export async function liveRequest(client: Client, id: string, options: ListOptions): Promise<Row> {
-  return requestRow(await (await organizationOf(client, options)).readInventoryRequest(id));
+  return requestRow(await (await organizationOf(client, options)).owner.readInventoryRequest(id));
 }
 
 /** By the registry's clock where it is known: that one ends the hold. */
-export function reservationRow(client: Client, item: Reservation, organizationId: string | undefined): Row {
+export function reservationRow(client: Client, item: Reservation, organizationId: string): Row {
   const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
   const state = reservationState(item, now);
   const endsAt = item.reservedToDate === null ? Number.NaN : Date.parse(item.reservedToDate);

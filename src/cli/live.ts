@@ -3,53 +3,77 @@ import type { Page } from '../registry/reading.js';
 import type { Client } from '../auth/client.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { ListOptions } from './lists.js';
+import { findInstallation, findInstalled } from './named-live.js';
 import type { Row } from './output.js';
 
 /** The registry's answers in the columns of the mirror's tables, so that both read alike. */
-export async function* liveInstallations(client: Client): AsyncIterable<Row> {
-  for await (const page of client.app.listInstallations()) yield* page.items.map(installationRow);
+export async function* liveInstallations(client: Client, options: ListOptions): AsyncIterable<Row> {
+  for await (const installation of installationsOf(client, options)) yield installationRow(installation);
 }
 
 export async function liveInstallation(client: Client, id: string): Promise<Row> {
-  return installationRow(await client.app.readInstallation(id));
+  return installationRow(await findInstallation(client, id));
 }
 
-export async function* liveOrganizations(client: Client): AsyncIterable<Row> {
-  for await (const page of client.app.listInstallations()) {
-    for (const { organization } of page.items) if (organization !== null) yield organizationRow(organization);
+export async function* liveOrganizations(client: Client, options: ListOptions): AsyncIterable<Row> {
+  for await (const { organization } of installationsOf(client, options)) {
+    if (organization !== null) yield organizationRow(organization);
   }
 }
 
 export async function liveOrganization(client: Client, id: string): Promise<Row> {
-  const installation = await client.app.readInstallationOf(id);
-  return organizationRow(await client.organization(installation.id, id).readOrganization());
+  const { owner } = await organizationOf(client, { organization: id });
+  return organizationRow(await owner.readOrganization());
+}
+
+async function* installationsOf(client: Client, { organization }: ListOptions): AsyncIterable<Installation> {
+  const of = organization === undefined ? null : await findInstalled(client, organization);
+  for await (const { items } of client.app.listInstallations()) {
+    yield* of === null ? items : items.filter(({ organizationId }) => organizationId === of.organizationId);
+  }
 }
 
 export async function* liveWarehouse(client: Client, options: ListOptions): AsyncIterable<Row> {
-  yield* creditRows((await organizationOf(client, options)).readWarehouse());
+  yield* creditRows((await organizationOf(client, options)).owner.readWarehouse());
 }
 
 export async function* liveInventory(client: Client, options: ListOptions): AsyncIterable<Row> {
-  yield* creditRows((await organizationOf(client, options)).readInventory());
+  yield* creditRows((await organizationOf(client, options)).owner.readInventory());
 }
 
 export async function* liveRetirements(client: Client, options: ListOptions): AsyncIterable<Row> {
-  yield* rowsOf((await organizationOf(client, options)).listRetirements(), retirementRow);
+  yield* rowsOf((await organizationOf(client, options)).owner.listRetirements(), retirementRow);
 }
 
 export async function liveRetirement(client: Client, id: string): Promise<Row> {
   return retirementRow(await client.token.readRetirement(id));
 }
 
-export async function* liveProjects(client: Client): AsyncIterable<Row> {
-  yield* rowsOf(client.token.listProjects(), projectRow);
+/** Of one organization: those that its credits and retirements name, as in the mirror. */
+export async function* liveProjects(client: Client, options: ListOptions): AsyncIterable<Row> {
+  const named = options.organization === undefined ? null : await readProjectIds(client, options);
+  for await (const { items } of client.token.listProjects()) {
+    yield* items.filter(({ id }) => named?.has(id) ?? true).map(projectRow);
+  }
+}
+
+async function readProjectIds(client: Client, options: ListOptions): Promise<ReadonlySet<string>> {
+  const { owner } = await organizationOf(client, options);
+  const ids = new Set<string>();
+  for (const batches of [owner.readWarehouse(), owner.readInventory()]) {
+    for await (const credits of batches) for (const { project } of credits) if (project) ids.add(project.id);
+  }
+  for await (const { items } of owner.listRetirements()) {
+    for (const { project } of items) if (project) ids.add(project.id);
+  }
+  return ids;
 }
 
 export async function liveProject(client: Client, id: string): Promise<Row> {
   return projectRow(await client.token.readProject(id));
 }
 
-/** The client of one organization, found by the organization's id. */
+/** The client of one organization, found by what people call it. */
 export async function organizationOf(client: Client, options: { readonly organization?: string }) {
   if (options.organization === undefined) {
     throw new CommandFault(
@@ -58,8 +82,8 @@ export async function organizationOf(client: Client, options: { readonly organiz
       'See "carbon-mirror organizations list --live" for the ids.',
     );
   }
-  const installation = await client.app.readInstallationOf(options.organization);
-  return client.organization(installation.id, options.organization);
+  const { installationId, organizationId } = await findInstalled(client, options.organization);
+  return { organizationId, owner: client.organization(installationId, organizationId) };
 }
 
 async function* rowsOf<T>(pages: AsyncIterable<Page<T>>, toRow: (item: T) => Row): AsyncIterable<Row> {

@@ -3,6 +3,7 @@ import { LISTS } from '../query/lists.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList, defineShow } from './lists.js';
 import { defineCreate } from './organizations-create.js';
+import { organizationIn } from './named-in-mirror.js';
 import { liveOrganizations, liveOrganization } from './live.js';
 
 export function define(program: Command, io: Io): void {
@@ -17,6 +18,7 @@ export function define(program: Command, io: Io): void {
     list: LISTS.organizations,
     live: liveOrganizations,
     liveOne: liveOrganization,
+    find: organizationIn,
   };
   defineList(group, io, resource);
   defineShow(group, io, resource);

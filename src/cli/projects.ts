@@ -69,7 +69,7 @@ async function findMirrored(place: Place, sought: Sought): Promise<Row[]> {
   db.close();
   if (rows.length > 0) return rows;
   throw new CommandFault(
-    EXIT.checkFailed,
+    EXIT.notThere,
     'No project in the mirror issued this credit.',
     'Ask the registry with --live; a project that is not public cannot be read.',
   );

@@ -3,6 +3,8 @@ import type { Purgeable } from '../query/mentions.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
+import { HOW_NAMED } from './lists.js';
+import { organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 
@@ -17,7 +19,7 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('purge')
     .description('Remove all that was mirrored for one organization: rows, history and certificate files')
-    .requiredOption('--organization <id>', 'the organization')
+    .requiredOption('--organization <name>', `the organization: ${HOW_NAMED}`)
     .requiredOption('--confirm <name>', 'its exact name, to say that it is meant')
     .option('--force', 'even while the app is installed there; the next read brings it back')
     .option('--json', 'print what was removed as JSON')
@@ -51,18 +53,15 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
     say(io, 'The app is still installed there: the next read brings it back.');
 }
 
-async function find(place: Place, organizationId: string): Promise<Purgeable> {
+async function find(place: Place, named: string): Promise<Purgeable> {
   const { openReader } = await import('../query/open.js');
   const { readPurgeable } = await import('../query/mentions.js');
   const db = openReader(place);
-  const found = readPurgeable(db, organizationId);
-  db.close();
-  if (found !== null) return found;
-  throw new CommandFault(
-    EXIT.checkFailed,
-    `Nothing is mirrored for an organization "${organizationId}".`,
-    'See "carbon-mirror status --json" for their ids.',
-  );
+  try {
+    return readPurgeable(db, organizationIn(db, named));
+  } finally {
+    db.close();
+  }
 }
 
 function demandMeant({ name, state }: Purgeable, { confirm, force }: PurgeOptions): void {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Client, OrganizationClient } from '../auth/client.js';
 import { connect } from './connect.js';
 import { type Io, say } from './io.js';
+import { findInstalled } from './named-live.js';
 import type { Place } from './place.js';
 
 export interface Reached {
@@ -12,9 +13,9 @@ export interface Reached {
 }
 
 /** The registry, as the app that is installed on an organization. */
-export async function reachOrganization(io: Io, place: Place, organization: string): Promise<Reached> {
+export async function reachOrganization(io: Io, place: Place, named: string): Promise<Reached> {
   const client = await connect(place, io);
-  const { id: installationId } = await client.app.readInstallationOf(organization);
+  const { installationId, organizationId: organization } = await findInstalled(client, named);
   const owner = client.organization(installationId, organization);
   return { client, owner, organization, installationId };
 }

@@ -4,7 +4,7 @@ import { LISTS } from '../query/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import { emit, type Io, say } from './io.js';
-import { defineGroup, defineList, defineShow, type Resource, sheet } from './lists.js';
+import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from './lists.js';
 import { liveReservation, liveReservations, reservationRow, withMinutes } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from './output.js';
@@ -62,7 +62,7 @@ function defineCreate(group: Command, io: Io): void {
   const command = group
     .command('create')
     .description('Hold credits of a warehouse; what is not finished in ten minutes goes back by itself')
-    .requiredOption('--organization <id>', 'whose warehouse it is')
+    .requiredOption('--organization <name>', `whose warehouse it is: ${HOW_NAMED}`)
     .requiredOption('--credit-id <id>', 'the credit')
     .requiredOption('--amount <tonnes>', 'how much')
     .option('--json', 'print the reservation as JSON')
@@ -72,13 +72,12 @@ function defineCreate(group: Command, io: Io): void {
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const creditId = readPrintable('--credit-id', options.creditId);
-  const organization = readId('--organization', options.organization);
   const { reachOrganization } = await import('./reach.js');
   const place = findSettings(io);
-  const reached = await reachOrganization(io, place, organization);
+  const reached = await reachOrganization(io, place, options.organization);
   const made = await reached.owner.reserve({ creditId, amount: options.amount });
   await show(io, place, reached, made, options);
-  const rest = `${made.id} --organization ${organization}`;
+  const rest = `${made.id} --organization ${reached.organization}`;
   say(io, `To use it:       carbon-mirror reservations finish ${rest} --action ...`);
   say(io, `To give it back: carbon-mirror reservations cancel ${rest}`);
 }
@@ -89,7 +88,7 @@ function defineFinish(group: Command, io: Io): void {
       .command('finish')
       .description('Transfer or retire the credits that a reservation holds')
       .argument('<id>', 'the reservation')
-      .option('--organization <id>', 'whose it is, where the mirror does not know yet'),
+      .option('--organization <name>', 'whose it is, where the mirror does not know yet'),
   )
     .option('--transfer-comment <text>', 'anything to say of the transfer')
     .option('--yes', 'do it without a question')
@@ -115,7 +114,7 @@ function defineCancel(group: Command, io: Io): void {
     .command('cancel')
     .description('Give the credits back that a reservation holds')
     .argument('<id>', 'the reservation')
-    .option('--organization <id>', 'whose it is, where the mirror does not know yet')
+    .option('--organization <name>', 'whose it is, where the mirror does not know yet')
     .option('--yes', 'do it without a question')
     .option('--json', 'print the reservation as JSON')
     .action(async (id: string, options: EndOptions) => {

@@ -8,7 +8,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
   400: EXIT.usage,
   403: EXIT.notAuthorized,
-  404: EXIT.checkFailed,
+  404: EXIT.notThere,
   409: EXIT.checkFailed,
 };
 

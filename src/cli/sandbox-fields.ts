@@ -9,7 +9,7 @@ export const ORGANIZATION: Field = {
   what: 'its id or name',
 };
 export const OF_ORGANIZATION: Field = {
-  flags: '--organization <id>',
+  flags: '--organization <name>',
   into: 'id',
   kind: 'organization',
   required: true,

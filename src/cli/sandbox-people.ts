@@ -161,7 +161,7 @@ export const PEOPLE: readonly VerbGroup[] = [
         route: 'POST /installations',
         fields: [
           {
-            flags: '--app <id>',
+            flags: '--app <name>',
             into: 'appId',
             kind: 'app',
             required: true,

@@ -17,9 +17,9 @@ export const TROUBLE: readonly VerbGroup[] = [
         what: 'List the newest calls, by app and installation',
         route: 'GET /calls',
         fields: [
-          { flags: '--app <id>', into: 'appId', kind: 'app', what: 'of one app, by id or name' },
+          { flags: '--app <name>', into: 'appId', kind: 'app', what: 'of one app, by id or name' },
           {
-            flags: '--installation <id>',
+            flags: '--installation <name>',
             into: 'installationId',
             kind: 'installation',
             what: 'of one installation, by id or the name of its organization',

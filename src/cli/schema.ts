@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Relation } from '../query/schema.js';
 import { examples } from './command.js';
-import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io } from './io.js';
+import { notThere } from './named.js';
 import { writeRows, writeValue } from './output.js';
 
 interface SchemaOptions {
@@ -48,10 +48,10 @@ function choose(relations: readonly Relation[], name: string | undefined): reado
   if (name === undefined) return relations;
   const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
   if (chosen.length > 0) return chosen;
-  throw new CommandFault(
-    EXIT.usage,
-    `There is no table or view "${name}".`,
-    'See "carbon-mirror schema" for all of them.',
+  throw notThere(
+    name,
+    relations.map(relation => ({ id: queryName(relation), name: null })),
+    { what: 'table or view', where: 'in the schema', advice: 'See "carbon-mirror schema" for all of them.' },
   );
 }
 

@@ -7,6 +7,7 @@ import { RESOURCES, type Resource, writeWish } from '../sync/plan.js';
 import { CommandFault, EXIT } from './exit.js';
 import { withInbox } from './inbox-writer.js';
 import type { Io } from './io.js';
+import { organizationOrAll } from './named-in-mirror.js';
 import type { Place } from './place.js';
 
 export interface Wanted {
@@ -20,15 +21,12 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
   const now = new Date(io.now()).toISOString();
   migrateFile(place.inboxFile, 'inbox', now);
   migrateFile(place.mirrorFile, 'mirror', now);
-  const organizationId = wanted.organization ?? null;
-  const db = openReader(place);
-  const [mark, targets] = [readMark(db, io.now()), readTargets(db, organizationId)];
-  db.close();
+  const { organizationId, mark, targets } = look(io, place, wanted.organization);
   if (organizationId !== null && targets.length === 0) {
     throw new CommandFault(
-      EXIT.checkFailed,
-      `No installation on an organization "${organizationId}" is known.`,
-      'See "carbon-mirror status --json" for the ids; "carbon-mirror sync" alone looks for new installations.',
+      EXIT.notThere,
+      `No installation on the organization ${organizationId} is known.`,
+      '"carbon-mirror sync" alone looks for new installations.',
     );
   }
   const wish = wishOf(wanted);
@@ -37,6 +35,16 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
     ...(organizationId === null ? [inbox.enqueue(discoverJob('person'), io.now())] : []),
   ]);
   return { mark, jobs, organizationId };
+}
+
+function look(io: Io, place: Place, organization: string | undefined) {
+  const db = openReader(place);
+  try {
+    const organizationId = organizationOrAll(db, organization);
+    return { organizationId, mark: readMark(db, io.now()), targets: readTargets(db, organizationId) };
+  } finally {
+    db.close();
+  }
 }
 
 function jobOf({ installationId, organizationId }: Target, wish: Record<string, unknown>): NewJob {

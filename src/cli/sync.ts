@@ -4,6 +4,7 @@ import { RESOURCES } from '../sync/plan.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT, type ExitCode, exitCodeOf } from './exit.js';
 import { type Io, say } from './io.js';
+import { OF_ORGANIZATION } from './lists.js';
 import { writeRows, writeValue } from './output.js';
 import { dataFolder, findPlace, meansDemo, type Place, placeAt } from './place.js';
 
@@ -20,7 +21,7 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('sync')
     .description('Read the registry now: by the running worker where there is one, else in this process')
-    .option('--organization <id>', 'of one organization only')
+    .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--resource <name>', 'one resource only').choices([...RESOURCES, CERTIFICATES]))
     .option('--full', 'also what was read a moment ago, and every certificate again')
     .option('--json', 'print what was read as JSON')

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
-import { EVENTS, type EventName } from '../registry/model.js';
+import { EVENTS, type EventName, isId } from '../registry/model.js';
+import type { Sqlite } from '../database/open.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
+import { HOW_NAMED } from './lists.js';
+import { installationIn, organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
 import { findSettings, type Place } from './place.js';
 import type { Subject, Wanted } from './trigger-payload.js';
@@ -30,7 +33,7 @@ export function define(program: Command, io: Io): void {
     .command('trigger')
     .description('Sign and post a delivery as the registry would, to the receiver')
     .addArgument(new Argument('<event>', 'what it says has happened').choices(EVENTS))
-    .requiredOption('--organization <id>', 'the organization that it is about')
+    .requiredOption('--organization <name>', `the organization that it is about: ${HOW_NAMED}`)
     .option('--installation <id>', "the installation, where the mirror's own is not meant or not there yet")
     .option('--url <url>', 'the whole address to post to (default: /webhooks at HOST and PORT)')
     .option('--times <n>', 'post it so many times, one after the other', '1')
@@ -158,33 +161,60 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
+/** With --installation both may be new to the mirror: then they are ids, and taken as they are. */
 async function readSubject(place: Place, event: EventName, options: TriggerOptions): Promise<Subject> {
-  const wanted = {
-    organizationId: readId('--organization', options.organization),
-    installationId:
-      options.installation === undefined ? null : readId('--installation', options.installation),
-  };
-  const subject = existsSync(place.mirrorFile) ? await findInMirror(place, event, wanted) : null;
-  if (subject !== null) return subject;
-  if (wanted.installationId !== null) {
-    return { ...wanted, installationId: wanted.installationId, document: null, creditId: null };
-  }
-  throw new CommandFault(
-    EXIT.checkFailed,
-    `The mirror knows no installation on the organization ${wanted.organizationId}.`,
-    'Name one with --installation: see "carbon-mirror installations list --live".',
-  );
+  const { organization, installation } = options;
+  if (existsSync(place.mirrorFile)) return await findInMirror(place, event, { organization, installation });
+  const organizationId = readId('--organization', organization);
+  if (installation === undefined) throw noInstallation(organizationId);
+  const installationId = readId('--installation', installation);
+  return { organizationId, installationId, document: null, creditId: null };
 }
 
-async function findInMirror(place: Place, event: EventName, wanted: Wanted) {
+async function findInMirror(place: Place, event: EventName, named: Named): Promise<Subject> {
   const { findSubject } = await import('./trigger-payload.js');
   const { openReader } = await import('../query/open.js');
   const db = openReader(place);
   try {
-    return findSubject(db, event, wanted);
+    const wanted = readWanted(db, named);
+    const subject = findSubject(db, event, wanted);
+    if (subject === null) throw noInstallation(wanted.organizationId);
+    return subject;
   } finally {
     db.close();
   }
+}
+
+interface Named {
+  readonly organization: string;
+  readonly installation: string | undefined;
+}
+
+function readWanted(db: Sqlite, { organization, installation }: Named): Wanted {
+  if (installation === undefined) {
+    return { organizationId: organizationIn(db, organization), installationId: null };
+  }
+  return {
+    organizationId: orAsItIs(organization, () => organizationIn(db, organization)),
+    installationId: orAsItIs(installation, () => installationIn(db, installation)),
+  };
+}
+
+function orAsItIs(text: string, find: () => string): string {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof CommandFault && error.exitCode === EXIT.notThere && isId(text)) return text;
+    throw error;
+  }
+}
+
+function noInstallation(organizationId: string): CommandFault {
+  return new CommandFault(
+    EXIT.notThere,
+    `The mirror knows no installation on the organization ${organizationId}.`,
+    'Name one with --installation: see "carbon-mirror installations list --live".',
+  );
 }
 
 function readTimes(text: string): number {

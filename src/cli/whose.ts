@@ -2,16 +2,15 @@ import { existsSync } from 'node:fs';
 import type { ListDefinition } from '../query/lists.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Place } from './place.js';
-import { readId } from './words.js';
 
-/** The organization that something belongs to: named, or as the mirror knows it. */
+/** The organization that something belongs to: as it was named, or by its id in the mirror. */
 export async function whose(
   place: Place,
   list: ListDefinition,
   id: string,
   named: string | undefined,
 ): Promise<string> {
-  if (named !== undefined) return readId('--organization', named);
+  if (named !== undefined) return named;
   const known = existsSync(place.mirrorFile) ? await findOwners(place, list, id) : [];
   const [owner] = known;
   if (owner !== undefined && known.length === 1) return owner;
@@ -27,7 +26,7 @@ async function findOwners(place: Place, list: ListDefinition, id: string): Promi
   const { readByKey } = await import('../query/lists.js');
   const db = openReader(place);
   try {
-    return readByKey(db, list, id).map(row => String(row[list.organization]));
+    return readByKey(db, list, id).map(row => String(row['organization_id']));
   } finally {
     db.close();
   }

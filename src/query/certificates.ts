@@ -127,15 +127,3 @@ export function readNotKnownAt(
     )
     .all({ organizationId, at });
 }
-
-export function isKnownOrganization(db: Sqlite, organizationId: string): boolean {
-  return (
-    db
-      .prepare<[object], number>(
-        `SELECT EXISTS (SELECT 1 FROM installations WHERE organization_id = @organizationId)
-          OR EXISTS (SELECT 1 FROM organizations WHERE id = @organizationId)`,
-      )
-      .pluck()
-      .get({ organizationId }) === 1
-  );
-}

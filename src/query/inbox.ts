@@ -123,6 +123,20 @@ export function readJobs(db: Sqlite, filter: JobFilter): Row[] {
     .all(filter);
 }
 
+/** Whether any job is or was for this organization. */
+export function hasJobs(db: Sqlite, organizationId: string): boolean {
+  return exists(db, 'SELECT 1 FROM inbox.jobs WHERE organization_id = ?', organizationId);
+}
+
+/** Whether any delivery told of this installation. */
+export function hasDeliveries(db: Sqlite, installationId: string): boolean {
+  return exists(db, 'SELECT 1 FROM inbox.deliveries WHERE installation_id = ?', installationId);
+}
+
+function exists(db: Sqlite, sql: string, value: string): boolean {
+  return db.prepare<[string], number>(`SELECT EXISTS (${sql})`).pluck().get(value) === 1;
+}
+
 export function readJob(db: Sqlite, id: number): Row | null {
   return db.prepare<[number], Row>('SELECT * FROM inbox.jobs WHERE id = ?').get(id) ?? null;
 }

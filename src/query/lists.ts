@@ -6,7 +6,8 @@ export interface ListDefinition {
   readonly from: string;
   readonly columns: readonly string[];
   readonly key: string;
-  readonly organization: string;
+  /** Which rows are of one organization. */
+  readonly ofOrganization: string;
   readonly order: string;
 }
 
@@ -20,10 +21,12 @@ export const CREDIT_COLUMNS = [
   'serialization',
 ] as const;
 
+const OWNED = 'organization_id = @organizationId';
+
 const CREDITS = {
   columns: ['organization_id', ...CREDIT_COLUMNS],
   key: 'credit_id',
-  organization: 'organization_id',
+  ofOrganization: OWNED,
   order: 'organization_id, credit_id, inventory_id',
 } as const;
 
@@ -32,14 +35,14 @@ export const LISTS = {
     from: 'installations',
     columns: ['id', 'organization_id', 'state', 'permissions', 'valid_from'],
     key: 'id',
-    organization: 'organization_id',
+    ofOrganization: OWNED,
     order: 'organization_id, id',
   },
   organizations: {
     from: 'organizations',
     columns: ['id', 'full_name', 'type', 'country_code', 'website', 'valid_from'],
     key: 'id',
-    organization: 'id',
+    ofOrganization: 'id = @organizationId',
     order: 'full_name, id',
   },
   warehouse: {
@@ -63,14 +66,14 @@ export const LISTS = {
       'created_at',
     ],
     key: 'id',
-    organization: 'organization_id',
+    ofOrganization: OWNED,
     order: 'created_at DESC, id',
   },
   inventoryRequests: {
     from: 'inventory_requests',
     columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
     key: 'id',
-    organization: 'organization_id',
+    ofOrganization: OWNED,
     order: 'created_at DESC, id',
   },
   retirements: {
@@ -85,21 +88,22 @@ export const LISTS = {
       'vintage',
     ],
     key: 'id',
-    organization: 'organization_id',
+    ofOrganization: OWNED,
     order: 'organization_id DESC, created_at DESC',
   },
   projects: {
     from: 'projects',
     columns: ['id', 'num', 'full_name', 'status', 'country_code', 'sector', 'type'],
     key: 'id',
-    organization: 'id',
+    ofOrganization:
+      'id IN (SELECT project_id FROM project_references WHERE organization_id = @organizationId)',
     order: 'num, id',
   },
   certificates: {
     from: 'certificates',
     columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
     key: 'retirement_id',
-    organization: 'organization_id',
+    ofOrganization: OWNED,
     order: 'organization_id, retirement_id',
   },
 } as const satisfies Record<string, ListDefinition>;
@@ -116,7 +120,7 @@ type Row = Record<string, Value>;
 export const KNOWN_ORGANIZATION = 'organization_id IN (SELECT organization_id FROM resource_states)';
 
 export function readList(db: Sqlite, list: ListDefinition, filter: ListFilter): IterableIterator<Row> {
-  const where = filter.organizationId === null ? '' : `WHERE ${list.organization} = @organizationId`;
+  const where = filter.organizationId === null ? '' : `WHERE ${list.ofOrganization}`;
   return db
     .prepare<[object], Row>(
       `SELECT ${list.columns.join(', ')} FROM ${list.from} ${where} ORDER BY ${list.order} LIMIT @limit`,
@@ -126,11 +130,17 @@ export function readList(db: Sqlite, list: ListDefinition, filter: ListFilter): 
 }
 
 /** Every row with this key: a credit may stand in several organizations. */
-export function readByKey(db: Sqlite, list: ListDefinition, key: string): Row[] {
-  const isKeyedByOrganization = list.organization === 'organization_id' && list.from !== 'installations';
+export function readByKey(
+  db: Sqlite,
+  list: ListDefinition,
+  key: string,
+  organizationId: string | null = null,
+): Row[] {
+  const isKeyedByOrganization = list.ofOrganization === OWNED && list.from !== 'installations';
   const known = isKeyedByOrganization ? `${KNOWN_ORGANIZATION} AND` : '';
+  const owned = organizationId === null ? '' : `AND ${list.ofOrganization}`;
   return db
-    .prepare<[string], Row>(`SELECT * FROM ${list.from} WHERE ${known} ${list.key} = ?`)
+    .prepare<[object], Row>(`SELECT * FROM ${list.from} WHERE ${known} ${list.key} = @key ${owned}`)
     .safeIntegers()
-    .all(key);
+    .all({ key, organizationId });
 }

@@ -39,9 +39,9 @@ export interface Purgeable {
   readonly state: string;
 }
 
-export function readPurgeable(db: Sqlite, organizationId: string): Purgeable | null {
+export function readPurgeable(db: Sqlite, organizationId: string): Purgeable {
   const row = db
-    .prepare<[object], { name: string | null; state: string | null; rows: number }>(
+    .prepare<[object], { name: string | null; state: string | null }>(
       `SELECT
         coalesce(
           (SELECT full_name FROM organizations WHERE id = @organizationId),
@@ -49,12 +49,8 @@ export function readPurgeable(db: Sqlite, organizationId: string): Purgeable | n
           (SELECT document ->> '$.organization.fullName' FROM installations WHERE organization_id = @organizationId LIMIT 1)
         ) AS name,
         (SELECT CASE WHEN max(state = 'active') THEN 'active' WHEN max(state = 'suspended') THEN 'suspended' ELSE 'uninstalled' END
-          FROM installations WHERE organization_id = @organizationId) AS state,
-        (SELECT count(*) FROM installations WHERE organization_id = @organizationId)
-          + (SELECT count(*) FROM resource_states WHERE organization_id = @organizationId)
-          + (SELECT count(*) FROM organizations WHERE id = @organizationId) AS rows`,
+          FROM installations WHERE organization_id = @organizationId) AS state`,
     )
     .get({ organizationId });
-  if (row === undefined || row.rows === 0) return null;
-  return { organizationId, name: row.name ?? organizationId, state: row.state ?? 'uninstalled' };
+  return { organizationId, name: row?.name ?? organizationId, state: row?.state ?? 'uninstalled' };
 }

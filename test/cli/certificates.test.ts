@@ -109,8 +109,8 @@ describe('verify', () => {
     expect(after.stderr).toContain('belong to no row');
   });
 
-  test('an organization that holds none has nothing to check', async () => {
-    expect(await json('verify', '--organization', 'nobody')).toMatchObject({ checked: 0 });
+  test('an organization that is unknown is not "nothing to check"', async () => {
+    expect(await run('verify', '--organization', 'nobody')).toMatchObject({ exitCode: 6, stdout: '' });
   });
 });
 
@@ -177,7 +177,7 @@ describe('export', () => {
     expect(before).toMatchObject({ exitCode: 3, stdout: '' });
     expect(before.stderr).toContain('not known before');
     const nobody = await run('export', join(demo.folder, 'none'), '--organization', 'nobody');
-    expect(nobody).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(nobody).toMatchObject({ exitCode: 6, stdout: '' });
     expect(await run('export', folder, '--as-of', 'yesterday')).toMatchObject({ exitCode: 2 });
   });
 

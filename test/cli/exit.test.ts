@@ -17,7 +17,7 @@ test('every error of the client has an exit code and no stack trace', () => {
     bad_request: 2,
     unauthorized: 4,
     forbidden: 4,
-    not_found: 3,
+    not_found: 6,
     installation_gone: 4,
     conflict: 3,
     invalid: 2,

@@ -103,7 +103,7 @@ describe('purge', () => {
     expect(wrong.stderr).toContain(nameOf(id()));
     expect(await run('purge', '--organization', id())).toMatchObject({ exitCode: 2, stdout: '' });
     const nobody = await run('purge', '--organization', 'nobody', '--confirm', 'nobody');
-    expect(nobody).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(nobody).toMatchObject({ exitCode: 6, stdout: '' });
     expect(demo.query('SELECT count(*) AS n FROM retirements')).toEqual(before);
   });
 
@@ -153,7 +153,9 @@ describe('purge', () => {
       others,
     );
     expect(await run('certificates', 'verify')).toMatchObject({ exitCode: 0 });
-    expect(await run('purge', '--organization', id(), '--confirm', name)).toMatchObject({ exitCode: 3 });
+    expect(await run('purge', '--organization', id(), '--confirm', name)).toMatchObject({ exitCode: 6 });
+    const jobs = await run('jobs', 'list', '--organization', id(), '--json');
+    expect(JSON.parse(jobs.stdout)).not.toEqual([]);
   });
 
   test('an active one is purged where it is forced, and comes back with the next read', async () => {

@@ -103,7 +103,7 @@ describe('apps', () => {
       '--public-key',
       '/no/such/file',
     );
-    await expectFault(3, 'Key not found', 'apps', 'remove-key', app.id, '--fingerprint', fingerprint);
+    await expectFault(6, 'Key not found', 'apps', 'remove-key', app.id, '--fingerprint', fingerprint);
   });
 
   test('likely mistakes are told', async () => {
@@ -118,7 +118,7 @@ describe('apps', () => {
       '--permission',
       'root',
     );
-    await expectFault(3, 'No app is called "nobody"', 'apps', 'show', 'nobody');
+    await expectFault(6, 'There is no app "nobody" in the sandbox', 'apps', 'show', 'nobody');
     await expectFault(2, "unknown command 'shw'", 'apps', 'shw');
   });
 });
@@ -172,7 +172,7 @@ test('projects issue credits, which are deposited, withdrawn and retired', async
   await expectFault(2, 'expected a number', 'credits', 'deposit', ...move, 'many');
   await expectFault(2, 'amount must be', 'credits', 'withdraw', ...move, '0');
   await expectFault(
-    3,
+    6,
     'Retirement not found',
     'credits',
     'claim-retirement',
@@ -183,7 +183,7 @@ test('projects issue credits, which are deposited, withdrawn and retired', async
     'b',
   );
   await expectFault(2, 'expected yes or no', 'projects', 'change', 'Peat bog', '--public', 'maybe');
-  await expectFault(3, 'No project is called', ...issue.slice(0, 4), '--project', 'none', '--amount', '1');
+  await expectFault(6, 'There is no project', ...issue.slice(0, 4), '--project', 'none', '--amount', '1');
 });
 
 test('an installation lives its life by the name of its organization', async () => {
@@ -205,7 +205,7 @@ test('an installation lives its life by the name of its organization', async () 
   const { stderr } = await run('installations', 'uninstall', fullName);
   expect(stderr).toContain('Uninstalled');
   expect(await states()).toBe('uninstalled');
-  await expectFault(3, 'No installation is called', 'installations', 'uninstall', fullName);
+  await expectFault(6, 'There is no installation', 'installations', 'uninstall', fullName);
 });
 
 test('an installation is of the app in the settings where none is named', async () => {
@@ -219,7 +219,14 @@ test('an installation is of the app in the settings where none is named', async 
     },
   );
   expect(JSON.parse(stdout)).toMatchObject({ appId: app.id });
-  await expectFault(2, "'--app <id>' not specified", 'installations', 'install', '--organization', fullName);
+  await expectFault(
+    2,
+    "'--app <name>' not specified",
+    'installations',
+    'install',
+    '--organization',
+    fullName,
+  );
 });
 
 test('requests are listed, accepted and declined', async () => {
@@ -285,7 +292,7 @@ test('webhooks are held, shown, released, sent again and lost', async () => {
   expect((await run('deliveries', 'list')).stdout).toContain('fetch failed');
   expect(await json('deliveries', 'resend', String(first.id))).toMatchObject({ copyOf: first.id });
   await expectFault(3, 'is not held', 'deliveries', 'drop', String(first.id));
-  await expectFault(3, 'Delivery not found', 'deliveries', 'show', '99999');
+  await expectFault(6, 'Delivery not found', 'deliveries', 'show', '99999');
   await expectFault(2, 'duplicate must be', 'webhooks', 'change', '--duplicate', '-1');
   expect((await run('webhooks', 'change', '--hold', 'no')).stdout).toMatch(/hold +false/);
   expect((await run('webhooks', 'show')).exitCode).toBe(0);
@@ -297,7 +304,7 @@ test('faults are added, listed, removed and cleared', async () => {
   expect((await fetch(`${sandbox.url}/projects`)).headers.get('retry-after')).toBe('2');
   expect((await run('faults', 'list')).stdout).toMatch(/status 503, retryAfter 2 +0 +1/);
   expect(await run('faults', 'remove', String(id))).toMatchObject({ exitCode: 0, stderr: 'Done.\n' });
-  await expectFault(3, 'Fault not found', 'faults', 'remove', String(id));
+  await expectFault(6, 'Fault not found', 'faults', 'remove', String(id));
   await expectFault(2, 'kind must be one of', 'faults', 'add', 'weird');
   await expectFault(2, 'expected JSON', 'faults', 'add', 'status', '--body', '{');
   await json('faults', 'add', 'wrongShape', '--body', '{"a":[1]}', '--path', '/none');

@@ -86,8 +86,8 @@ describe('with no worker running', () => {
 
   test('an organization or a resource that is unknown is a mistake', async () => {
     const unknown = await sync('--organization', 'nobody');
-    expect(unknown).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(unknown.stderr).toContain('No installation');
+    expect(unknown).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(unknown.stderr).toContain('There is no organization');
     expect(await sync('--resource', 'retirement')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 

@@ -163,7 +163,7 @@ describe('reservations', () => {
     await expectFault(2, "'--amount <tonnes>' not specified", 'reservations', 'create', ...ofOwner(offered));
     await expectFault(2, 'Say whose it is with --organization', 'reservations', 'cancel', 'unknown', '--yes');
     await expectFault(
-      3,
+      6,
       'answered 404',
       'reservations',
       'cancel',
@@ -172,7 +172,7 @@ describe('reservations', () => {
       owner,
       '--yes',
     );
-    await expectFault(3, 'There is no "unknown" among the reservations', 'reservations', 'show', 'unknown');
+    await expectFault(6, 'There is no "unknown" among the reservations', 'reservations', 'show', 'unknown');
   });
 });
 
@@ -211,7 +211,7 @@ describe('inventory-requests', () => {
   test('likely mistakes are told', async () => {
     await expectFault(2, 'retire needs', ...create('--action', 'retire'));
     await expectFault(
-      3,
+      6,
       'answered 404',
       ...create('--action', 'transfer', '--yes', '--receiver-id', 'd9428888-122b-11e1-b85c-61cd3cbb3210'),
     );
@@ -229,7 +229,14 @@ describe('friendbot', () => {
       exitCode: 0,
       stdout: expect.stringMatching(/amount_exact.*\n.* 100 /),
     });
-    await expectFault(3, 'Organization not found', 'friendbot', '--organization', 'nobody', '--yes');
+    await expectFault(
+      6,
+      'There is no organization "nobody"',
+      'friendbot',
+      '--organization',
+      'nobody',
+      '--yes',
+    );
   });
 
   test('T45 a lost answer is not taken for a failure, and is not asked for twice', async () => {
@@ -348,7 +355,7 @@ describe('api', () => {
     await expectFault(2, 'Expected a method of GET, POST, DELETE', 'api', 'PUT', '/projects', '--as', 'app');
     await expectFault(
       2,
-      '--as: expected jwt, app or installation:ID',
+      '--as: expected jwt, app or installation:NAME',
       'api',
       'GET',
       '/projects',
@@ -356,7 +363,7 @@ describe('api', () => {
       'me',
     );
     await expectFault(2, '--data: expected JSON', 'api', 'POST', '/x', '--as', 'app', '--data', '{', '--yes');
-    await expectFault(3, 'GET /nothing answered 404', 'api', 'GET', '/nothing', '--as', 'app');
+    await expectFault(6, 'GET /nothing answered 404', 'api', 'GET', '/nothing', '--as', 'app');
     await expectFault(
       4,
       'It needs organization_members:read',
@@ -402,7 +409,7 @@ describe('trigger', () => {
   test('an installation that the mirror does not know can be named', async () => {
     const words = ['trigger', 'installed', '--organization', 'new', '--installation', 'new-installation'];
     expect(await json(...words)).toMatchObject({ installation: 'new-installation', answers: { 202: 1 } });
-    await expectFault(3, 'The mirror knows no installation', ...words.slice(0, 4));
+    await expectFault(6, 'There is no organization "new"', ...words.slice(0, 4));
   });
 
   test('an older secret signs too, while the receiver knows it', async () => {

@@ -1,7 +1,6 @@
-import { PassThrough } from 'node:stream';
-import { Command } from 'commander';
-import { COMMANDS } from '../../src/cli/commands.js';
+import type { Command } from 'commander';
 import { SETTINGS } from '../../src/config/settings.js';
+import { defineProgram } from './commands.js';
 
 /** README's table of settings, as the code has them. */
 export function settingsTable(): string {
@@ -14,22 +13,8 @@ export function settingsTable(): string {
 
 /** README's table of commands, in the words of their own help. */
 export async function commandsTable(): Promise<string> {
-  const rows: string[] = [];
-  for (const load of Object.values(COMMANDS)) {
-    const program = new Command();
-    (await load()).define(program, {
-      stdin: new PassThrough(),
-      stdout: new PassThrough(),
-      stderr: new PassThrough(),
-      env: {},
-      now: () => 0,
-      terminal: { stdin: false, stdout: false, stderr: false },
-      columns: 100,
-      interruption: () => new AbortController().signal,
-      tellParent: () => undefined,
-    });
-    for (const command of program.commands) rows.push(`| ${synopsis(command)} | ${command.description()} |`);
-  }
+  const { commands } = await defineProgram();
+  const rows = commands.map(command => `| ${synopsis(command)} | ${command.description()} |`);
   return ['| command | what it does |', '|---|---|', ...rows].join('\n');
 }
 

@@ -1,0 +1,230 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { choose, type Named } from '../../src/cli/named.js';
+import { runCommand } from '../support/command.js';
+import { listCommands } from '../support/commands.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+const NAMED = ['organization', 'installation', 'app'];
+const sought = { what: 'organization', where: 'in the mirror', advice: 'See the list.' };
+
+function faultOf(text: string, known: readonly Named[]) {
+  try {
+    return { chosen: choose(text, known, sought) };
+  } catch (error) {
+    if (!(error instanceof Error && 'exitCode' in error && 'advice' in error)) throw error;
+    return { exitCode: error.exitCode, message: error.message, advice: String(error.advice) };
+  }
+}
+
+describe('what is named', () => {
+  const known = [
+    { id: 'a1', name: 'Harbour Ferries' },
+    { id: 'a2', name: 'Harbour Lights' },
+    { id: 'b1', name: 'North Wind' },
+    { id: 'north', name: null },
+  ];
+
+  test('is found by its id, its name in any case, or a beginning that no other has', () => {
+    expect(faultOf('a1', known)).toEqual({ chosen: 'a1' });
+    expect(faultOf('harbour ferries', known)).toEqual({ chosen: 'a1' });
+    expect(faultOf('harbour f', known)).toEqual({ chosen: 'a1' });
+    expect(faultOf('b', known)).toEqual({ chosen: 'b1' });
+    expect(faultOf('north', known)).toEqual({ chosen: 'north' });
+    expect(faultOf('b1', [...known, { id: 'b11', name: null }])).toEqual({ chosen: 'b1' });
+  });
+
+  test('by a text that fits several is told with all of them, exit 2', () => {
+    const { exitCode, advice } = faultOf('Harbour', known);
+    expect(exitCode).toBe(2);
+    expect(advice).toBe('  "Harbour Ferries", a1\n  "Harbour Lights", a2');
+    const twins = known.map(({ id }) => ({ id, name: 'Twin' }));
+    expect(faultOf('Twin', twins)).toMatchObject({ exitCode: 2 });
+    expect(faultOf(' ', known)).toMatchObject({ exitCode: 2 });
+  });
+
+  test('and is not there is told with the near names, exit 6', () => {
+    expect(faultOf('Harbor Ferrys', known)).toEqual({
+      exitCode: 6,
+      message: 'There is no organization "Harbor Ferrys" in the mirror.',
+      advice: 'Near:\n  "Harbour Ferries", a1\n  "Harbour Lights", a2\nSee the list.',
+    });
+    expect(faultOf('xyzzy', known)).toMatchObject({ exitCode: 6, advice: 'See the list.' });
+  });
+
+  test('never moves the cursor of the terminal', () => {
+    const evil = [{ id: 'e1', name: 'Harbour \u001b[2J\u202eEvil' }];
+    const { message, advice } = faultOf('Harbour \u001b]0;Evils', evil);
+    expect(`${message}${String(advice).replaceAll('\n', '')}`).not.toMatch(/\p{Cc}|\p{Cf}/u);
+    expect(advice).toContain('Evil');
+  });
+});
+
+describe('on the command line', () => {
+  let demo: DemoMirror;
+  let names: Record<string, string>;
+
+  beforeAll(async () => {
+    demo = await startDemoMirror();
+    const { name: app } = demo.sandbox.registry.apps.get(demo.appId);
+    const [first] = demo.sandbox.registry.organizations.all();
+    const organization = String(first?.fullName);
+    names = { organization, installation: organization, app };
+  });
+
+  afterAll(async () => {
+    await demo.stop();
+  });
+
+  /** What else the commands want to be told. */
+  function wordsFor(command: Command, but: string): string[] {
+    const { organizationIds, folder } = demo;
+    const said: Record<string, string> = {
+      id: organizationIds[0] ?? '',
+      date: new Date().toISOString().slice(0, 10),
+      folder: join(folder, 'export'),
+      event: 'suspended',
+      organization: organizationIds[0] ?? '',
+      app: demo.appId,
+      action: 'retire',
+    };
+    const places = command.registeredArguments
+      .filter(each => each.name() !== but && each.required)
+      .map(each => said[each.name()] ?? 'x');
+    const options = command.options
+      .filter(each => each.mandatory && each.attributeName() !== but)
+      .flatMap(each => [each.long ?? '', said[each.attributeName()] ?? '1']);
+    const retiring = options.includes('retire') ? ['--beneficiary', 'a', '--reason', 'b'] : [];
+    return [...places, ...options, ...retiring, ...(has(command, '--yes') ? ['--yes'] : [])];
+  }
+
+  function has(command: Command, option: string): boolean {
+    return command.options.some(({ long }) => long === option);
+  }
+
+  test('what is not there has the exit code 6 in every command that can name it', async () => {
+    const walked: string[] = [];
+    for (const { name, command } of await listCommands()) {
+      for (const kind of NAMED) {
+        const isPlace = command.registeredArguments.some(each => each.name() === kind);
+        if (!isPlace && !has(command, `--${kind}`)) continue;
+        for (const live of has(command, '--live') ? [[], ['--live']] : [[]]) {
+          const wrong = `${names[kind] ?? ''}q`;
+          const mistyped = isPlace ? [wrong] : [`--${kind}`, wrong];
+          const argv = [...name.split(' '), ...mistyped, ...wordsFor(command, kind), ...live];
+          const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
+          expect({ exitCode, stdout }, `${argv.join(' ')}\n${stderr}`).toEqual({ exitCode: 6, stdout: '' });
+          expect(stderr, argv.join(' ')).toContain(`"${names[kind] ?? ''}"`);
+          walked.push(argv.join(' '));
+        }
+      }
+    }
+    expect(walked.length).toBeGreaterThan(40);
+  }, 120_000);
+
+  test('a name and a beginning answer what the id answers, in every command that reads', async () => {
+    const now = Date.now();
+    const [id = ''] = demo.organizationIds;
+    const walked: string[] = [];
+    for (const { name, command } of await listCommands()) {
+      const reads = /(list|available|as-of|verify)$/.test(name) && has(command, '--json');
+      if (!reads || !has(command, '--organization') || name.startsWith('sandbox')) continue;
+      for (const live of has(command, '--live') ? [[], ['--live']] : [[]]) {
+        const words = [...name.split(' '), ...wordsFor(command, 'organization'), ...live, '--json'];
+        const answers = [];
+        for (const named of [id, names['organization'] ?? '', id.slice(0, 8)]) {
+          const argv = [...words, '--organization', named];
+          const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env, now: () => now });
+          expect(exitCode, `${argv.join(' ')}\n${stderr}`).toBe(0);
+          answers.push(stdout.replace(/"(age_|)seconds(_left)?":[^,]*/g, ''));
+        }
+        expect(new Set(answers).size, words.join(' ')).toBe(1);
+        walked.push(words.join(' '));
+      }
+    }
+    expect(walked.length).toBeGreaterThan(10);
+  }, 120_000);
+
+  test('projects are listed of one organization, in the mirror and at the registry', async () => {
+    const list = async (...words: string[]) => {
+      const argv = ['projects', 'list', '--limit', '0', '--json', ...words];
+      const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
+      expect(exitCode).toBe(0);
+      return JSON.parse(stdout)
+        .map(({ id }: { id: string }) => id)
+        .toSorted();
+    };
+    const all = await list();
+    const sizes = [];
+    for (const organization of demo.organizationIds) {
+      const mine = demo
+        .query(
+          `SELECT p.id, p.document LIKE '%"isPublic":false%' AS hidden FROM projects AS p
+          JOIN project_references AS r ON r.project_id = p.id
+          WHERE r.organization_id = '${organization}' ORDER BY p.id`,
+        )
+        .map(({ id, hidden }) => ({ id, hidden }));
+      expect(await list('--organization', organization)).toEqual(mine.map(({ id }) => id));
+      expect(await list('--organization', organization, '--live')).toEqual(
+        mine.filter(({ hidden }) => hidden === 0).map(({ id }) => id),
+      );
+      sizes.push(mine.length);
+    }
+    expect(sizes.some(size => size > 0 && size < all.length)).toBe(true);
+  });
+
+  test('--live lists honour the organization', async () => {
+    const [id = ''] = demo.organizationIds;
+    for (const [noun, column] of [
+      ['installations', 'organization_id'],
+      ['organizations', 'id'],
+    ] as const) {
+      const argv = [noun, 'list', '--live', '--json', '--organization', names['organization'] ?? ''];
+      const { stdout } = await runCommand(argv, { env: demo.env });
+      expect(JSON.parse(stdout)).toMatchObject([{ [column]: id }]);
+    }
+  });
+
+  test.each([
+    ['retirements', 'show', 'nothing'],
+    ['projects', 'show', 'nothing'],
+    ['history', 'retirements', 'nothing'],
+    ['history', 'organizations', 'nothing'],
+    ['schema', 'retirement'],
+    ['jobs', 'show', '99999'],
+    ['jobs', 'retry', '99999'],
+    ['deliveries', 'show', '99999'],
+  ])('%s %s of what is not there has the exit code 6', async (...argv) => {
+    const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+    expect(stderr).not.toBe('');
+  });
+
+  test('the near names of a table are told', async () => {
+    const { stderr } = await runCommand(['schema', 'retirement'], { env: demo.env });
+    expect(stderr).toContain('  retirements\n');
+  });
+
+  test('an organization is shown by its name, and so is its installation', async () => {
+    for (const noun of ['organizations', 'installations']) {
+      for (const live of [[], ['--live']]) {
+        const argv = [noun, 'show', names['organization'] ?? '', '--json', ...live];
+        const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
+        expect(exitCode).toBe(0);
+        expect(stdout).toContain(demo.organizationIds[0]);
+      }
+      const argv = ['history', noun, names['organization'] ?? '', '--json'];
+      expect(await runCommand(argv, { env: demo.env })).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  test('deliveries of an installation that nobody has read are found', async () => {
+    const words = ['--organization', 'stranger', '--installation', 'strange-installation'];
+    await runCommand(['trigger', 'installed', ...words], { env: demo.env });
+    const argv = ['deliveries', 'list', '--installation', 'strange-installation', '--json'];
+    const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ installation_id: 'strange-installation' }]);
+  });
+});

@@ -1,0 +1,38 @@
+import { PassThrough } from 'node:stream';
+import { Command } from 'commander';
+import { COMMANDS } from '../../src/cli/commands.js';
+
+/** All commands, as the program itself defines them. */
+export async function defineProgram(): Promise<Command> {
+  const program = new Command();
+  for (const load of Object.values(COMMANDS)) {
+    (await load()).define(program, {
+      stdin: new PassThrough(),
+      stdout: new PassThrough(),
+      stderr: new PassThrough(),
+      env: {},
+      now: () => 0,
+      terminal: { stdin: false, stdout: false, stderr: false },
+      columns: 100,
+      interruption: () => new AbortController().signal,
+      tellParent: () => undefined,
+    });
+  }
+  return program;
+}
+
+export interface DefinedCommand {
+  /** As in `sandbox apps list`. */
+  readonly name: string;
+  readonly command: Command;
+}
+
+/** Every command that does something, groups left out. */
+export async function listCommands(): Promise<DefinedCommand[]> {
+  return leavesOf(await defineProgram(), []);
+}
+
+function leavesOf(command: Command, path: readonly string[]): DefinedCommand[] {
+  if (command.commands.length === 0) return [{ name: path.join(' '), command }];
+  return command.commands.flatMap(child => leavesOf(child, [...path, child.name()]));
+}
