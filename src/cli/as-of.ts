@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
-import type { AsOf, DatedResource } from '../query/as-of.js';
+import type { AsOf, DatedResource, ReadUnderWay } from '../query/as-of.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
@@ -21,7 +21,9 @@ const RESOURCES = ['warehouse', 'inventory', 'retirements'] as const;
 export function define(program: Command, io: Io): void {
   const command = program
     .command('as-of')
-    .description('Show warehouse, inventory and retirements of an organization as they stood then')
+    .description(
+      'Show warehouse, inventory and retirements of an organization as the mirror had been told by then',
+    )
     .argument('<date>', 'a date (the end of that day in UTC) or an instant such as 2026-01-31T12:00:00Z')
     .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
@@ -44,7 +46,9 @@ export function define(program: Command, io: Io): void {
 }
 
 async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promise<void> {
-  const { DATED, readAsOf, readLastReadBefore, readOrganizationIds } = await import('../query/as-of.js');
+  const { DATED, readAsOf, readLastReadBefore, readOrganizationIds, readReadAt } = await import(
+    '../query/as-of.js'
+  );
   if (options.csv && options.resource === undefined) {
     throw new CommandFault(
       EXIT.usage,
@@ -64,16 +68,28 @@ async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promi
   if (options.json) {
     const parts = known.map(asOf => [
       asOf.resource,
-      { lastRead: readLastReadBefore(db, asOf), rows: Array.from(readAsOf(db, asOf)) },
+      {
+        lastRead: readLastReadBefore(db, asOf),
+        being_read: readReadAt(db, asOf),
+        rows: Array.from(readAsOf(db, asOf)),
+      },
     ]);
     return await writeValue(io, { organizationId, at, ...Object.fromEntries(parts) });
   }
   for (const asOf of known) {
     const lastRead = readLastReadBefore(db, asOf);
     say(io, `${asOf.resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
+    const read = readReadAt(db, asOf);
+    if (read !== null) say(io, sayBeingRead(asOf, read));
     await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(db, asOf));
     if (!options.csv) await emit(io, '\n');
   }
+}
+
+function sayBeingRead({ resource, at }: AsOf, { from, to }: ReadUnderWay): string {
+  const were = resource === 'retirements' ? 'were' : 'was';
+  const until = to === null ? ' and still may be' : ` to ${to}`;
+  return `${resource} ${were} being read from ${from}${until}: shown as told by ${at}.`;
 }
 
 /** What was known then. Where all were asked for, one that was never read is named and left out. */

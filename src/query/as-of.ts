@@ -48,18 +48,38 @@ export function readKnownSince(db: Sqlite, { organizationId, resource }: Omit<As
   return row?.first_complete_at ?? null;
 }
 
-/** Start of the last complete read at or before the instant, as far back as sync runs are kept. */
+/** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
 export function readLastReadBefore(db: Sqlite, { organizationId, resource, at }: AsOf): string | null {
   const row = db
     .prepare<[string, string, string], { started_at: string | null }>(
       `SELECT max(started_at) AS started_at FROM sync_runs
-      WHERE organization_id = ? AND resource = ? AND state = 'complete' AND started_at <= ?`,
+      WHERE organization_id = ? AND resource = ? AND state = 'complete' AND finished_at <= ?`,
     )
     .get(organizationId, resource, at);
   return row?.started_at ?? null;
 }
 
-/** The rows that were true at the instant, as far as the mirror had seen. */
+export interface ReadUnderWay {
+  readonly from: string;
+  /** Null where it still runs. */
+  readonly to: string | null;
+}
+
+/** The read that was under way at the instant and changed something: what it had not told by then is not shown. */
+export function readReadAt(db: Sqlite, asOf: AsOf): ReadUnderWay | null {
+  const row = db
+    .prepare<[AsOf], ReadUnderWay>(
+      `SELECT started_at AS "from", finished_at AS "to" FROM sync_runs
+      WHERE organization_id = @organizationId AND resource = @resource
+        AND started_at <= @at AND (finished_at IS NULL OR finished_at > @at)
+        AND (state = 'running' OR rows_added + rows_changed + rows_removed > 0)
+      ORDER BY id DESC LIMIT 1`,
+    )
+    .get(asOf);
+  return row ?? null;
+}
+
+/** The rows that were true at the instant, as far as the mirror had been told by then. */
 export function readAsOf(
   db: Sqlite,
   { organizationId, resource, at }: AsOf,

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+
+/** A read of two pages that takes ten minutes, the second page telling of `late`. */
+async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void> {
+  const read = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'retirements',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'schedule',
+    announced: true,
+  });
+  await read.writePage(0, retirements(3), clock.at + MINUTE);
+  await read.writePage(1, [retirement(late)], clock.at + 8 * MINUTE);
+  clock.at += 10 * MINUTE;
+  await read.finish({ ...TRAFFIC, total: 4, ask: async () => new Map() });
+  clock.at += 50 * MINUTE;
+}
+
+async function sceneToAsk() {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const scene = temporaryScene({ folder });
+  await readSlowly(scene, 'first');
+  await readSlowly(scene, 'second');
+  const ask = (at: string, ...more: string[]) =>
+    runCommand(['as-of', at, '--resource', 'retirements', ...more], {
+      env: { DATA_DIR: folder },
+      now: () => scene.clock.at,
+    });
+  return { ...scene, ask };
+}
+
+test('inside a read as-of shows what had been told by then, and says so', async () => {
+  const { ask } = await sceneToAsk();
+  const early = await ask('2026-05-04T13:05:00Z');
+  expect(early).toMatchObject({ exitCode: 0 });
+  expect(early.stderr).toContain(
+    'retirements were being read from 2026-05-04T13:00:00.000Z to 2026-05-04T13:10:00.000Z: ' +
+      'shown as told by 2026-05-04T13:05:00.000Z.',
+  );
+  expect(early.stderr).toContain('last read 2026-05-04T12:00:00.000Z');
+  expect(early.stdout).toContain('first');
+  expect(early.stdout).not.toContain('second');
+  const { retirements: told } = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
+  expect(told.being_read).toEqual({ from: '2026-05-04T13:00:00.000Z', to: '2026-05-04T13:10:00.000Z' });
+  expect(told.rows.map(({ id }: { id: string }) => id)).toContain('second');
+});
+
+test('between two reads as-of speaks of no read', async () => {
+  const { ask } = await sceneToAsk();
+  const between = await ask('2026-05-04T12:30:00Z');
+  expect(between.stderr).toContain('last read 2026-05-04T12:00:00.000Z');
+  expect(between.stderr).not.toContain('being read');
+  expect(JSON.parse((await ask('2026-05-04T12:30:00Z', '--json')).stdout)).toMatchObject({
+    retirements: { being_read: null },
+  });
+});
+
+test('a read that changed nothing leaves nothing to say', async () => {
+  const { ask, clock, read } = await sceneToAsk();
+  const slow = async () => {
+    clock.at += 10 * MINUTE;
+    return [];
+  };
+  const same = [...retirements(3), retirement('second')];
+  expect(await read('retirements', same, { limit: 3, total: 4, ask: slow })).toMatchObject({ changed: 0 });
+  expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('being read');
+});
+
+test('as-of answers from the end of the first complete read: before it, a list would be shown in halves', async () => {
+  const { ask } = await sceneToAsk();
+  const half = await ask('2026-05-04T12:09:59.999Z');
+  expect(half).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(half.stderr).toContain('retirements: not known before 2026-05-04T12:10:00.000Z');
+  expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
+});
+
+test('what is being read now is said to be so', async () => {
+  const { ask, mirror, clock } = await sceneToAsk();
+  const startedAt = clock.at;
+  const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
+  const open = mirror.beginRead({ ...request, trigger: 'schedule', announced: true });
+  await open.writePage(0, retirements(900, 'new'), startedAt);
+  clock.at += MINUTE;
+  const now = await ask('2026-05-04T14:00:30Z');
+  expect(now.stderr).toContain('retirements were being read from 2026-05-04T14:00:00.000Z and still may be');
+});
