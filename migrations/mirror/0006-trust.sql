@@ -34,6 +34,7 @@ CREATE TABLE resource_states (
   answer_status INTEGER, -- HTTP status of the latest answer; null before the first
   answer_form TEXT, -- form of the latest answer: list, pages, object, none or unusable
   answered_at TEXT, -- when the latest answer came
+  answer_text TEXT, -- the latest answer itself, its first 4,096 characters, where it has another form than this resource has; null elsewhere
   page_size INTEGER, -- rows that it was asked for a page, where the registry refuses as many as we ask for; null elsewhere
   open_run INTEGER, -- the sync run that has written and not ended; null between runs
   doubted_at TEXT, -- start of the complete read that lacked most rows; null where none waits for a second one

@@ -228,7 +228,7 @@ export const TROUBLE: readonly VerbGroup[] = [
           {
             flags: '<kind>',
             into: 'kind',
-            what: 'status, silence, hangup, endless, html, redirect, wrongShape, slow, delay, cut, pageLoop, pageSize, rowsAppear or rowsDisappear',
+            what: 'status, silence, hangup, endless, html, redirect, wrongShape, slow, delay, cut, pageLoop, pageSize, pageLimit, rowsAppear or rowsDisappear',
           },
           { flags: '--method <name>', into: 'method', what: 'of one method only' },
           {
@@ -246,10 +246,15 @@ export const TROUBLE: readonly VerbGroup[] = [
             flags: '--status <n>',
             into: 'options.status',
             kind: 'number',
-            what: 'of status, html, redirect, wrongShape',
+            what: 'of status, html, redirect, wrongShape, pageLimit',
           },
           { flags: '--retry-after <text>', into: 'options.retryAfter', what: 'of status: seconds or a date' },
-          { flags: '--body <json>', into: 'options.body', kind: 'json', what: 'of status and wrongShape' },
+          {
+            flags: '--body <json>',
+            into: 'options.body',
+            kind: 'json',
+            what: 'of status, wrongShape and pageLimit',
+          },
           { flags: '--location <url>', into: 'options.location', what: 'of redirect' },
           {
             flags: '--bytes <n>',
@@ -274,7 +279,7 @@ export const TROUBLE: readonly VerbGroup[] = [
             flags: '--rows <n>',
             into: 'options.rows',
             kind: 'number',
-            what: 'of pageSize, rowsAppear, rowsDisappear',
+            what: 'of pageSize, pageLimit, rowsAppear, rowsDisappear',
           },
         ],
         columns: FAULTS,

@@ -145,6 +145,7 @@ interface ResourceStatesTable {
   not_offered_at: string | null;
   answer_status: number | null;
   answer_form: string | null;
+  answer_text: string | null;
   answered_at: string | null;
   page_size: number | null;
   open_run: number | null;

@@ -28,6 +28,15 @@ export interface Fault {
   readonly message: string;
 }
 
+/** What the registry answered last when it was asked for a resource. */
+export interface Answer {
+  readonly status: number;
+  readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
+  readonly at: number;
+  /** The answer itself, where no rows can be made of it; null elsewhere. */
+  readonly text: string | null;
+}
+
 export interface KnownState {
   readonly rows: number;
   readonly complete_at: string | null;
@@ -100,6 +109,13 @@ interface EndedState extends Whose {
   stamp_at: string | null;
   read_claim: number | null;
   read_at: string | null;
+  answer_status: number | null;
+  answer_form: string | null;
+  answer_text: string | null;
+  answered_at: string | null;
+  /** Whether `page_size` is to be written. */
+  is_sized: 0 | 1;
+  page_size: number | null;
 }
 
 /** The statements behind sync_runs, resource_states, fences and the version counter, prepared once. */
@@ -175,6 +191,10 @@ export function createBooks(db: Sqlite): Books {
        attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
        forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL), open_run = @open_run,
        drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
+       answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
+       answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),
+       answered_at = coalesce(@answered_at, answered_at),
+       page_size = iif(@is_sized, @page_size, page_size),
        duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
      WHERE ${WHOSE}`,

@@ -97,7 +97,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return result;
   }
 
-  async finish({ total, ask, requests, bytes }: Finish): Promise<Outcome> {
+  async finish({ total, ask, ...traffic }: Finish): Promise<Outcome> {
     this.#parts.run.demandNotEnded();
     const seen = this.#staging.distinct;
     if (total !== null && total !== seen) {
@@ -105,15 +105,13 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
         code: 'total_differs',
         message: `the registry counts ${total} rows, this read saw ${seen}`,
       };
-      return this.#end({ ...COMPLETE, state: 'partial', fault, doubt: undefined, readAgain: true }, [], {
-        requests,
-        bytes,
-      });
+      const moved: Decision = { ...COMPLETE, state: 'partial', fault, doubt: undefined, readAgain: true };
+      return this.#end(moved, [], traffic);
     }
-    if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], { requests, bytes });
+    if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], traffic);
     const missing = await findMissing(this.#parts, this.#staging.seen);
     const decision = missing.versions.size === 0 ? COMPLETE : await decide(missing, this.#circumstances(ask));
-    const outcome = await this.#end(decision, [...missing.first.keys()], { requests, bytes });
+    const outcome = await this.#end(decision, [...missing.first.keys()], traffic);
     return { ...outcome, missing: missing.versions.size - outcome.removed };
   }
 

@@ -1,8 +1,8 @@
 import type { Lane } from '../database/inbox-tables.js';
 import type { RunState } from '../database/mirror-tables.js';
 import { write } from '../database/open.js';
-import type { Books, Counts, Fault, KnownState, RunRequest } from './books.js';
-import { formatInstant } from './columns.js';
+import type { Answer, Books, Counts, Fault, KnownState, RunRequest } from './books.js';
+import { formatInstant, text } from './columns.js';
 import { Dates } from './dates.js';
 import { MirrorError } from './errors.js';
 import type { Resource } from './resources.js';
@@ -12,6 +12,10 @@ const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 export interface Traffic {
   readonly requests: number;
   readonly bytes: number;
+  /** Absent where none came. */
+  readonly answer?: Answer | null;
+  /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
+  readonly pageSize?: number | null;
 }
 
 export interface Ending extends Traffic {
@@ -179,6 +183,9 @@ export class Run {
       stamp_at: this.dates.latest,
       read_claim: this.#request.claim,
       read_at: startedAt,
+      is_sized: ending.pageSize === undefined ? 0 : 1,
+      page_size: ending.pageSize ?? null,
+      ...answerColumns(ending.answer ?? null),
     });
   }
 
@@ -190,7 +197,8 @@ export class Run {
         id,
         finished_at: formatInstant(this.#now()),
         state: 'failed',
-        ...traffic,
+        requests: traffic.requests,
+        bytes: traffic.bytes,
         drift: 0,
         error_code: fault.code,
         error: fault.message,
@@ -226,6 +234,15 @@ export class Run {
   #knownState(): KnownState {
     return this.#books.state(this.#request.organizationId, this.#request.resource) ?? UNKNOWN;
   }
+}
+
+function answerColumns(answer: Answer | null) {
+  return {
+    answer_status: answer?.status ?? null,
+    answer_form: answer?.form ?? null,
+    answer_text: text(answer?.text ?? null),
+    answered_at: answer === null ? null : formatInstant(answer.at),
+  };
 }
 
 const UNKNOWN: KnownState = {

@@ -17,6 +17,8 @@ export interface LastRead {
   /** Start of the last complete read. */
   readonly completeAt: number | null;
   readonly durationMs: number;
+  /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
+  readonly pageSize: number | null;
 }
 
 interface StateRow {
@@ -24,6 +26,7 @@ interface StateRow {
   attempted_at: string | null;
   complete_at: string | null;
   duration_ms: number | null;
+  page_size: number | null;
 }
 
 /** What whoever reads the registry must know of the mirror beforehand. Nothing here writes. */
@@ -38,7 +41,7 @@ export function createStanding(db: Sqlite): Standing {
   const find = db.prepare<[string], KnownInstallation>(`SELECT ${columns} FROM installations WHERE id = ?`);
   const list = db.prepare<[], KnownInstallation>(`SELECT ${columns} FROM installations ORDER BY id`);
   const last = db.prepare<[string, string], StateRow>(
-    `SELECT forbidden_at IS NOT NULL AND error_code IS 'forbidden' AS refused, attempted_at, complete_at, duration_ms FROM resource_states
+    `SELECT forbidden_at IS NOT NULL AND error_code IS 'forbidden' AS refused, attempted_at, complete_at, duration_ms, page_size FROM resource_states
      WHERE organization_id = ? AND resource = ?`,
   );
   return {
@@ -52,6 +55,7 @@ export function createStanding(db: Sqlite): Standing {
         attemptedAt: milliseconds(row.attempted_at),
         completeAt: milliseconds(row.complete_at),
         durationMs: row.duration_ms ?? 0,
+        pageSize: row.page_size,
       };
     },
   };

@@ -5,8 +5,9 @@ import { RegistryError } from './errors.js';
 import { type Source, sourceOf } from './fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import { createReadAhead } from './read-ahead.js';
-import type { ListOptions, Page } from './reading.js';
-import { createSeen } from './seen.js';
+import { smallerPage } from './page-size.js';
+import { type ListOptions, PAGE_ROWS, type Page } from './reading.js';
+import { createSeen, type Seen } from './seen.js';
 
 /** Where a registry does not say how long a list is, it still has to end. */
 const MAX_PAGES = 100_000;
@@ -28,19 +29,47 @@ interface RawPage<T> {
   readonly arrivedAt: number;
 }
 
+/** What was read of a list so far, whatever the size of its pages. */
+interface Progress {
+  readonly seen: Seen;
+  rows: number;
+  pages: number;
+}
+
 /**
  * The pages of a list, in order, a few of them asked for ahead.
  * It ends where the list ends, at a page that brings nothing new, and two pages after there can be no more.
+ * A registry that refuses pages of this size is asked for smaller ones, from the same place on.
  */
 export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
-  const limit = wholeNumber('limit', options.limit ?? 100);
-  const readAhead = wholeNumber('readAhead', options.readAhead ?? 4);
-  const seen = createSeen();
+  const wish = {
+    ...options,
+    limit: wholeNumber('limit', options.limit ?? PAGE_ROWS),
+    readAhead: wholeNumber('readAhead', options.readAhead ?? 4),
+  };
+  const progress = { seen: createSeen(), rows: 0, pages: 0 };
+  for (let limit = wish.limit; ; ) {
+    try {
+      yield* readOn(list, { ...wish, limit }, progress);
+      return;
+    } catch (error) {
+      limit = smallerPage(error, limit);
+    }
+  }
+}
+
+/** From the page that holds the first row not yet seen; it may hold some that were. */
+async function* readOn<T>(
+  list: ListCall<T>,
+  { limit, readAhead, ...options }: ListOptions & Required<Pick<ListOptions, 'limit' | 'readAhead'>>,
+  progress: Progress,
+): AsyncGenerator<Page<T>> {
   const stop = linkedAbort(options.signal);
-  const ahead = createReadAhead(readAhead, number =>
+  const first = Math.floor(progress.rows / limit);
+  const ahead = createReadAhead(readAhead, first, number =>
     readPage(list, number, { ...options, limit, signal: stop.signal }),
   );
-  let expect = 1;
+  let expect = first + 1;
   let most = MAX_PAGES;
   let pageSize = 1;
 
@@ -52,26 +81,28 @@ export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}
   }
 
   try {
-    for (let number = 0; ; number += 1) {
+    for (let number = first; ; number += 1) {
       ahead.allow(Math.min(Math.max(expect, number + 1), most));
       const page = await ahead.take();
       if (page === undefined) return;
       const rows = page.items.length;
+      const { total, pageCount } = page.pagination;
       const follows = whatFollows(page.pagination, number, rows, limit);
       const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
-      if (number === 0) {
+      if (number === first) {
         pageSize = Math.max(rows, 1);
-        const { total, pageCount } = page.pagination;
         const pages = total === null ? null : Math.ceil(total / pageSize);
         most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
         if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
       }
-      const fresh = page.items.reduce((count, item) => count + (seen.add(list.idOf(item)) ? 1 : 0), 0);
+      const fresh = page.items.reduce((sum, item) => sum + (progress.seen.add(list.idOf(item)) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
       const { items, bytes, digest, arrivedAt } = page;
-      const { total } = page.pagination;
-      yield { items, number, total, pageSize, bytes, digest, arrivedAt, last: end !== null, end };
+      const place = { number: progress.pages, total, limit, pageSize };
+      progress.rows += fresh;
+      progress.pages += 1;
+      yield { items, ...place, bytes, digest, arrivedAt, last: end !== null, end };
       if (end !== null) return;
     }
   } finally {

@@ -10,13 +10,17 @@ export interface ReadAhead<T> {
 }
 
 /**
- * Asks for pages by their numbers, `width` of them at once.
+ * Asks for pages by their numbers from `first` on, `width` of them at once.
  * Twice as many may wait to be taken, so that one slow page does not hold up the others.
  */
-export function createReadAhead<T>(width: number, read: (number: number) => Promise<T>): ReadAhead<T> {
+export function createReadAhead<T>(
+  width: number,
+  first: number,
+  read: (number: number) => Promise<T>,
+): ReadAhead<T> {
   const waiting: Promise<T>[] = [];
   let allowed = 0;
-  let next = 0;
+  let next = first;
   let inFlight = 0;
 
   function ask(): void {

@@ -6,8 +6,11 @@ export interface ReadOptions {
   readonly onCall?: ((call: CallRecord) => void) | undefined;
 }
 
+/** Rows that are asked for per page where nothing else is said. */
+export const PAGE_ROWS = 100;
+
 export interface ListOptions extends ReadOptions {
-  /** Rows to ask for per page; the registry may serve fewer. Default 100. */
+  /** Rows to ask for per page; the registry may serve fewer, and where it refuses them fewer are asked for. Default 100. */
   readonly limit?: number;
   /** Pages that are asked for at once; they are delivered in order. Default 4. */
   readonly readAhead?: number;
@@ -19,6 +22,8 @@ export interface Page<T> {
   readonly number: number;
   /** What the registry says the whole list holds; null where it does not say. */
   readonly total: number | null;
+  /** Rows that were asked for. */
+  readonly limit: number;
   /** Rows that a page really holds. */
   readonly pageSize: number;
   readonly bytes: number;

@@ -18,6 +18,7 @@ export const FAULT_KINDS = [
   'delay',
   'pageLoop',
   'pageSize',
+  'pageLimit',
   'rowsAppear',
   'rowsDisappear',
 ] as const satisfies readonly FaultKind[];

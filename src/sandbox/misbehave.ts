@@ -14,13 +14,14 @@ export interface FaultOptions {
   readonly cleanEnd?: boolean;
   readonly intervalMs?: number;
   readonly delayMs?: number;
-  /** `rowsAppear`, `rowsDisappear`: so many rows a call. `pageSize`: the most rows a page holds. */
+  /** `rowsAppear`, `rowsDisappear`: so many rows a call. `pageSize`, `pageLimit`: the most rows a page holds. */
   readonly rows?: number;
 }
 
 /**
  * `slow`, `cut` and `delay` let the registry do its work first: the caller loses the answer, not the deed.
- * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else.
+ * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else,
+ * nor does `pageLimit` where more rows are asked for than it allows.
  */
 export type FaultKind =
   | 'status'
@@ -35,6 +36,7 @@ export type FaultKind =
   | 'delay'
   | 'pageLoop'
   | 'pageSize'
+  | 'pageLimit'
   | 'rowsAppear'
   | 'rowsDisappear';
 
@@ -84,6 +86,10 @@ export function commitFault(fault: Fault, exchange: Exchange): void {
       holdAnswer({ kind, options }, res);
       next();
       return;
+    case 'pageLimit':
+      if (refuseLimit(exchange, options)) return;
+      next();
+      return;
     case 'pageLoop':
     case 'pageSize':
     case 'rowsAppear':
@@ -97,6 +103,12 @@ export function commitFault(fault: Fault, exchange: Exchange): void {
 function answerStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? errorBody(status, 'Scripted by the sandbox'));
+}
+
+function refuseLimit({ req, res }: Exchange, { rows = 1, status = 400, body }: FaultOptions): boolean {
+  if (Number(req.query['limit'] ?? 0) <= rows) return false;
+  res.status(status).json(body ?? errorBody(status, `limit must not be greater than ${rows}`));
+  return true;
 }
 
 function streamWithoutEnd(res: Response): void {

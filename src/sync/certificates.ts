@@ -4,6 +4,7 @@ import type { OrganizationClient } from '../registry/organization-client.js';
 import type { ReadOptions } from '../registry/reading.js';
 import type { Context } from './context.js';
 import { installationOf } from './installation-of.js';
+import { inLanes } from './lanes.js';
 import { observe } from './observe.js';
 import { describe, type Failure, RULES } from './outcome.js';
 import type { Run } from './worker.js';
@@ -84,15 +85,7 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
   }
 
   return {
-    /** A failure that ends the walk is thrown only after those beside it have ended. */
-    async fetchAll(ids: readonly string[]): Promise<void> {
-      const waiting = [...ids];
-      const lanes = Array.from({ length: AT_ONCE }, async () => {
-        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await fetchOne(id);
-      });
-      const results = await Promise.allSettled(lanes);
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
-    },
+    fetchAll: (ids: readonly string[]) => inLanes(AT_ONCE, ids, fetchOne),
   };
 }
 

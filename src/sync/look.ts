@@ -1,3 +1,4 @@
+import { PAGE_ROWS } from '../registry/reading.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import { followUp } from './follow-up.js';
@@ -89,6 +90,7 @@ function stepContext(
   { organizationId, installation }: Admitted,
   findings: Findings,
 ): StepContext {
+  const { full } = readWish(job.payload);
   return {
     organizationId,
     task: { organizationId, lane: job.lane, claim: job.claim },
@@ -96,11 +98,12 @@ function stepContext(
     open: client.token,
     mirror,
     trigger: job.trigger,
-    full: readWish(job.payload).full,
+    full,
     announced: resource => {
       const completeAt = standing.lastRead(organizationId, resource)?.completeAt ?? null;
       return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt);
     },
+    pageSize: resource => (full ? null : standing.lastRead(organizationId, resource)?.pageSize) ?? PAGE_ROWS,
     now,
     onRead,
     registryNow: () => now() + (client.http.clockSkewMs() ?? 0),

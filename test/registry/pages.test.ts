@@ -32,7 +32,9 @@ async function read(answer: Answer, options?: ListOptions) {
     const { searchParams } = new URL(request.url ?? '', 'http://x');
     const one = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
     asked.push(one);
-    response.end(JSON.stringify(answer(one)));
+    const said = answer(one);
+    response.statusCode = Number(Object(said)['statusCode'] ?? 200);
+    response.end(JSON.stringify(said));
   });
   const client = createOrganizationClient({
     http: testHttp(registry.url),
@@ -139,6 +141,80 @@ describe('a list', () => {
     });
     for await (const page of client.listRetirements({ readAhead: 2 })) if (page.number === 1) break;
     expect(Math.max(...asked)).toBeLessThanOrEqual(6);
+  });
+});
+
+/** Answers like `honest`, and refuses a page that is larger than it allows at that moment. */
+function strict(total: number, allowed: (asked: Asked) => number, message: (most: number) => string): Answer {
+  return asked => {
+    const most = allowed(asked);
+    return asked.limit <= most
+      ? honest(total)(asked)
+      : { statusCode: 400, message: message(most), error: 'Bad Request' };
+  };
+}
+
+describe('a registry that refuses as many rows a page as we ask for', () => {
+  const named = (most: number) => `limit must not be greater than ${most}`;
+  const refused = () => 'Validation failed';
+
+  test.each([
+    ['named', 50, named, [50], 2],
+    ['named, and odd', 30, named, [30], 2],
+    ['not named', 25, refused, [25], 3],
+    ['named in a list of faults', 12, (most: number) => `page: fine; limit: 1 to ${most}`, [12], 2],
+  ])('is asked for fewer: the limit is %s', async (_name, most, message, sizes, tries) => {
+    const { ids, asked, end, pages } = await read(
+      strict(234, () => most, message),
+      { readAhead: 1 },
+    );
+    expect(ids).toEqual(all(234));
+    expect(end).toBe('complete');
+    expect([...new Set(pages.map(({ limit }) => limit))]).toEqual(sizes);
+    expect(asked.filter(({ page }) => page === 0)).toHaveLength(tries);
+    expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index));
+  });
+
+  test.each([
+    [100, 50],
+    [100, 30],
+    [60, 45],
+  ])(
+    'in the middle of a list of pages of %i rows goes on at the same place with %i',
+    async (before, after) => {
+      const answer = strict(700, ({ limit, page }) => (page < 3 ? limit : after), named);
+      const { ids, asked, end, pages } = await read(answer, { limit: before });
+      expect(new Set(ids)).toEqual(new Set(all(700)));
+      expect(end).toBe('complete');
+      expect(ids.length - 700).toBeLessThan(after);
+      const later = asked.filter(({ limit }) => limit === after);
+      expect(Math.min(...later.map(({ page }) => page))).toBe(Math.floor((3 * before) / after));
+      expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index));
+    },
+  );
+
+  test('is believed where even ten rows are refused', async () => {
+    const asked: number[] = [];
+    const answer = strict(
+      5,
+      ({ limit }) => {
+        asked.push(limit);
+        return 0;
+      },
+      refused,
+    );
+    await expect(read(answer, { readAhead: 1 })).rejects.toMatchObject({ code: 'invalid', status: 400 });
+    expect(asked).toEqual([100, 50, 25, 12, 10]);
+  });
+
+  test('is told from one that refuses something else', async () => {
+    const asked: number[] = [];
+    const answer: Answer = ({ limit }) => {
+      asked.push(limit);
+      return { statusCode: 409, message: 'limit 10' };
+    };
+    await expect(read(answer, { readAhead: 1 })).rejects.toMatchObject({ code: 'conflict' });
+    expect(asked).toEqual([100]);
   });
 });
 

@@ -198,6 +198,17 @@ describe('lists', () => {
     expect(pagination).toMatchObject({ total: 12, pageCount: 6 });
   });
 
+  test('pageLimit: a refusal where more rows a page are asked for than it allows', async () => {
+    await script({ path: path(), kind: 'pageLimit', options: { rows: 5 } });
+    expect((await pageOf(1)).amounts).toEqual([7, 6, 5, 4, 3]);
+    sandbox.registry.faults.clear();
+    await script({ path: path(), kind: 'pageLimit', options: { rows: 4 } });
+    expect(await (await get(`${path()}?limit=5&page=0`)).json()).toMatchObject({
+      statusCode: 400,
+      message: 'limit must not be greater than 4',
+    });
+  });
+
   test('rowsAppear: new rows at the front shift every page', async () => {
     await script({ path: path(), kind: 'rowsAppear', options: { rows: 1 } });
     const pages = [await pageOf(0), await pageOf(1), await pageOf(2)];

@@ -1,34 +1,41 @@
 import type { Read } from '../../mirror/list-read.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Page } from '../../registry/reading.js';
+import type { ListOptions, Page, ReadOptions } from '../../registry/reading.js';
+import type { Resource } from '../plan.js';
 import type { StepContext } from './step.js';
 
 export interface PageOptions<Item> {
   readonly context: StepContext;
+  readonly resource: Resource;
   readonly read: Read<Item>;
-  readonly pages: AsyncIterable<Page<Item>>;
+  readonly list: (options: ListOptions) => AsyncIterable<Page<Item>>;
+  readonly options: ReadOptions;
   readonly onPage?: (items: readonly Item[]) => void;
 }
 
-/** Write each page as it comes. Answers what the registry says the whole list holds. */
+/** Write each page as it comes. Answers what the registry says the whole list holds, and the rows it allows a page. */
 export async function writePages<Item>({
   context,
+  resource,
   read,
-  pages,
+  list,
+  options,
   onPage,
-}: PageOptions<Item>): Promise<number | null> {
+}: PageOptions<Item>): Promise<{ readonly total: number | null; readonly pageSize: number }> {
+  let pageSize = context.pageSize(resource);
   let total: number | null = null;
   let seen = 0;
   let end: Page<Item>['end'] = null;
-  for await (const page of pages) {
+  for await (const page of list({ ...options, limit: pageSize })) {
     onPage?.(page.items);
     const { fresh } = await read.writePage(page.number, page.items, page.arrivedAt);
     seen += fresh;
     total = page.total;
+    pageSize = page.limit;
     end = page.end;
     await context.turn();
   }
-  if (end === 'complete' || total === seen) return total;
+  if (end === 'complete' || total === seen) return { total, pageSize };
   throw new RegistryError(
     'bad_answer',
     `the list did not end as lists do: its last page is ${end ?? 'missing'}`,

@@ -1,14 +1,17 @@
 import type { Outcome, Read } from '../../mirror/list-read.js';
 import type { Ask } from '../../mirror/missing.js';
 import type { Items, ListResource } from '../../mirror/resources.js';
-import type { ReadOptions } from '../../registry/reading.js';
+import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { observe } from '../observe.js';
 import { describe, UnsettledError } from '../outcome.js';
+import { badAnswer, goodAnswer } from './answer.js';
 import type { StepContext } from './step.js';
 
 export interface Listed {
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
+  /** Rows that a page was asked for; absent where there are no pages. */
+  readonly pageSize?: number;
   readonly ask?: Ask;
 }
 
@@ -37,7 +40,7 @@ async function readOnce<R extends ListResource>(
   pass: Pass<Items[R]>,
 ): Promise<Outcome> {
   const { mirror, task, trigger, now, signal } = context;
-  const { options, traffic } = observe(signal);
+  const { options, traffic, status } = observe(signal);
   const startedAt = now();
   const read = mirror.beginRead({
     organizationId: task.organizationId,
@@ -48,14 +51,21 @@ async function readOnce<R extends ListResource>(
     announced: context.announced(resource),
   });
   try {
-    const { total, ask } = await pass(read, options);
-    const outcome = await read.finish({ total, ...(ask === undefined ? {} : { ask }), ...traffic() });
+    const listed = await pass(read, options);
+    const { total, ask, pageSize } = listed;
+    const outcome = await read.finish({
+      total,
+      ...(ask === undefined ? {} : { ask }),
+      ...(pageSize === undefined ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
+      answer: goodAnswer(resource, { total, status: status(), at: now() }),
+      ...traffic(),
+    });
     context.onRead({ ...outcome, resource, ms: now() - startedAt });
     return outcome;
   } catch (error) {
     context.onRead({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
     const { code, message } = describe(signal.aborted ? signal.reason : error);
-    read.abandon({ code, message }, traffic());
+    read.abandon({ code, message }, { ...traffic(), answer: badAnswer(error, status(), now()) });
     throw error;
   }
 }

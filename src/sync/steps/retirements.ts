@@ -1,6 +1,7 @@
 import { RegistryError } from '../../registry/errors.js';
 import type { Retirement } from '../../registry/model.js';
 import type { ReadOptions } from '../../registry/reading.js';
+import { inLanes } from '../lanes.js';
 import { demandOwn } from './own.js';
 import { writePages } from './pages.js';
 import { readList } from './recorded.js';
@@ -9,16 +10,20 @@ import type { StepContext } from './step.js';
 export async function readRetirements(context: StepContext): Promise<void> {
   const { organization, organizationId } = context;
   const { added, changed } = await readList(context, 'retirements', async (read, options) => ({
-    total: await writePages({
+    ...(await writePages({
       context,
+      resource: 'retirements',
       read,
-      pages: organization.listRetirements(options),
+      list: wish => organization.listRetirements(wish),
+      options,
       onPage: items => demandOwn(organizationId, items),
-    }),
+    })),
     ask: ids => findGone(context, ids, options),
   }));
   if (added + changed > 0) context.onRetired();
 }
+
+const AT_ONCE = 8;
 
 /** A retirement is for ever: one that is missing from the list is asked for by its id before that is believed. */
 async function findGone(
@@ -27,11 +32,9 @@ async function findGone(
   options: ReadOptions,
 ): Promise<ReadonlyMap<string, number>> {
   const gone = new Map<string, number>();
-  await Promise.all(
-    ids.map(async id => {
-      if (await isUnknown(organization.readRetirement(id, options))) gone.set(id, now());
-    }),
-  );
+  await inLanes(AT_ONCE, ids, async id => {
+    if (await isUnknown(organization.readRetirement(id, options))) gone.set(id, now());
+  });
   return gone;
 }
 

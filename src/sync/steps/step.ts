@@ -18,6 +18,8 @@ export interface StepContext {
   readonly full: boolean;
   /** Whether a delivery came since the resource was last read completely. */
   readonly announced: (resource: Resource) => boolean;
+  /** Rows to ask for a page. */
+  readonly pageSize: (resource: Resource) => number;
   readonly now: () => number;
   /** Epoch milliseconds by the registry's clock. */
   readonly registryNow: () => number;

@@ -31,21 +31,29 @@ async function readCredits(
 }
 
 export async function readReservations(context: StepContext): Promise<void> {
-  await readList(context, 'reservations', async (read, options) => ({
-    total: await writePages({
+  await readList(context, 'reservations', (read, options) =>
+    writePages({
       context,
+      resource: 'reservations',
       read,
-      pages: context.organization.listReservations(options),
+      list: wish => context.organization.listReservations(wish),
+      options,
       onPage: items => {
         const end = nextHoldEnd(items, context.registryNow());
         if (end !== null) context.onHoldEnd(end);
       },
     }),
-  }));
+  );
 }
 
 export async function readInventoryRequests(context: StepContext): Promise<void> {
-  await readList(context, 'inventory_requests', async (read, options) => ({
-    total: await writePages({ context, read, pages: context.organization.listInventoryRequests(options) }),
-  }));
+  await readList(context, 'inventory_requests', (read, options) =>
+    writePages({
+      context,
+      resource: 'inventory_requests',
+      read,
+      list: wish => context.organization.listInventoryRequests(wish),
+      options,
+    }),
+  );
 }

@@ -1,0 +1,25 @@
+import type { Answer } from '../../mirror/books.js';
+import type { ListResource } from '../../mirror/resources.js';
+import { RegistryError } from '../../registry/errors.js';
+
+/** What came of a read whose answers were all good. */
+export function goodAnswer(
+  resource: ListResource,
+  {
+    total,
+    status,
+    at,
+  }: { readonly total: number | null; readonly status: number | null; readonly at: number },
+): Answer | null {
+  if (status === null) return null;
+  const plain = resource === 'organization' ? 'object' : 'list';
+  return { status, form: total === null ? plain : 'pages', at, text: null };
+}
+
+/** What came of one that failed; null where it did not fail for its answer. */
+export function badAnswer(error: unknown, status: number | null, at: number): Answer | null {
+  if (!(error instanceof RegistryError)) return null;
+  if (error.status !== null) return { status: error.status, form: 'none', at, text: null };
+  if (status === null || error.code !== 'bad_answer') return null;
+  return { status, form: 'unusable', at, text: null };
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { differences } from '../support/compare.js';
+import { startInstalled } from '../support/installed.js';
+
+const RETIREMENTS = '/organizations/*/retirements';
+const remembered = 'SELECT resource, page_size FROM resource_states WHERE page_size IS NOT NULL';
+
+/** Retirements that no delivery announces. */
+async function startRetired(count: number) {
+  const { program, organizationId, installationId, retire, calls } = await startInstalled();
+  program.registry.deliveries.behave({ drop: 1000 });
+  for (let made = 0; made < count; made++) retire(0.5);
+  const ask = (payload = {}) => {
+    const job = installationJob(installationId, organizationId, 'person');
+    program.inbox.enqueue({ ...job, payload }, program.time.now());
+  };
+  return { program, calls, ask };
+}
+
+test('a page size that the registry refuses is made smaller and remembered, until a full sync asks anew', async () => {
+  const { program, calls, ask } = await startRetired(70);
+  const { faults } = program.registry;
+  faults.add({ path: RETIREMENTS, kind: 'pageLimit', options: { rows: 20 } });
+  ask();
+  await program.rest();
+  expect(differences(program)).toEqual([]);
+  expect(program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
+  const before = calls('/retirements');
+  await program.reconcile();
+  expect(calls('/retirements') - before).toBe(4);
+  faults.clear();
+  await program.reconcile();
+  expect(calls('/retirements') - before).toBe(8);
+  ask({ full: true });
+  await program.rest();
+  expect(calls('/retirements') - before).toBe(9);
+  expect(program.rows(remembered)).toEqual([]);
+  expect(differences(program)).toEqual([]);
+});
+
+test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => warnings.push(name);
+  process.on('warning', note);
+  const { program, ask } = await startRetired(45);
+  ask();
+  await program.rest();
+  const body = { retirements: [], pagination: { total: 0, pageCount: 0, nextPage: null } };
+  program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
+  program.registry.faults.add({ path: `${RETIREMENTS}/*`, kind: 'silence' });
+  const asked = () => program.registry.faults.list()[1]?.hits;
+  ask();
+  await expect.poll(asked).toBe(8);
+  await program.kill();
+  process.off('warning', note);
+  expect(asked()).toBe(8);
+  expect(warnings).toEqual([]);
+});
