@@ -55,6 +55,7 @@ async function sync(io: Io, options: SyncOptions): Promise<void> {
     );
   }
   demandWhole(failures, rows, options.organization);
+  if (rows.length === 0) say(io, 'The app is installed on no organization: there was nothing to read.');
   say(io, `Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
 }
 
@@ -76,6 +77,7 @@ function isFailure({ state }: Followed): boolean {
 
 const UNSETTLED = ['failing', 'partial', 'doubtful'];
 const CLOSED = ['suspended', 'uninstalled'];
+const UNREAD = [...CLOSED, 'forbidden', 'never_read', 'not_read'];
 /** Where several things failed, the cause of most of them is named by the exit code. */
 const GRAVEST_FIRST: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
@@ -102,13 +104,38 @@ function demandWhole(
       'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
     );
   }
+  const refused = rows.filter(row => row.refused);
+  if (refused.length > 0) {
+    throw new CommandFault(
+      EXIT.notAuthorized,
+      refused
+        .map(
+          row =>
+            `${row.organization}, ${row.resource}: refused, although it is permitted: ${row.error ?? ''}`,
+        )
+        .join('\n'),
+      'A repeated "carbon-mirror sync" asks again at once.',
+    );
+  }
   const [closed] = rows.filter(({ state }) => CLOSED.includes(state));
-  if (organization === undefined || closed === undefined) return;
+  if (organization !== undefined && closed !== undefined) {
+    throw new CommandFault(
+      EXIT.notAuthorized,
+      `The app is ${closed.state} on ${closed.organization}: the registry lets nothing be read.`,
+      'An administrator of the organization can change that at the registry.',
+    );
+  }
+  if (rows.length === 0 || rows.some(wasRead)) return;
   throw new CommandFault(
-    EXIT.notAuthorized,
-    `The app is ${closed.state} on ${closed.organization}: the registry lets nothing be read.`,
-    'An administrator of the organization can change that at the registry.',
+    EXIT.checkFailed,
+    'Nothing of what was found could be read.',
+    'The states above say why; "carbon-mirror doctor" says what to do.',
   );
+}
+
+/** Projects are public: they are read even where an organization permits nothing. */
+function wasRead({ resource, state }: Synced): boolean {
+  return resource !== 'projects' && !UNREAD.includes(state);
 }
 
 function describeFailure({ id, kind, state, error, errorCode, runAt }: Followed): string {

@@ -163,8 +163,11 @@ export interface Synced {
   readonly changed: number;
   readonly removed: number;
   readonly unchanged: number;
+  /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
   readonly state: string;
   readonly error: string | null;
+  /** Whether the registry refused it although the installation permits it. */
+  readonly refused: boolean;
 }
 
 export const SYNCED_COLUMNS = [
@@ -185,12 +188,15 @@ export function readSynced(
   resources: readonly string[],
 ): Synced[] {
   return db
-    .prepare<[object], Synced>(
+    .prepare<[object], Omit<Synced, 'refused'> & { readonly refused: number }>(
       `SELECT f.organization_id, coalesce(o.full_name, f.organization_id) AS organization, f.resource,
         coalesce(sum(s.rows_added), 0) AS added, coalesce(sum(s.rows_changed), 0) AS changed,
         coalesce(sum(s.rows_removed), 0) AS removed, coalesce(max(s.rows_unchanged), 0) AS unchanged,
-        f.state, f.error
+        iif(f.state IN ('current', 'behind', 'late') AND f.attempted_at < @at, 'not_read', f.state) AS state,
+        f.error,
+        f.state = 'forbidden' AND r.error_code IS 'forbidden' AS refused
       FROM freshness AS f
+      JOIN resource_states AS r ON r.organization_id = f.organization_id AND r.resource = f.resource
       LEFT JOIN organizations AS o ON o.id = f.organization_id
       LEFT JOIN sync_runs AS s
         ON s.organization_id = f.organization_id AND s.resource = f.resource AND s.id > @run
@@ -200,5 +206,6 @@ export function readSynced(
       ORDER BY organization, f.organization_id,
         (SELECT key FROM json_each(@resources) WHERE value = f.resource)`,
     )
-    .all({ run: mark.run, organizationId, resources: JSON.stringify(resources) });
+    .all({ run: mark.run, at: mark.at, organizationId, resources: JSON.stringify(resources) })
+    .map(row => ({ ...row, refused: row.refused === 1 }));
 }

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { describeProgress } from '../../dist/cli/progress-bar.js';
 import { openDatabase } from '../../src/database/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
-import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../support/sandbox.js';
+import { ALL_PERMISSIONS, installApp, registerApp, startTestSandbox } from '../support/sandbox.js';
 
 interface Row {
   readonly organization_id: string;
@@ -117,7 +117,9 @@ describe('with no worker running', () => {
     const refused = faults.add({ kind: 'status', options: { status: 401 } });
     const closed = await sync(...one, '--json');
     expect(closed.exitCode).toBe(4);
-    expect(JSON.parse(closed.stdout).failures.length).toBeGreaterThan(0);
+    const { failures, resources } = JSON.parse(closed.stdout);
+    expect(failures.length).toBeGreaterThan(0);
+    expect(new Set(resources.map((row: Row) => row.state))).toEqual(new Set(['not_read']));
     faults.remove(refused.id);
     faults.add({ kind: 'status', options: { status: 503 } });
     const gone = await sync(...one);
@@ -125,6 +127,50 @@ describe('with no worker running', () => {
     expect(gone.stderr).toContain('next try at');
     faults.clear();
     expect(await sync(...one)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('of an app that may read little', () => {
+  async function startWith(permissions: Readonly<Record<string, string>>) {
+    const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-sync-'));
+    const world = await startTestSandbox({});
+    onTestFinished(async () => {
+      await world.stop();
+      rmSync(folder, { recursive: true });
+    });
+    const app = registerApp(world.sandbox, { permissions });
+    const { installationId } = installApp(world.sandbox, { app });
+    const env = {
+      REGISTRY_BASE_URL: world.sandbox.url,
+      REGISTRY_APP_ID: app.id,
+      REGISTRY_PRIVATE_KEY: app.privateKey,
+      DATA_DIR: folder,
+    };
+    return { registry: world.sandbox.registry, installationId, sync: () => runCommand(['sync'], { env }) };
+  }
+
+  test('a list that is refused although it is permitted is 4, and named', async () => {
+    const { registry, sync } = await startWith(ALL_PERMISSIONS);
+    registry.faults.add({ path: '/organizations/*/retirements', kind: 'status', options: { status: 403 } });
+    const { exitCode, stdout, stderr } = await sync();
+    expect(exitCode).toBe(4);
+    expect(stdout).toMatch(/retirements .* forbidden/);
+    expect(stderr).toMatch(/retirements: refused, although it is permitted/);
+  });
+
+  test('a permission that was never asked for is no fault of a read', async () => {
+    const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
+    const { sync } = await startWith(fewer);
+    expect(await sync()).toMatchObject({ exitCode: 0 });
+  });
+
+  test('nothing that can be read of all that was found is 3, and never called current', async () => {
+    const { registry, installationId, sync } = await startWith(ALL_PERMISSIONS);
+    registry.installations.suspend(installationId);
+    const { exitCode, stdout, stderr } = await sync();
+    expect(exitCode).toBe(3);
+    expect(stdout).not.toContain('current');
+    expect(stderr).toContain('Nothing of what was found could be read');
   });
 });
 
