@@ -1,4 +1,5 @@
--- Signs of life. A row each for a process that has worked on this inbox; what is long gone is removed in time.
+-- Signs of life. A row each for a process that has worked on this inbox. Those of an hour ago are removed, but for the
+-- last of each role.
 CREATE TABLE processes (
   id INTEGER PRIMARY KEY, -- rises in the order of starting
   role TEXT NOT NULL CHECK (role IN ('receive', 'work')), -- what it does: receive takes webhooks, work reads the registry
@@ -7,7 +8,6 @@ CREATE TABLE processes (
   started_at TEXT NOT NULL, -- when it was ready
   seen_at TEXT NOT NULL -- its latest sign of life; one comes every 15 seconds
 ) STRICT;
-CREATE INDEX processes_by_role ON processes (role, seen_at);
 
 -- A parked job tries again by itself at its run_at.
 DROP INDEX jobs_parked;

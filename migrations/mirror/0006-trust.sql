@@ -51,8 +51,9 @@ INSERT INTO resource_states (organization_id, resource, rows, first_complete_at,
 SELECT organization_id, resource, rows, first_complete_at, complete_at, attempted_at, outcome, error_code, error, forbidden_at, open_run, doubted_at, doubted, drift, drift_at, duration_ms, stamp_at, read_claim, read_at FROM resource_states_before;
 DROP TABLE resource_states_before;
 
--- What was announced and not read yet: for each resource the oldest delivery that no complete read has answered.
--- A worker copies it from the inbox every 15 seconds; a row that a read has answered since says nothing any more.
+-- What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last
+-- complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a
+-- read has answered it. Certificates have no row: they wait for what retirements wait for.
 CREATE TABLE announcements (
   organization_id TEXT NOT NULL, -- whose resource
   resource TEXT NOT NULL, -- what is to be read
@@ -63,6 +64,9 @@ CREATE TABLE announcements (
 DROP VIEW freshness;
 
 -- How far each resource of each organization can be trusted at this moment.
+-- "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read,
+-- or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one
+-- before) and none has been seen for 60 seconds.
 CREATE VIEW freshness (
   organization_id, -- whose resource
   resource, -- what is read
@@ -73,7 +77,7 @@ CREATE VIEW freshness (
   drift, -- changes so far that no delivery had announced
   attempted_at, -- start of the latest read, however it ended
   error, -- what is wrong; null where nothing is
-  announced_at, -- the oldest delivery that no read has answered, once it is some seconds old; null where none waits
+  announced_at, -- the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits
   watched_at -- the latest sign of life of any worker; null before the first
 ) AS
 WITH access AS (
@@ -86,19 +90,30 @@ WITH access AS (
   GROUP BY organization_id
 ),
 waiting AS (
-  SELECT r.organization_id, r.resource, a.announced_at, o.watched_at, o.schedule_seconds, CASE
-    WHEN unixepoch('now') - unixepoch(a.announced_at) > 60 THEN 'a delivery of ' || a.announced_at || ' is not read yet'
-    WHEN o.watched_at > r.complete_at AND unixepoch('now') - unixepoch(o.watched_at) > 60
+  SELECT a.organization_id, a.resource, a.announced_at
+  FROM announcements AS a
+  JOIN resource_states AS r
+    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.announced_at >= r.complete_at
+),
+told AS (
+  SELECT r.*, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, o.watched_at, w.announced_at, CASE
+    WHEN access.state IS NOT 'active' OR r.forbidden_at IS NOT NULL OR r.not_offered_at IS NOT NULL THEN NULL
+    WHEN unixepoch('now') - unixepoch(w.announced_at) > 60
+      THEN 'a delivery of ' || w.announced_at || ' is not read yet'
+    WHEN abs(unixepoch('now') - unixepoch(o.watched_at)) > 60
+      AND unixepoch(o.watched_at) + 20 > unixepoch(r.complete_at)
       THEN 'no worker has been seen since ' || o.watched_at
   END AS why
   FROM resource_states AS r
+  LEFT JOIN access ON access.organization_id = r.organization_id
   LEFT JOIN origin AS o ON true
-  LEFT JOIN announcements AS a
-    ON a.organization_id = r.organization_id AND a.resource = r.resource AND a.announced_at >= r.complete_at
+  LEFT JOIN waiting AS w
+    ON w.organization_id = r.organization_id
+    AND w.resource = iif(r.resource = 'certificates', 'retirements', r.resource)
 )
 SELECT r.organization_id, r.resource,
   CASE
-    WHEN access.state IS NOT 'active' THEN coalesce(access.state, 'uninstalled')
+    WHEN r.access <> 'active' THEN r.access
     WHEN r.forbidden_at IS NOT NULL THEN 'forbidden'
     WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN r.complete_at IS NULL AND (r.open_run IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
@@ -107,9 +122,9 @@ SELECT r.organization_id, r.resource,
     WHEN r.doubted_at IS NOT NULL THEN 'doubtful'
     WHEN r.open_run IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
     WHEN r.outcome = 'failed' THEN 'failing'
-    WHEN w.why IS NOT NULL THEN 'behind'
+    WHEN r.why IS NOT NULL THEN 'behind'
     WHEN unixepoch('now') - unixepoch(r.complete_at) NOT BETWEEN 0
-      AND 2 * max(coalesce(w.schedule_seconds, 900), coalesce(r.duration_ms, 0) / 100) THEN 'late'
+      AND 2 * max(coalesce(r.schedule_seconds, 900), coalesce(r.duration_ms, 0) / 100) THEN 'late'
     ELSE 'current'
   END,
   r.complete_at, unixepoch('now') - unixepoch(r.complete_at),
@@ -124,10 +139,8 @@ SELECT r.organization_id, r.resource,
     )
     ELSE r.rows
   END,
-  r.drift, r.attempted_at, coalesce(r.error, w.why), w.announced_at, w.watched_at
-FROM resource_states AS r
-JOIN waiting AS w ON w.organization_id = r.organization_id AND w.resource = r.resource
-LEFT JOIN access ON access.organization_id = r.organization_id;
+  r.drift, r.attempted_at, coalesce(r.error, r.why), r.announced_at, r.watched_at
+FROM told AS r;
 
 -- What columns of earlier migrations mean from here on. Versions that stand already keep the instants that they have.
 -- WAS start of the read that found this version; the registry may have changed earlier

@@ -13,6 +13,7 @@ import { startDoorThread } from '../webhook/thread.js';
 import { openAll } from './closing.js';
 import { serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
+import { keepSigning, thisProcess } from './signs.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
@@ -42,6 +43,8 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       failed: fail,
     });
     closing.add(() => thread.close());
+    const me = thisProcess('receive', now());
+    closing.add(keepSigning(() => thread.signOfLife(me), log));
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,

@@ -16,6 +16,7 @@ import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { checkWritable, serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
+import { thisProcess } from './signs.js';
 
 /** A worker may wait for another writer; nobody waits for its answer. */
 const BUSY_MS = 10_000;
@@ -91,6 +92,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const sync = createSync(context, {
       schedule: settings.syncSchedule,
       concurrency: settings.workerConcurrency,
+      self: thisProcess('work', now()),
       log,
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });

@@ -1,14 +1,16 @@
 import { type Sqlite, write } from '../database/open.js';
+import { type AnnouncedSlices, createAnnounced } from './announced.js';
 import { type Claims, createClaims } from './claim.js';
 import { type AcceptDeliveries, createAcceptDeliveries } from './deliveries.js';
 import { createEnqueue, type NewJob } from './enqueue.js';
 import { createPrune, type Pruned } from './prune.js';
 import { createReports, type Reports } from './reports.js';
 import { createSettlements, type Settlements } from './settle.js';
+import { createSignOfLife, type SignOfLife } from './signs.js';
 import { createWaiting, type Waiting } from './waiting.js';
 import { createWake, type Wake } from './wake.js';
 
-export interface Inbox extends Claims, Settlements, Reports, Waiting {
+export interface Inbox extends Claims, Settlements, Reports, Waiting, AnnouncedSlices {
   readonly acceptDeliveries: AcceptDeliveries;
   /** Make sure that a job with this key starts after now; answers its id. */
   enqueue(job: NewJob, now: number): number;
@@ -16,6 +18,7 @@ export interface Inbox extends Claims, Settlements, Reports, Waiting {
   enqueueOnce(job: NewJob, now: number): number | null;
   /** Calls back soon after there may be something to do, whoever asked for it. Answers how to stop. */
   readonly watch: Wake['watch'];
+  readonly signOfLife: SignOfLife;
   /** Remove one batch of what is older than the retention; null when nothing was left to remove. */
   prune(now: number, retentionDays: number): Pruned | null;
 }
@@ -31,12 +34,14 @@ export function createInbox(db: Sqlite): Inbox {
     ...createClaims(db),
     ...settlements,
     ...createReports(db),
+    ...createAnnounced(db),
     acceptDeliveries: asking(createAcceptDeliveries(db)),
     enqueue: asking((job, now) => write(db, () => enqueue(job, now))),
     enqueueOnce: asking((job, now) =>
       write(db, () => (waiting.hasJobWithKey(job.dedupeKey) ? null : enqueue(job, now))),
     ),
     retryBuried: asking((id, now) => settlements.retryBuried(id, now)),
+    signOfLife: createSignOfLife(db),
     prune: createPrune(db),
     watch,
   };

@@ -1,6 +1,7 @@
 import { openDatabase, type Sqlite, write } from '../database/open.js';
 import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
 import { createCountRefusals, type Refusal } from './refusals.js';
+import { createSignOfLife, createWorkerEverSeen, type SignOfLife } from './signs.js';
 import { describeFailure, type StoreFailure, type StoreResult, storeGroup } from './store-group.js';
 
 /** The little of an inbox.db that the receiver needs. */
@@ -11,6 +12,9 @@ export interface Store {
   countRefusals(refusals: readonly Refusal[]): StoreFailure | null;
   /** Why the database takes no write at present; null when it does. */
   findObstacle(): StoreFailure | null;
+  readonly signOfLife: SignOfLife;
+  /** Whether a worker has ever worked this inbox. */
+  workerEverSeen(): boolean;
   close(): void;
 }
 
@@ -37,6 +41,8 @@ export function createStore(db: Sqlite): Omit<Store, 'close'> {
     store: (deliveries, now) => storeGroup(accept, deliveries, now),
     countRefusals: refusals => attempt(() => countRefusals(refusals)),
     findObstacle: () => attempt(() => write(db, () => undefined)),
+    signOfLife: createSignOfLife(db),
+    workerEverSeen: createWorkerEverSeen(db),
   };
 }
 

@@ -1,6 +1,7 @@
 import { write } from '../database/open.js';
 import type { Sqlite } from '../database/open.js';
 import { type Books, createBooks, type RunRequest } from './books.js';
+import { type Announcements, createAnnouncements } from './announcements.js';
 import { formatInstant } from './columns.js';
 import type { Task } from './fence.js';
 import {
@@ -28,6 +29,7 @@ export interface ReadRequest<Name extends ListResource> extends RunRequest {
 /** Everything that writes mirror.db, but for certificates. */
 export interface Mirror {
   readonly books: Books;
+  readonly announcements: Announcements;
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(baseUrl: string, appId: string): void;
   setSchedule(seconds: number): void;
@@ -105,6 +107,7 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
 
   return {
     books,
+    announcements: createAnnouncements(db),
     checkOrigin: (baseUrl, appId) => checkOrigin(db, baseUrl, appId, now()),
     setSchedule: seconds => setSchedule(db, seconds),
     raiseFence: task =>

@@ -5,6 +5,8 @@ import { formatInstant } from './columns.js';
 import { DESCRIPTORS, type ListResource } from './resources.js';
 
 const SLICE = 500;
+/** Removed at once: they are small. */
+const SMALL = ['read_pages', 'project_references', 'retirement_sums', 'certificate_sums', 'announcements'];
 
 /** Removes finished sync runs that ended before an instant; rows keep their numbers. Answers how many went. */
 export async function pruneRuns(db: Sqlite, before: number): Promise<number> {
@@ -35,7 +37,7 @@ export async function purge(books: Books, organizationId: string, claim: number)
     );
     await removeAll(db, () => remove.run(organizationId, SLICE).changes);
   }
-  for (const table of ['read_pages', 'project_references', 'retirement_sums', 'certificate_sums']) {
+  for (const table of SMALL) {
     write(db, () => db.prepare(`DELETE FROM ${table} WHERE organization_id = ?`).run(organizationId));
   }
   return files;

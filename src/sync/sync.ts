@@ -1,6 +1,8 @@
+import type { LivingProcess } from '../inbox/signs.js';
 import type { Context } from './context.js';
 import { knock } from './knock.js';
 import { describe } from './outcome.js';
+import { createLookout } from './lookout.js';
 import { createPerform } from './perform.js';
 import { createSchedule, intervalOf } from './schedule.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker.js';
@@ -8,6 +10,8 @@ import { createWorker, type Worker, type WorkerOptions } from './worker.js';
 export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
   /** A cron expression, read in UTC. Null where only what waits already is to be done. */
   readonly schedule: string | null;
+  /** Who gives signs of life. Only a worker with a schedule does: one without is no watcher, it passes by. */
+  readonly self: LivingProcess;
 }
 
 /** The worker, its schedule and what both do: all of `carbon-mirror work` but its databases. */
@@ -17,6 +21,7 @@ export function createSync(context: Context, options: SyncOptions): Worker {
   const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
   const stopped = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
+  const lookout = pattern === null ? null : createLookout({ ...context, self: options.self, log });
 
   async function knockAtStart(): Promise<void> {
     await knock(context, log, stopped.signal).catch((error: unknown) => {
@@ -34,10 +39,12 @@ export function createSync(context: Context, options: SyncOptions): Worker {
       worker.start();
       schedule?.start();
       if (schedule !== null) void knockAtStart();
+      lookout?.start();
     },
     async stop() {
       stopped.abort();
       schedule?.stop();
+      await lookout?.stop();
       await worker.stop();
     },
   };

@@ -2,7 +2,13 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { describeFailure, type StoreFailure } from '../inbox/store-group.js';
 import { openStore } from '../inbox/store.js';
 import { createAcceptPosts } from './posts.js';
-import { type DoorThreadData, type ThreadAnswer, type ThreadRequest, unpack } from './thread.js';
+import {
+  type DoorThreadData,
+  type SignRequest,
+  type ThreadAnswer,
+  type ThreadRequest,
+  unpack,
+} from './thread.js';
 
 /** What runs in the thread: one connection, one request after the other. */
 function serve(port: MessagePort, { file, busyTimeoutMs, secrets, appId }: DoorThreadData): void {
@@ -15,11 +21,21 @@ function serve(port: MessagePort, { file, busyTimeoutMs, secrets, appId }: DoorT
 
   function answer(request: ThreadRequest): ThreadAnswer {
     if (request.kind === 'accept') return accept(unpack(request), request.now);
+    if (request.kind === 'sign') return sign(request);
     const obstacle = findObstacle(request);
     return obstacle === null ? [] : { obstacle: obstacle.message };
   }
 
-  function findObstacle(request: Exclude<ThreadRequest, { kind: 'accept' }>): StoreFailure | null {
+  function sign({ self, now }: SignRequest): ThreadAnswer {
+    try {
+      inbox.signOfLife(self, now);
+      return { workerEverSeen: inbox.workerEverSeen() };
+    } catch (error) {
+      return { obstacle: describeFailure(error).message };
+    }
+  }
+
+  function findObstacle(request: Exclude<ThreadRequest, { kind: 'accept' | 'sign' }>): StoreFailure | null {
     if (request.kind === 'refusals') return inbox.countRefusals(request.refusals);
     if (request.kind === 'check') return inbox.findObstacle();
     inbox.close();

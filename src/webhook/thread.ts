@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Refusal } from '../inbox/refusals.js';
+import type { LivingProcess } from '../inbox/signs.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {
@@ -10,6 +11,8 @@ export interface DoorThread {
   countRefusals(refusals: readonly Refusal[]): Promise<void>;
   /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
   checkWritable(): Promise<void>;
+  /** Says that the receiver lives; answers whether a worker has ever worked this inbox. */
+  signOfLife(self: LivingProcess): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -40,12 +43,22 @@ export interface PackedPosts {
   readonly now: number;
 }
 
+export interface SignRequest {
+  readonly kind: 'sign';
+  readonly self: LivingProcess;
+  readonly now: number;
+}
+
 export type ThreadRequest =
   | PackedPosts
+  | SignRequest
   | { readonly kind: 'refusals'; readonly refusals: readonly Refusal[] }
   | { readonly kind: 'check' }
   | { readonly kind: 'close' };
-export type ThreadAnswer = readonly Outcome[] | { readonly obstacle: string };
+export type ThreadAnswer =
+  | readonly Outcome[]
+  | { readonly obstacle: string }
+  | { readonly workerEverSeen: boolean };
 
 interface Pending {
   readonly resolve: (answer: ThreadAnswer) => void;
@@ -98,10 +111,15 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
     accept: async posts => {
       const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
       const answer = await ask(pack(posts, bytes, now()), [bytes.buffer]);
-      return 'obstacle' in answer ? [] : answer;
+      return 'length' in answer ? answer : [];
     },
     countRefusals: refusals => demand({ kind: 'refusals', refusals }),
     checkWritable: () => demand({ kind: 'check' }),
+    signOfLife: async self => {
+      const answer = await ask({ kind: 'sign', self, now: now() });
+      if ('obstacle' in answer) throw new Error(answer.obstacle);
+      return 'workerEverSeen' in answer && answer.workerEverSeen;
+    },
     close: async () => {
       if (!closing) {
         const answered = ask({ kind: 'close' });

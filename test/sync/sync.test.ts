@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { createMirror } from '../../src/mirror/mirror.js';
+import { NOON } from '../support/inbox.js';
 import { contextOf, startProgram } from '../support/program.js';
-import { createSync } from '../../src/sync/sync.js';
+import { createSync, type SyncOptions } from '../../src/sync/sync.js';
 
-const OPTIONS = {
+const OPTIONS: SyncOptions = {
   schedule: '*/15 * * * *',
   concurrency: 2,
+  self: { role: 'work', host: 'here', pid: 1, startedAt: NOON },
   log: { info: () => {}, warn: () => {}, error: () => {} },
 };
 

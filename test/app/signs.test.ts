@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startReceive } from '../../dist/app/receive.js';
+import { startWork } from '../../dist/app/work.js';
+import { readSettings } from '../../dist/config.js';
+import { createLog } from '../../dist/log.js';
+import { openDatabase } from '../../src/database/open.js';
+import { APP_ID, SECRET } from '../support/door.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { createTime } from '../support/program.js';
+import { createPrivateKey } from '../support/sandbox.js';
+
+async function scene() {
+  const time = createTime();
+  const dataDir = temporaryFolder();
+  const env = {
+    REGISTRY_BASE_URL: 'http://127.0.0.1:9',
+    REGISTRY_APP_ID: APP_ID,
+    REGISTRY_PRIVATE_KEY: createPrivateKey(),
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: dataDir,
+    PORT: '0',
+  };
+  const log = await createLog({ level: 'silent', secrets: [], now: time.now, pretty: false });
+  const tools = { log, now: time.now };
+  const settings = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'receive');
+  const receive = await startReceive(settings, tools);
+  onTestFinished(() => receive.stop());
+
+  async function work(syncSchedule: string | null) {
+    const given = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'work');
+    return await startWork({ ...given, syncSchedule }, tools);
+  }
+
+  function read(family: string, sql: string): unknown[] {
+    const db = openDatabase(join(dataDir, `${family}.db`), { busyTimeoutMs: 1000, readonly: true });
+    const rows = db.prepare(sql).all();
+    db.close();
+    return rows;
+  }
+
+  return { work, read };
+}
+
+test('receive and work give signs of life from the start; sync that reads in its own process is no watcher', async () => {
+  const { work, read } = await scene();
+  const roles = () => read('inbox', 'SELECT role FROM processes ORDER BY role');
+  await expect.poll(roles).toEqual([{ role: 'receive' }]);
+  const passing = await work(null);
+  await passing.stop();
+  expect(roles()).toEqual([{ role: 'receive' }]);
+  expect(read('mirror', 'SELECT watched_at FROM origin')).toEqual([{ watched_at: null }]);
+  const worker = await work('*/15 * * * *');
+  await worker.stop();
+  expect(roles()).toEqual([{ role: 'receive' }, { role: 'work' }]);
+  expect(read('mirror', 'SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+});

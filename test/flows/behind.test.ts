@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'vitest';
+import type { Context } from '../../src/sync/context.js';
+import { acceptedDelivery } from '../support/inbox.js';
+import { createRandom, pick } from '../support/operations.js';
+import { startWatched, type Watched } from '../support/watched.js';
+
+const MEMBERS_OFF = { context: { mirrorMembers: false } };
+
+async function all(scene: Watched): Promise<string[]> {
+  return scene.freshness().map(({ resource }) => resource);
+}
+
+/** A minute and a half in which something changes every five seconds, read every 25 or never. */
+async function flood(scene: Watched, isRead: boolean): Promise<Set<string>> {
+  const states = new Set<string>();
+  await scene.work(false);
+  for (let second = 5; second <= 90; second += 5) {
+    await scene.pass(5);
+    await scene.announce();
+    if (isRead && second % 25 === 0) await scene.read();
+    for (const { state } of scene.freshness()) states.add(state);
+  }
+  return states;
+}
+
+describe('what was announced and not read', () => {
+  test('a worker that is just slow shows when a minute has passed, and no longer once it has read', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(58);
+    expect(scene.resources('behind')).toEqual([]);
+    expect(scene.freshness()[0]?.announced_at).toMatch(/Z$/);
+    await scene.pass(4);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.freshness()[0]?.error).toMatch(/^a delivery of .*Z is not read yet$/);
+    await scene.read();
+    expect(scene.resources('current')).toEqual(await all(scene));
+    await scene.pass(15);
+    expect(scene.program.rows('SELECT * FROM announcements')).toEqual([]);
+  });
+
+  test('one resource that is read and another that is not are told apart', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(90);
+    scene.program.mirrorDb
+      .prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'")
+      .run(new Date(scene.program.time.now()).toISOString());
+    expect(scene.resources('current')).toEqual(['warehouse']);
+    await scene.pass(15);
+    expect(scene.resources('current')).toEqual(['warehouse']);
+  });
+
+  test('a flood for one installation that is read leaves it current, and one that is not is behind', async () => {
+    const read = await startWatched();
+    await read.watch(true);
+    expect(await flood(read, true)).toEqual(new Set(['current']));
+    const unread = await startWatched();
+    await unread.watch(true);
+    expect(await flood(unread, false)).toEqual(new Set(['current', 'behind']));
+  }, 60_000);
+
+  test('repeats and replays that are read leave it current', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    const [first] = scene.program.inbox.listDeliveries({});
+    for (let second = 0; second < 90; second += 10) {
+      await scene.pass(10);
+      const receivedAt = scene.program.time.now();
+      const repeat = { receivedAt, installationId: scene.installationId, digest: first?.digest ?? '' };
+      scene.program.inbox.acceptDeliveries([acceptedDelivery(repeat), acceptedDelivery(repeat)], receivedAt);
+      await scene.read();
+      expect(scene.resources('current')).toEqual(await all(scene));
+    }
+  }, 30_000);
+
+  test('a delivery after which no retirement changed leaves the certificates current, although they are not walked', async () => {
+    const scene = await startWatched();
+    await scene.announce();
+    await scene.read();
+    await scene.watch(true);
+    await scene.pass(60);
+    const walked = () => scene.freshness().find(({ resource }) => resource === 'certificates')?.complete_at;
+    const before = walked();
+    scene.program.registry.credits.withdraw(scene.organizationId, { creditId: scene.creditId, amount: 1 });
+    await scene.program.registry.deliveries.settled();
+    await scene.read();
+    for (let seconds = 0; seconds < 120; seconds += 30) {
+      await scene.pass(30);
+      expect(scene.resources('behind')).toEqual([]);
+    }
+    expect(walked()).toBe(before);
+  });
+
+  test('a webhook that was lost cannot show, and members that are not read wait for nothing', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    scene.program.registry.deliveries.behave({ drop: 10 });
+    await scene.announce();
+    await scene.pass(90);
+    expect(scene.resources('current')).toEqual(await all(scene));
+    const off = await startWatched(MEMBERS_OFF);
+    off.program.mirrorDb
+      .prepare(
+        `INSERT INTO resource_states (organization_id, resource, complete_at) VALUES (?, 'members', ?)
+         ON CONFLICT DO UPDATE SET complete_at = excluded.complete_at`,
+      )
+      .run(off.organizationId, new Date(off.program.time.now()).toISOString());
+    await off.watch(true);
+    await off.pass(5);
+    await off.announce();
+    await off.read();
+    await off.pass(90);
+    expect(off.resources('behind')).toEqual([]);
+  });
+
+  test('what was set aside, what names an unknown installation and what names an old one announce nothing', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.work(false);
+    const { inbox, registry, app, time } = scene.program;
+    const aside = { verdict: 'set_aside', reason: 'another app' } as const;
+    const receivedAt = time.now();
+    inbox.acceptDeliveries(
+      [
+        acceptedDelivery({ receivedAt, installationId: scene.installationId, ...aside }),
+        acceptedDelivery({ receivedAt, installationId: 'unknown' }),
+        acceptedDelivery({ receivedAt, installationId: null, ...aside }),
+      ],
+      receivedAt,
+    );
+    await scene.pass(90);
+    expect(scene.resources('current')).toEqual(await all(scene));
+    await scene.work(true);
+    registry.installations.uninstall(scene.installationId);
+    await registry.deliveries.settled();
+    await scene.read();
+    registry.installations.install(app.id, scene.organizationId);
+    await registry.deliveries.settled();
+    await scene.read();
+    await scene.work(false);
+    const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
+    inbox.acceptDeliveries([again], time.now());
+    await scene.pass(90);
+    expect(scene.resources('current')).toEqual(await all(scene));
+  });
+
+  test('a parked job shows until a later complete read', async () => {
+    const scene = await startWatched();
+    const { registry, inbox } = scene.program;
+    await scene.watch(true);
+    registry.faults.add({ path: '/app/installations/*', kind: 'status', options: { status: 401 } });
+    await scene.announce();
+    await scene.read();
+    await expect.poll(() => inbox.countJobs().parked).toBe(1);
+    await scene.pass(80);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+    registry.faults.clear();
+    await scene.announce();
+    await scene.read();
+    expect(scene.resources('current')).toEqual(await all(scene));
+  });
+});
+
+describe('whether anybody watches', () => {
+  test('a dead worker shows after at most 75 seconds, also where nothing waits', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.pass(60);
+    await scene.watch(false);
+    await scene.work(false);
+    await scene.pass(58);
+    expect(scene.resources('current')).toEqual(await all(scene));
+    await scene.pass(4);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.freshness()[0]?.error).toMatch(/^no worker has been seen since .*Z$/);
+  });
+
+  test('one that died in the middle of its reads, later than its last sign of life, shows too', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.pass(12);
+    await scene.announce();
+    await scene.read();
+    await scene.watch(false);
+    await scene.work(false);
+    await scene.pass(75);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+  });
+
+  test('one that starts again is not current before it has read what was announced meanwhile', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.pass(30);
+    await scene.watch(false);
+    await scene.work(false);
+    await scene.pass(100);
+    await scene.announce();
+    await scene.pass(500);
+    await scene.watch(true);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.freshness()[0]?.error).toMatch(/is not read yet$/);
+    await scene.read();
+    expect(scene.resources('current')).toEqual(await all(scene));
+  });
+
+  test('sync by cron, where no worker ever watched, never shows, whatever waits', async () => {
+    const scene = await startWatched();
+    await scene.work(false);
+    for (let turn = 0; turn < 3; turn++) {
+      await scene.announce();
+      await scene.pass(290);
+      expect(scene.resources('current')).toEqual(await all(scene));
+      await scene.read();
+    }
+  });
+
+  test('a read by cron after a worker was given up ends it', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.watch(false);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(100);
+    expect(scene.resources('behind')).toEqual(await all(scene));
+    await scene.reconcile();
+    await scene.pass(300);
+    expect(scene.resources('behind')).toEqual([]);
+  });
+
+  test('a clock that is set back hides no delivery, and what it left shows no longer than to the next read', async () => {
+    const scene = await startWatched();
+    const { time } = scene.program;
+    time.move(3_600_000);
+    await scene.watch(true);
+    await scene.announce();
+    await scene.read();
+    await scene.pass(15);
+    time.move(-3_600_000);
+    expect(scene.resources('current')).toEqual([]);
+    await scene.work(false);
+    await scene.pass(15);
+    await scene.announce();
+    await scene.pass(90);
+    expect(scene.resources('current')).toEqual([]);
+    await scene.read();
+    expect(scene.resources('current')).toContain('warehouse');
+    await scene.pass(3700);
+    await scene.reconcile();
+    expect(scene.resources('behind')).toEqual([]);
+  });
+});
+
+describe('the flood tells a broken worker from a whole one', () => {
+  const newest = (context: Context): Context => {
+    const { inbox, mirror } = context;
+    return {
+      ...context,
+      inbox: {
+        ...inbox,
+        deliveriesBetween: (from, until) => [[...inbox.deliveriesBetween(from, until)].flat().toReversed()],
+      },
+      mirror: { ...mirror, announcements: { ...mirror.announcements, announced: () => [] } },
+    };
+  };
+
+  test('one that announces the newest delivery instead of the oldest never shows what is not read', async () => {
+    const scene = await startWatched({}, newest);
+    await scene.watch(true);
+    expect(await flood(scene, false)).toEqual(new Set(['current']));
+  }, 30_000);
+
+  test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
+    const scene = await startWatched();
+    const { mirrorDb } = scene.program;
+    const named = mirrorDb
+      .prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")
+      .pluck();
+    const whole = named.get() ?? '';
+    const broken = whole.replace('unixepoch(w.announced_at) > 60', 'unixepoch(w.announced_at) > 0');
+    expect(broken).not.toBe(whole);
+    mirrorDb.exec(`DROP VIEW freshness; ${broken}`);
+    await scene.watch(true);
+    expect(await flood(scene, true)).toContain('behind');
+  }, 30_000);
+});
+
+/** By a worker that was stopped in the middle of a read. */
+const INTERRUPTED: readonly string[] = ['failing', 'partial'];
+
+/** The definition, worked out from what stands in the inbox. */
+function demandTruth(scene: Watched): void {
+  const { program, installationId } = scene;
+  const now = program.time.now();
+  const since = (instant: string) => (now - Date.parse(instant)) / 1000;
+  const lastLook = scene.lastLook();
+  const oldest = program.inboxDb
+    .prepare<[string, string], string | null>(
+      `SELECT min(received_at) FROM deliveries
+       WHERE installation_id = ? AND verdict = 'accepted' AND received_at >= ?`,
+    )
+    .pluck();
+  for (const { resource, state, complete_at: completeAt } of scene.freshness()) {
+    const name = resource === 'certificates' ? 'retirements' : resource;
+    const read = scene.freshness().find(row => row.resource === name)?.complete_at ?? '';
+    const waiting = oldest.get(installationId, read) ?? null;
+    const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(completeAt) / 1000;
+    const isAlone = isWatched && (now - lastLook) / 1000 > 60;
+    const waits = waiting === null ? 0 : since(waiting);
+    const told = { resource, state, waits, isAlone, sinceLook: lastLook === null ? null : now - lastLook };
+    if (INTERRUPTED.includes(state)) continue;
+    expect(['current', 'behind', 'late'], JSON.stringify(told)).toContain(state);
+    if (state === 'behind') expect(isAlone || waits > 59, JSON.stringify(told)).toBe(true);
+    const mustShow = isAlone ? (now - lastLook) / 1000 > 61 : isWatched && waits > 76;
+    if (mustShow) expect(state, JSON.stringify(told)).toBe('behind');
+  }
+}
+
+const STEPS = 24;
+
+test.each([1, 2, 3, 4])(
+  'whatever is announced, read and watched, behind says what the inbox says (seed %i)',
+  async seed => {
+    const random = createRandom(seed);
+    const scene = await startWatched();
+    const steps: readonly (() => Promise<void>)[] = [
+      () => scene.pass(Math.floor(random() * 50)),
+      () => scene.pass(Math.floor(random() * 120)),
+      () => scene.announce(),
+      () => scene.announce(),
+      async () => {
+        scene.program.registry.deliveries.behave({ duplicate: 3 });
+        await scene.announce();
+      },
+      () => scene.read(),
+      () => scene.work(true).then(() => scene.read()),
+      () => scene.work(false),
+      () => scene.watch(random() < 0.7),
+      () => scene.watch(true),
+    ];
+    for (let step = 0; step < STEPS; step++) {
+      await pick(random, steps)?.();
+      demandTruth(scene);
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,105 @@
+import type { Context } from '../../src/sync/context.js';
+import { lookOut } from '../../src/sync/lookout.js';
+import { type Installed, startInstalled } from './installed.js';
+import { contextOf, type ProgramOptions } from './program.js';
+
+const LOOK_SECONDS = 15;
+
+export interface Seen {
+  readonly resource: string;
+  readonly state: string;
+  readonly complete_at: string;
+  readonly announced_at: string | null;
+  readonly error: string | null;
+}
+
+export interface Watched extends Installed {
+  /** So many seconds, with a look of the worker every fifteen of them while it watches. */
+  pass(seconds: number): Promise<void>;
+  watch(isWatching: boolean): Promise<void>;
+  /** Whether jobs are done. A worker that watches and does none is just slow. */
+  work(isWorking: boolean): Promise<void>;
+  /** What arrived is read to its end, also where nobody works otherwise: as `sync` by cron does. */
+  read(): Promise<void>;
+  /** The same, and one time of the schedule. */
+  reconcile(): Promise<void>;
+  /** A delivery of something that has changed. */
+  announce(): Promise<void>;
+  freshness(): Seen[];
+  /** The resources that are in this state. */
+  resources(state: string): string[];
+  /** When the worker looked last; null where it never did. */
+  lastLook(): number | null;
+}
+
+/** A program at rest whose worker's looks are told by the time that the test moves. `damage` breaks one of its parts. */
+export async function startWatched(
+  options: ProgramOptions = {},
+  damage: (context: Context) => Context = context => context,
+): Promise<Watched> {
+  const installed = await startInstalled(options);
+  const { program } = installed;
+  const context = contextOf(program, options);
+  context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  const parts = damage(context);
+  const worker = program.worker();
+  let isWorking = true;
+  let isWatching = false;
+  let lastLook: number | null = null;
+  let untilNext = LOOK_SECONDS;
+
+  async function look(): Promise<void> {
+    untilNext = LOOK_SECONDS;
+    if (!isWatching) return;
+    lastLook = program.time.now();
+    await lookOut(parts);
+  }
+
+  async function work(wanted: boolean): Promise<void> {
+    if (isWorking && !wanted) await worker.stop();
+    if (!isWorking && wanted) worker.start();
+    isWorking = wanted;
+  }
+
+  async function read(rest: () => Promise<void>): Promise<void> {
+    const before = isWorking;
+    await work(true);
+    await rest();
+    await work(before);
+  }
+
+  function freshness(): Seen[] {
+    return program.mirrorDb
+      .prepare<[], Seen>(
+        'SELECT resource, state, complete_at, announced_at, error FROM freshness ORDER BY resource',
+      )
+      .all();
+  }
+
+  return {
+    ...installed,
+    work,
+    pass: async seconds => {
+      for (let left = seconds; left > 0; ) {
+        const step = Math.min(left, untilNext);
+        program.time.move(step * 1000);
+        left -= step;
+        untilNext -= step;
+        if (untilNext === 0) await look();
+      }
+    },
+    watch: async wanted => {
+      isWatching = wanted;
+      await look();
+    },
+    read: () => read(() => program.rest()),
+    reconcile: () => read(() => program.reconcile(0)),
+    announce: async () => {
+      installed.retire(0.01);
+      await program.registry.deliveries.settled();
+    },
+    freshness,
+    resources: state => freshness().flatMap(row => (row.state === state ? [row.resource] : [])),
+    lastLook: () => lastLook,
+  };
+}
