@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { createConnections } from './connections.js';
 import { PROBLEM_TYPE, problemText } from './problem.js';
 
 export interface ListenOptions {
@@ -11,6 +12,8 @@ export interface ListenOptions {
   readonly requestTimeoutMs?: number;
   /** Node cuts slow senders only as often as this. */
   readonly checkIntervalMs?: number;
+  readonly maxConnections?: number;
+  readonly takeWithinMs?: number;
   /** How long requests that are under way may take to end when the server closes. */
   readonly graceMs?: number;
 }
@@ -21,13 +24,18 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** How long a sender may take, and how soon a server that closes gives up on it. */
-export const DEFAULT_TIMEOUTS = {
+/** How long a sender may take, how soon a server that closes gives up on it, and how many there may be. */
+export const DEFAULT_LIMITS = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   checkIntervalMs: 1000,
+  takeWithinMs: 5000,
+  maxConnections: 1000,
   graceMs: 5000,
 } as const;
+
+/** Then the sender opens another connection. */
+const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
 const ANSWERS_AFTER_HALF_CLOSE = { httpAllowHalfOpen: true } as const;
@@ -35,19 +43,23 @@ const ANSWERS_AFTER_HALF_CLOSE = { httpAllowHalfOpen: true } as const;
 const IDLE_SWEEP_MS = 20;
 
 export function listen(app: Express, options: ListenOptions): Promise<Listening> {
-  const { host, port, headersTimeoutMs, requestTimeoutMs, checkIntervalMs, graceMs } = {
-    ...DEFAULT_TIMEOUTS,
-    ...options,
-  };
+  const limits = { ...DEFAULT_LIMITS, ...options };
+  const { host, port, graceMs } = limits;
+  const connections = createConnections(limits);
   const server = createServer(
     {
       ...messagesOf(app),
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: checkIntervalMs,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
     },
-    app,
+    (request, response) => {
+      if (connections.admit(request.socket, response)) app(request, response);
+    },
   );
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
+  server.on('connection', connections.add);
+  server.on('close', connections.stop);
   Object.assign(server, ANSWERS_AFTER_HALF_CLOSE);
   server.on('clientError', answerBrokenRequest);
   return new Promise((resolve, reject) => {

@@ -92,9 +92,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
   }
 
   async function settle(exchange: Exchange, post: Post): Promise<void> {
-    const outcome = await admit(exchange.request.socket, post).catch(
-      (error: unknown) => ({ kind: 'untried', error }) as const,
-    );
+    const outcome = await admit(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
     const tookMs = now() - post.receivedAt;
     if (outcome.kind === 'untried') return turnAway(exchange, outcome.error, tookMs, null);
     if (outcome.kind === 'refused') return refuse(exchange, outcome.status, outcome.detail, tookMs);

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { EVENTS } from '../../src/registry/model.js';
-import { APP_ID, installationOf, payloadOf, SECRET, signedPost } from '../support/door.js';
+import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
+import { openConnection } from '../support/load.js';
+import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 
 function folder(): string {
@@ -21,8 +23,12 @@ interface Receiver extends StartedProcess {
   post(event: string): Promise<Response>;
 }
 
-async function startReceiver(dataDir = join(folder(), 'data')): Promise<Receiver> {
+async function startReceiver(
+  dataDir = join(folder(), 'data'),
+  more: Record<string, string> = {},
+): Promise<Receiver> {
   const env = {
+    ...more,
     REGISTRY_APP_ID: APP_ID,
     WEBHOOK_SECRETS: SECRET,
     DATA_DIR: dataDir,
@@ -131,6 +137,36 @@ test('T66 a reader that never ends stops no delivery, and the size of the log is
   endless.return?.();
   expect(readInbox(receiver.dataDir, 'SELECT count(*) AS n FROM deliveries')).toEqual([{ n: 201 }]);
 });
+
+test('T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays', async () => {
+  const receiver = await startReceiver(undefined, { NODE_OPTIONS: '--max-old-space-size=256' });
+  const port = Number(new URL(receiver.url).port);
+  await keepBusy(port, 4000);
+  const before = residentMegabytes(receiver);
+  const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
+  for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
+  await cut;
+  expect((await receiver.post('unsuspended')).status).toBe(202);
+  expect(residentMegabytes(receiver) - before).toBeLessThan(20);
+});
+
+/** So many posts over some connections: a door that has worked for a while. */
+async function keepBusy(port: number, posts: number): Promise<void> {
+  const bytes = requestBytes(signedPost(payloadOf()));
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const connection = openConnection(port);
+      while (next++ < posts) expect(await connection.send(bytes)).toBe(202);
+      connection.close();
+    }),
+  );
+}
+
+function residentMegabytes({ child }: Receiver): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
 
 async function walBytes(receiver: Receiver): Promise<number> {
   const text = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();

@@ -54,9 +54,9 @@ test('T14 200 idle sockets delay nobody, and are cut', async () => {
 });
 
 test('T14 the limits are 10 s for headers and 15 s for a request unless a test says otherwise', async () => {
-  const { DEFAULT_TIMEOUTS } = await import('../../src/webhook/listen.js');
-  expect(DEFAULT_TIMEOUTS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000 });
-  expect(DEFAULT_TIMEOUTS.checkIntervalMs).toBeLessThanOrEqual(1000);
+  const { DEFAULT_LIMITS } = await import('../../src/webhook/listen.js');
+  expect(DEFAULT_LIMITS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000 });
+  expect(DEFAULT_LIMITS.checkIntervalMs).toBeLessThanOrEqual(1000);
 });
 
 test('requests and responses are made as those of the app, so that Express need not turn them into such', async () => {

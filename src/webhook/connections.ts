@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Beyond this the one that has taken no answer for longest makes room. */
+  readonly maxConnections: number;
+  /** Whoever takes nothing of what was answered for this long is cut. */
+  readonly takeWithinMs: number;
+}
+
+export interface Connections {
+  readonly add: (socket: Socket) => void;
+  /** False where the connection is cut: this request is not to be answered any more. */
+  readonly admit: (socket: Socket, response: ServerResponse) => boolean;
+  readonly stop: () => void;
+}
+
+interface Connection {
+  /** Requests whose answer has not been taken. */
+  outstanding: number;
+  /** How many looks in a row found answers that wait to be taken. */
+  stalled: number;
+}
+
+/** A sender that does not wait for its answers (pipelining) has no more under way than this. */
+const MAX_OUTSTANDING = 32;
+const LOOKS = 5;
+
+/** A sender that asks and never reads would have each of its answers kept in memory. */
+export function createConnections({ maxConnections, takeWithinMs }: ConnectionLimits): Connections {
+  /** In the order in which they have last taken an answer. */
+  const open = new Map<Socket, Connection>();
+  const looking = setInterval(look, takeWithinMs / LOOKS).unref();
+
+  /** Not closed but reset: what was sent and not taken is not kept by the kernel either. */
+  function cut(socket: Socket): void {
+    open.delete(socket);
+    stopParsing(socket);
+    socket.resetAndDestroy();
+  }
+
+  function look(): void {
+    for (const [socket, connection] of open) {
+      connection.stalled = socket.writableLength === 0 ? 0 : connection.stalled + 1;
+      if (connection.stalled > LOOKS) cut(socket);
+    }
+  }
+
+  function makeRoom(): void {
+    for (const socket of open.keys()) {
+      if (open.size < maxConnections) return;
+      cut(socket);
+    }
+  }
+
+  function taken(this: ServerResponse): void {
+    const { socket } = this.req;
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    connection.outstanding -= 1;
+    connection.stalled = 0;
+    open.delete(socket);
+    open.set(socket, connection);
+  }
+
+  return {
+    add: socket => {
+      makeRoom();
+      open.set(socket, { outstanding: 0, stalled: 0 });
+      socket.once('close', () => open.delete(socket));
+    },
+    admit: (socket, response) => {
+      const connection = open.get(socket);
+      if (connection === undefined) return false;
+      if (connection.outstanding === MAX_OUTSTANDING) {
+        cut(socket);
+        return false;
+      }
+      connection.outstanding += 1;
+      response.on('finish', taken);
+      return true;
+    },
+    stop: () => clearInterval(looking),
+  };
+}
+
+/** As for an upgrade: what follows is not HTTP. */
+const NO_MORE = 2;
+
+/**
+ * Node would go on to make requests of the 64 kB that it has in hand, some thousands, and an error for each of them:
+ * a hundred times the work of cutting the connection. Where a Node has no such parser, that is all that happens.
+ */
+function stopParsing(socket: Socket): void {
+  const parser: unknown = Reflect.get(socket, 'parser');
+  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => NO_MORE);
+}
