@@ -1,16 +1,22 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
+import type { Available, LeftOut } from '../query/available.js';
+import { cleanText } from './clean.js';
 import { examples } from './command.js';
-import { type Io, say } from './io.js';
+import { CommandFault, EXIT } from './exit.js';
+import { emit, type Io, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
-import { type Row, writeRows } from './output.js';
+import { writeRows, writeValue } from './output.js';
 import { findPlace } from './place.js';
+import { ago, readDuration } from './words.js';
 
 interface AvailableOptions {
+  readonly organization?: string;
+  readonly maxAge?: string;
+  readonly strict?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
-  readonly organization?: string;
 }
 
 const COLUMNS = [
@@ -28,25 +34,93 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('available')
     .description(
-      'What can be sold now, in tonnes, by organization, project and vintage, and how fresh that is',
+      'What can be sold now, in tonnes, and what is known but not for sale, with its state and age',
     )
     .option('--organization <name>', OF_ORGANIZATION)
-    .option('--json', 'print the rows as JSON')
-    .option('--csv', 'print the rows as CSV')
-    .action(async (options: AvailableOptions) => {
-      const { openReader } = await import('../query/open.js');
-      const { readAvailable, readLastKnown } = await import('../query/available.js');
-      const db: Sqlite = openReader(findPlace(io));
-      const organizationId = organizationOrAll(db, options.organization);
-      const rows: Row[] = readAvailable(db, organizationId);
-      await writeRows(io, options.json ? 'json' : options.csv ? 'csv' : 'table', COLUMNS, rows);
-      for (const { name, freshness, rows: left } of readLastKnown(db, organizationId)) {
-        say(
-          io,
-          `Left out: ${left} rows of ${name}, whose warehouse is ${freshness}. See last_known_credits.`,
-        );
-      }
-      db.close();
-    });
-  examples(command, ['carbon-mirror available', 'carbon-mirror available --csv > available.csv']);
+    .option(
+      '--max-age <time>',
+      'sell what was read completely within it, such as 30m, whatever happened since',
+    )
+    .option('--strict', 'exit 3 where anything is left out')
+    .option('--json', 'print both parts as JSON: rows and left_out')
+    .addOption(new Option('--csv', 'print what can be sold as CSV').conflicts('json'))
+    .action((options: AvailableOptions) => show(io, options));
+  examples(command, [
+    'carbon-mirror available',
+    'carbon-mirror available --csv > available.csv',
+    'carbon-mirror available --max-age 30m --strict --json',
+  ]);
+}
+
+async function show(io: Io, options: AvailableOptions): Promise<void> {
+  const { openReader } = await import('../query/open.js');
+  const { readAvailable } = await import('../query/available.js');
+  const maxAgeSeconds =
+    options.maxAge === undefined ? null : readDuration('--max-age', options.maxAge) / 1000;
+  const db: Sqlite = openReader(findPlace(io));
+  try {
+    const organizationId = organizationOrAll(db, options.organization);
+    const available = readAvailable(db, { organizationId, maxAgeSeconds });
+    demandKnown(available);
+    await write(io, available, options);
+    const left = available.leftOut.length;
+    if (left === 0 || options.strict !== true) return;
+    throw new CommandFault(
+      EXIT.checkFailed,
+      `${left} ${left === 1 ? 'warehouse is' : 'warehouses are'} left out.`,
+    );
+  } finally {
+    db.close();
+  }
+}
+
+/** "Nothing can be sold" would be more than is known. */
+function demandKnown({ warehouses }: Available): void {
+  if (warehouses > 0) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    'Nothing is known yet: the mirror has read no warehouse, and knows no active installation.',
+    'See "carbon-mirror status"; "carbon-mirror sync" looks for installations.',
+  );
+}
+
+async function write(io: Io, { rows, leftOut }: Available, options: AvailableOptions): Promise<void> {
+  if (options.json) return await writeValue(io, { rows, left_out: leftOut.map(toJson) });
+  if (options.csv) {
+    await writeRows(io, 'csv', COLUMNS, rows);
+    for (const each of leftOut) say(io, `Left out: ${describe(each)}`);
+    return undefined;
+  }
+  if (rows.length > 0) await writeRows(io, 'table', COLUMNS, rows);
+  else await emit(io, 'Nothing can be sold now.\n');
+  if (leftOut.length === 0) return undefined;
+  await emit(io, `\nNot for sale now (see last_known_credits):\n\n`);
+  for (const each of leftOut) await emit(io, `  ${describe(each)}\n`);
+  return undefined;
+}
+
+function toJson({ organizationId, organizationName, completeAt, ageSeconds, ...rest }: LeftOut) {
+  return {
+    organization_id: organizationId,
+    organization_name: organizationName,
+    complete_at: completeAt,
+    age_seconds: ageSeconds,
+    ...rest,
+  };
+}
+
+function describe({
+  organizationId,
+  organizationName,
+  state,
+  ageSeconds,
+  rows,
+  amount,
+  error,
+}: LeftOut): string {
+  const known = ageSeconds === null ? 'never read completely' : `known ${ago(ageSeconds)} ago`;
+  const tonnes = amount === null ? '' : `, ${Number(amount.toFixed(6))} t`;
+  const why = error === null ? '' : `: ${error}`;
+  const name = organizationName ?? organizationId;
+  return cleanText(`${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`);
 }

@@ -53,16 +53,6 @@ describe('status', () => {
   });
 });
 
-describe('available', () => {
-  test('adds up to what the warehouses hold', async () => {
-    const rows: { amount_micro: number }[] = await json('available');
-    const [held] = demo.query('SELECT sum(amount_micro) AS micro FROM warehouse_credits');
-    expect(rows.reduce((sum, row) => sum + row.amount_micro, 0)).toBe(held?.['micro']);
-    expect((await run('available')).stdout).toContain('current');
-    expect((await run('available', '--csv')).stdout.split('\r\n')[0]).toContain('project_name');
-  });
-});
-
 describe('query', () => {
   test('answers one statement as a table, JSON or CSV, over both databases', async () => {
     const counted = await run('query', 'select count(*) from retirements');

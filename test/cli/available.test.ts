@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
+
+let demo: DemoMirror;
+let mirror: MirrorCopy;
+/** Organizations with credits in their warehouse. */
+let failing = '';
+let suspended = '';
+let doubted = '';
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+  [failing = '', suspended = '', doubted = ''] = demo
+    .query(
+      'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',
+    )
+    .map(({ id }) => String(id));
+});
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+beforeEach(() => {
+  mirror = copyMirror(demo.folder);
+});
+
+async function run(...words: string[]) {
+  return await runCommand(['available', ...words], { env: { DATA_DIR: mirror.folder } });
+}
+
+interface Answer {
+  readonly rows: { readonly organization_id: string; readonly amount_micro: number; readonly rows: number }[];
+  readonly left_out: { readonly organization_id: string; readonly state: string; readonly rows: number }[];
+}
+
+async function json(...words: string[]): Promise<Answer> {
+  const { stdout } = await run('--json', ...words);
+  return JSON.parse(stdout);
+}
+
+function makeTrouble(): void {
+  const state = (change: string) => `UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`;
+  mirror.change(`${state("outcome = 'failed', error = 'it answered 500'")} AND organization_id = ?`, failing);
+  mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
+  mirror.change(`${state('doubted_at = complete_at')} AND organization_id = ?`, doubted);
+}
+
+function held(): { rows: number; micro: number } {
+  const [sum] = mirror.query('SELECT count(*) AS n, sum(amount_micro) AS micro FROM warehouse_credits');
+  return { rows: Number(sum?.['n']), micro: Number(sum?.['micro']) };
+}
+
+const count = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum, { rows }) => sum + rows, 0);
+
+test('what can be sold adds up to what the warehouses hold', async () => {
+  const { rows, left_out } = await json();
+  expect(left_out).toEqual([]);
+  expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(held());
+  expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('current') });
+  expect((await run('--csv')).stdout.split('\r\n')[0]).toContain('project_name');
+});
+
+test('what is known but not for sale stands in a part of its own, with its state and age', async () => {
+  makeTrouble();
+  const { rows, left_out } = await json();
+  expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.state]))).toEqual({
+    [failing]: 'failing',
+    [suspended]: 'suspended',
+    [doubted]: 'doubtful',
+  });
+  expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
+  expect(count(rows) + count(left_out)).toBe(held().rows);
+  expect(rows.map(row => row.organization_id)).not.toContain(failing);
+  const { exitCode, stdout } = await run();
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(
+    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d.]+ t\)/,
+  );
+  const csv = await run('--csv');
+  expect(csv.stdout).not.toContain('not for sale');
+  expect(csv.stderr).toContain('not for sale now: suspended');
+});
+
+test('--max-age sells what was read completely within it, but nothing suspended or doubtful', async () => {
+  makeTrouble();
+  const { rows, left_out } = await json('--max-age', '30m');
+  expect(left_out.map(each => each.state).toSorted()).toEqual(['doubtful', 'suspended']);
+  expect(rows.map(row => row.organization_id)).toContain(failing);
+  mirror.change("UPDATE resource_states SET complete_at = '2026-01-01T00:00:00.000Z'");
+  expect((await json('--max-age', '30m')).rows).toEqual([]);
+  mirror.change("UPDATE resource_states SET complete_at = '2999-01-01T00:00:00.000Z'");
+  expect((await json('--max-age', '30m')).rows).toEqual([]);
+  expect(await run('--max-age', 'soon')).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
+test('--strict exits 3 where anything was left out', async () => {
+  makeTrouble();
+  for (const form of [[], ['--json'], ['--csv']]) {
+    const { exitCode, stdout, stderr } = await run('--strict', ...form);
+    expect(exitCode).toBe(3);
+    expect(stdout).not.toBe('');
+    expect(stderr).toContain('3 warehouses are left out.');
+  }
+  expect(await run('--strict', '--organization', doubted)).toMatchObject({ exitCode: 3 });
+  const [sold] = (await json()).rows;
+  expect(await run('--strict', '--organization', sold?.organization_id ?? '')).toMatchObject({ exitCode: 0 });
+});
+
+test('a warehouse that should be there and was never read is left out, not forgotten', async () => {
+  mirror.change("DELETE FROM resource_states WHERE resource = 'warehouse' AND organization_id = ?", failing);
+  mirror.change('DELETE FROM warehouse_credits WHERE organization_id = ?', failing);
+  const { left_out } = await json();
+  expect(left_out).toMatchObject([
+    { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
+  ]);
+  expect((await run()).stdout).toContain('never read completely, not for sale now: never_read');
+});
+
+test('where nothing can be sold it is said, not shown as an empty table', async () => {
+  mirror.change("UPDATE installations SET state = 'suspended'");
+  const { exitCode, stdout } = await run();
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Nothing can be sold now\.\n/);
+});
+
+test('where nothing at all is known it is said, exit 3', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-empty-'));
+  const env = { DATA_DIR: folder };
+  expect(await runCommand(['migrate'], { env })).toMatchObject({ exitCode: 0 });
+  for (const form of [[], ['--json']]) {
+    const { exitCode, stdout, stderr } = await runCommand(['available', ...form], { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('Nothing is known yet');
+  }
+  rmSync(folder, { recursive: true });
+});
