@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
+import { describeDamage } from './damage.js';
 import { checkRefusals } from './doctor-receiver.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
@@ -49,11 +50,15 @@ function checkDatabases(place: Place, now: number): Finding[] {
       db.close();
     }
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return [
-      { check: 'databases', state: 'fail', found, todo: 'See "carbon-mirror migrate", or restore a backup.' },
-    ];
+    return [describeUnreadable(error)];
   }
+}
+
+function describeUnreadable(error: unknown): Finding {
+  const words = error instanceof Error ? describeDamage(error) : null;
+  const [found = String(error), ...advice] = words ?? [];
+  const todo = advice.join(' ') || 'See "carbon-mirror migrate", or restore a backup.';
+  return { check: 'databases', state: 'fail', found, todo };
 }
 
 function checkWhole(db: Sqlite, schema: string): Finding {

@@ -1,3 +1,4 @@
+import { describeDamage } from './damage.js';
 import { adviceFor } from './registry-advice.js';
 import { describeSystemFault } from './system-fault.js';
 
@@ -78,6 +79,8 @@ export function explain(error: unknown): Explanation {
   if ('code' in error && error.code === 'foreign_registry') {
     return { exitCode: EXIT.usage, lines: [error.message] };
   }
+  const damage = describeDamage(error);
+  if (damage !== null) return { exitCode: EXIT.unexpected, lines: damage };
   const system = describeSystemFault(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: [system.said, system.advice] };
   return explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };

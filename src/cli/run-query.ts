@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Files } from '../query/open.js';
+import { type Files, openReader } from '../query/open.js';
+import { isDamage } from './damage.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Value } from '../query/statement-guard.js';
 import type { Row } from './output.js';
@@ -21,6 +22,7 @@ const PROGRAM = fileURLToPath(new URL('./query-process.js', import.meta.url));
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function runQuery(options: QueryOptions): Promise<QueryResult> {
+  openReader(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
   const limit = { reached: false };
   const timer = setTimeout(() => {
@@ -70,6 +72,7 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if (done) throw ended();
     const [answer]: QueryAnswer[] = value;
     if (answer === undefined) throw ended();
+    if ('fault' in answer && isDamage(answer.fault)) throw new Error(answer.fault);
     if ('fault' in answer) throw faultOf(answer);
     return answer;
   };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -13,24 +13,13 @@ export function define(program: Command, io: Io): void {
     .argument('<file>', 'the copy; it must not be there yet')
     .option('--json', 'print what was written as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      if (existsSync(file)) {
-        throw new CommandFault(
-          EXIT.usage,
-          `${file} is there already.`,
-          'Name a new file, or remove that one first.',
-        );
-      }
       const { openReader } = await import('../query/open.js');
+      const { writeCopy } = await import('../database/copy.js');
       const db = openReader(findPlace(io));
-      const unfinished = `${file}.unfinished`;
-      rmSync(unfinished, { force: true });
       try {
-        db.prepare('VACUUM main INTO ?').run(unfinished);
-        chmodSync(unfinished, 0o600);
-        renameSync(unfinished, file);
+        if (!writeCopy(db, file)) throw isThere(file);
       } finally {
         db.close();
-        rmSync(unfinished, { force: true });
       }
       const bytes = statSync(file).size;
       if (options.json) return await writeValue(io, { file, bytes });
@@ -41,4 +30,12 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror snapshot mirror-2026-01-31.db',
     'carbon-mirror snapshot /backup/mirror.db --json',
   ]);
+}
+
+function isThere(file: string): CommandFault {
+  return new CommandFault(
+    EXIT.usage,
+    `${file} is there already.`,
+    'Name a new file, or remove that one first.',
+  );
 }

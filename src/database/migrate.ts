@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
 export type Family = 'inbox' | 'mirror';
@@ -75,7 +76,9 @@ export function demandSchema(db: Sqlite, family: Family): void {
   const version = schemaVersion(db);
   if (version > newest) throw newerSchema(family, version, newest);
   if (version < newest) {
-    throw new Error(
+    throw new DatabaseError(
+      'schema',
+      `${family}.db`,
       `${family}.db has schema ${version}, this program needs ${newest}: run "carbon-mirror migrate" first`,
     );
   }
@@ -103,8 +106,10 @@ function apply(db: Sqlite, family: Family, migration: Migration, newest: number,
   });
 }
 
-function newerSchema(family: Family, version: number, newest: number): Error {
-  return new Error(
+function newerSchema(family: Family, version: number, newest: number): DatabaseError {
+  return new DatabaseError(
+    'schema',
+    `${family}.db`,
     `${family}.db has schema ${version}, but this program knows only ${newest}: ` +
       'it was written by a newer carbon-mirror. Start that version, or restore a backup made before it.',
   );

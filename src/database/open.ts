@@ -1,6 +1,8 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Database, type Sqlite } from './driver.js';
+import { namedDamage } from './errors.js';
+import { demandOwnLog } from './own-log.js';
 
 export type { Sqlite } from './driver.js';
 
@@ -11,6 +13,7 @@ export interface OpenOptions {
 }
 
 const FULL = 2;
+const LAST_NUMBER = 2 ** 31 - 1;
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
@@ -20,6 +23,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   if (!readonly) makePrivate(file);
   const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   try {
+    demandOwnLog(file);
     if (!readonly) db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
@@ -29,7 +33,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
     return db;
   } catch (error) {
     db.close();
-    throw error;
+    throw namedDamage(error, file);
   }
 }
 
@@ -37,13 +41,26 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
 export function write<T>(db: Sqlite, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
+    const before = countChanges(db);
     const result = work();
+    if (countChanges(db) > before) numberCommit(db);
     db.exec('COMMIT');
     return result;
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** Rows changed by this connection since it was opened. */
+function countChanges(db: Sqlite): number {
+  return db.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
+}
+
+/** The number stands on the first page, so that every log tells which file it goes on from: see `demandOwnLog`. */
+function numberCommit(db: Sqlite): void {
+  const number = Number(db.pragma('application_id', { simple: true }));
+  db.pragma(`application_id = ${Math.min(number + 1, LAST_NUMBER)}`);
 }
 
 /** Size in bytes of the write-ahead log beside a database file. */

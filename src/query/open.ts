@@ -1,5 +1,7 @@
+import { namedDamage } from '../database/errors.js';
 import { demandSchema } from '../database/migrate.js';
 import { openDatabase, type Sqlite } from '../database/open.js';
+import { demandOwnLog } from '../database/own-log.js';
 
 export interface Files {
   readonly mirrorFile: string;
@@ -14,10 +16,20 @@ export function openReader(files: Files): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {
     demandSchema(db, 'mirror');
-    db.prepare('ATTACH DATABASE ? AS inbox').run(files.inboxFile);
+    attachInbox(db, files.inboxFile);
     return db;
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+function attachInbox(db: Sqlite, file: string): void {
+  try {
+    db.prepare('ATTACH DATABASE ? AS inbox').run(file);
+    demandOwnLog(file);
+    db.pragma('inbox.page_count');
+  } catch (error) {
+    throw namedDamage(error, file);
   }
 }

@@ -1,0 +1,28 @@
+/** What a person reads where a database cannot be believed; null for any other error. */
+export function describeDamage(error: Error): readonly string[] | null {
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'DatabaseError') return [error.message, ...adviceFor(code, fileOf(error))];
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code) && !isDamage(error.message)) return null;
+  return [`A database is damaged: ${error.message}.`, RESTORE, WHICH];
+}
+
+/** SQLite's words, where its code was lost on the way. */
+export function isDamage(message: string): boolean {
+  return /^(database disk image is malformed|file is not a database)$/.test(message);
+}
+
+const RESTORE =
+  'Stop every process of carbon-mirror, remove the file with its -wal and its -shm, and copy a backup there.';
+const WHICH = 'See "carbon-mirror doctor" for which one it is.';
+
+function adviceFor(code: string, file: string): readonly string[] {
+  if (code === 'damaged') return [RESTORE];
+  if (code !== 'foreign_log') return [];
+  return [
+    `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal and ${file}-shm, and try again.`,
+  ];
+}
+
+function fileOf(error: Error): string {
+  return 'file' in error ? String(error.file) : '';
+}

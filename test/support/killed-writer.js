@@ -1,0 +1,37 @@
+/**
+ * A worker that dies with a log beside its mirror: it fills DIR/mirror.db, makes copies of it, writes on, and then is
+ * killed. The first argument is the folder, the second how many rows are changed after the last checkpoint.
+ */
+import { join } from 'node:path';
+import { migrateFile } from '../../dist/database/migrate.js';
+import { openDatabase, write } from '../../dist/database/open.js';
+import { writeCopy } from '../../dist/database/copy.js';
+
+const [folder, changed] = process.argv.slice(2);
+const at = new Date().toISOString();
+migrateFile(join(folder, 'inbox.db'), 'inbox', at);
+migrateFile(join(folder, 'mirror.db'), 'mirror', at);
+const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000 });
+const insert =
+  db.prepare(`INSERT INTO retirements (version, organization_id, id, valid_from, sync_run_id, document)
+  VALUES (?, 'organization-1', ?, ?, 1, ?)`);
+const state = db.prepare(`INSERT INTO resource_states (organization_id, resource, rows, complete_at, outcome)
+  VALUES ('organization-1', 'retirements', ?, ?, 'complete')
+  ON CONFLICT DO UPDATE SET rows = excluded.rows, complete_at = excluded.complete_at`);
+
+function fill(from, rows) {
+  write(db, () => {
+    for (let row = from; row < from + rows; row += 1)
+      insert.run(row, `r-${row}`, at, `{"id":"r-${row}","reason":"${'x'.repeat(500)}"}`);
+    state.run(from + rows, new Date().toISOString());
+  });
+}
+
+fill(0, 500);
+writeCopy(db, join(folder, 'snapshot.db'));
+await db.backup(join(folder, 'backup.db'));
+fill(500, 500);
+db.pragma('wal_checkpoint(TRUNCATE)');
+writeCopy(db, join(folder, 'late.db'));
+fill(1000, Number(changed));
+process.kill(process.pid, 'SIGKILL');
