@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder } from '../support/inbox.js';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+describe('migrate with no settings', () => {
+  test('means the demo where one is there, and makes no empty mirror that would hide it', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'demo'));
+    writeFileSync(join(folder, 'demo', 'settings.json'), '{}');
+    const { exitCode, stderr } = await runCommand(['migrate'], { env: { DATA_DIR: folder } });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`${join(folder, 'demo')}: migrated`);
+    expect(readdirSync(folder)).toEqual(['demo']);
+    expect(readdirSync(join(folder, 'demo')).toSorted()).toEqual(['inbox.db', 'mirror.db', 'settings.json']);
+  });
+
+  test('makes a mirror only where a setting names it', async () => {
+    const folder = temporaryFolder();
+    const named = await runCommand(['migrate'], { env: { DATA_DIR: join(folder, 'named') } });
+    expect(named.exitCode).toBe(0);
+    const nothing = spawnSync(process.execPath, [MAIN, 'migrate'], {
+      cwd: folder,
+      env: {},
+      encoding: 'utf8',
+    });
+    expect(nothing.status).toBe(2);
+    expect(nothing.stderr).toContain('There is no mirror in data and no demo');
+    expect(readdirSync(folder)).toEqual(['named']);
+  });
+});
