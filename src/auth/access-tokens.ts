@@ -7,7 +7,7 @@ import type {
 } from '../registry/credential.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Permissions } from '../registry/model.js';
-import { createTokenSlot, type TokenSlot } from './token-slot.js';
+import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';
 
 /** What of the app client is called here. */
 export interface TokenMint {
@@ -21,13 +21,18 @@ export interface AccessTokensOptions {
   readonly now: () => number;
 }
 
+/** A source that also says what its token may do. */
+export interface InstallationTokens extends TokenSource<InstallationToken> {
+  get(): Promise<Issued<InstallationToken>>;
+}
+
 /** Access tokens live in memory only and are minted when one is asked for. */
 export interface AccessTokens {
   app(): TokenSource<AppToken>;
   /** Where the organization is given, a token for another one is refused. */
-  installation(installationId: string, organizationId?: string): TokenSource<InstallationToken>;
+  installation(installationId: string, organizationId?: string): InstallationTokens;
   /** To be told of each read of the installation: a token with other permissions is not used again. */
-  matchPermissions(installationId: string, permissions: Permissions): void;
+  matchPermissions(installationId: string, permissions: Permissions | null): void;
   /** After an uninstall or a suspension. A token still on its way is not kept either. */
   forget(installationId: string): void;
   /** Installations held; those with nothing of use are swept when another one comes. */

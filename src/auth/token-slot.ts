@@ -19,13 +19,14 @@ export interface Issued<T extends string> {
   readonly token: T;
   readonly fresh: boolean;
   readonly organizationId: string | null;
+  readonly permissions: Permissions | null;
 }
 
 /** Holds the one token of one installation, or of the app. */
 export interface TokenSlot<T extends string> {
   get(): Promise<Issued<T>>;
   refuse(token: T): void;
-  matchPermissions(permissions: Permissions): void;
+  matchPermissions(permissions: Permissions | null): void;
   /** Nothing in it can be used any more, and nothing is on its way. */
   isIdle(): boolean;
 }
@@ -46,7 +47,7 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
   /** A token asked for after the permissions were known is not dropped for them again: it would have no end. */
   function fits({ minted: { permissions }, knowing }: Kept<T>): boolean {
     if (granted === undefined || granted === knowing) return true;
-    return !saysSomething(permissions) || granted === fingerprint(permissions);
+    return permissions === null || granted === fingerprint(permissions);
   }
 
   const usable = () => (kept !== undefined && fits(kept) && isAlive(kept, options.now()) ? kept : undefined);
@@ -71,14 +72,19 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
       if (kept?.minted.token === token) kept = undefined;
     },
     matchPermissions(permissions) {
-      if (saysSomething(permissions)) granted = fingerprint(permissions);
+      if (permissions !== null) granted = fingerprint(permissions);
     },
     isIdle: () => flight === undefined && usable() === undefined,
   };
 }
 
 function issue<T extends string>(minted: Minted<T>, fresh: boolean): Issued<T> {
-  return { token: minted.token, fresh, organizationId: minted.organizationId };
+  return {
+    token: minted.token,
+    fresh,
+    organizationId: minted.organizationId,
+    permissions: minted.permissions,
+  };
 }
 
 function keep<T extends string>(minted: Minted<T>, nowMs: number, knowing: string | undefined): Kept<T> {
@@ -90,11 +96,6 @@ function keep<T extends string>(minted: Minted<T>, nowMs: number, knowing: strin
 
 function isAlive(held: Kept<string>, nowMs: number): boolean {
   return nowMs < held.retiredAtMs && nowMs >= held.mintedAtMs - STEP_BACK_MS;
-}
-
-/** Every installation has one permission at least: none means that the answer does not show them. */
-function saysSomething(permissions: Permissions): boolean {
-  return Object.keys(permissions).length > 0;
 }
 
 function fingerprint(permissions: Permissions): string {

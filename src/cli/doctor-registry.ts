@@ -4,7 +4,7 @@ import type { WorkSettings } from '../config/settings.js';
 import { openReader } from '../query/open.js';
 import { readHealth } from '../query/health.js';
 import { RegistryError } from '../registry/errors.js';
-import type { Installation } from '../registry/model.js';
+import type { Installation, Permissions } from '../registry/model.js';
 import { adviceOnAccess } from '../sync/knock.js';
 import { isPermitted, NEEDED, RESOURCES } from '../sync/plan.js';
 import { type Finding, ok } from './finding.js';
@@ -30,7 +30,7 @@ export async function checkRegistry(place: Place, settings: WorkSettings, io: Io
       ok('registry', `${settings.baseUrl} answers, and knows app ${settings.appId}`),
       describeClock(client.http.clockSkewMs()),
       ...checkOrigin(place, client.http.baseUrl, settings.appId, io.now()),
-      ...describePermissions(installations, settings.mirrorMembers),
+      ...describePermissions(await withPermissions(client, installations), settings.mirrorMembers),
     ];
   } catch (error) {
     if (error instanceof RegistryError) return [describeRefusal(settings.baseUrl, error)];
@@ -43,6 +43,30 @@ async function readInstallations(client: Client): Promise<Installation[]> {
   const found: Installation[] = [];
   for await (const page of client.app.listInstallations()) found.push(...page.items);
   return found;
+}
+
+/** Where the installation does not show them, a token does. */
+async function withPermissions(
+  client: Client,
+  installations: readonly Installation[],
+): Promise<Installation[]> {
+  const told: Installation[] = [];
+  for (const installation of installations) {
+    const permissions = installation.permissions ?? (await tokenPermissions(client, installation.id));
+    told.push({ ...installation, permissions });
+  }
+  return told;
+}
+
+/** None are known of one that gives no token: it is suspended, or just gone. */
+async function tokenPermissions(client: Client, installationId: string): Promise<Permissions | null> {
+  try {
+    return (await client.app.createInstallationToken(installationId)).permissions;
+  } catch (error) {
+    if (error instanceof RegistryError && (error.code === 'forbidden' || error.code === 'not_found'))
+      return null;
+    throw error;
+  }
 }
 
 function describeRefusal(baseUrl: string, error: RegistryError): Finding {
@@ -117,5 +141,10 @@ function describePermissions(installations: readonly Installation[], mirrorMembe
     ];
   });
   if (lacking.length > 0) return lacking;
+  const unsaid = installations.filter(({ permissions }) => permissions === null).length;
+  if (unsaid > 0) {
+    const found = `the registry does not say them on ${unsaid} of ${installations.length} installations: everything is asked for`;
+    return [ok('permissions', found)];
+  }
   return [ok('permissions', `all that is mirrored may be read, on ${installations.length} installations`)];
 }

@@ -127,6 +127,11 @@ function fieldsOf(installation: Installation) {
   };
 }
 
-function isSame(stored: Row, fields: { state: string; document: string }): boolean {
-  return stored.state === fields.state && stored.document === fields.document;
+/** Permissions may come from elsewhere than the document. */
+function isSame(stored: Row, fields: Pick<Row, 'state' | 'permissions' | 'document'>): boolean {
+  return (
+    stored.state === fields.state &&
+    stored.permissions === fields.permissions &&
+    stored.document === fields.document
+  );
 }

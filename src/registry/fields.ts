@@ -133,16 +133,6 @@ function isDay(date: string): boolean {
   return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
 }
 
-/** Levels that are not text are left out. */
-export function levels(source: Source, name: string): Readonly<Record<string, string>> {
-  const value = member(source, name) ?? {};
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([permission, level]) =>
-      typeof level === 'string' ? [[permission, level]] : [],
-    ),
-  );
-}
-
 export function hashOf(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }

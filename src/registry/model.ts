@@ -13,7 +13,7 @@ export type PermissionName = (typeof PERMISSION_NAMES)[number];
 export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 
-/** As sent: names and levels the registry adds later are kept. */
+/** Each name with its level. Names and levels that the registry adds later are kept as sent. */
 export type Permissions = Readonly<Record<string, string>>;
 
 export const EVENTS = [
@@ -68,7 +68,8 @@ export interface Installation extends Documented {
   readonly appId: string | null;
   readonly organizationId: string | null;
   readonly organization: Organization | null;
-  readonly permissions: Permissions;
+  /** Null where the answer does not say them; each installation has one at least. */
+  readonly permissions: Permissions | null;
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
 }
@@ -78,7 +79,8 @@ export interface AccessToken {
   readonly token: string;
   /** Empty where the registry does not say it in a way that can be read. */
   readonly expiresAt: string;
-  readonly permissions: Permissions;
+  /** Null where the answer does not say them. */
+  readonly permissions: Permissions | null;
   readonly installationId: string | null;
   readonly organizationId: string | null;
 }

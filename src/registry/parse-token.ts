@@ -4,7 +4,8 @@ import {
   isAppToken,
   isInstallationToken,
 } from './credential.js';
-import { badAnswer, instant, levels, optionalId, readSource, type Source } from './fields.js';
+import { badAnswer, instant, optionalId, readSource, type Source } from './fields.js';
+import { readPermissions } from './permissions.js';
 
 export function parseAppToken(body: string): AppAccessToken {
   const source = readSource(body, 'token');
@@ -33,7 +34,7 @@ function badToken() {
 function grant(source: Source) {
   return {
     expiresAt: instant(source, 'expiresAt') ?? '',
-    permissions: levels(source, 'permissions'),
+    permissions: readPermissions(source),
     installationId: optionalId(source, 'installationId'),
     organizationId: optionalId(source, 'organizationId'),
   };

@@ -3,7 +3,6 @@ import {
   flag,
   hashOf,
   instant,
-  levels,
   member,
   memberSource,
   optionalId,
@@ -28,6 +27,7 @@ import {
   type Retirement,
   type User,
 } from './model.js';
+import { readPermissions } from './permissions.js';
 
 /** The one place where a name on which the registry wavers is decided. */
 
@@ -52,7 +52,7 @@ export function parseInstallation(source: Source): Installation {
     appId: optionalId(source, 'appId'),
     organizationId: optionalId(source, 'organizationId') ?? (organization && requiredId(organization, 'id')),
     organization: organization && parseOrganization(organization),
-    permissions: levels(source, 'permissions'),
+    permissions: readPermissions(source),
     createdAt: instant(source, 'createdAt'),
     updatedAt: instant(source, 'updatedAt'),
     document: source.text,

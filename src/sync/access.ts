@@ -23,6 +23,7 @@ export interface AccessOptions extends ReadOptions {
 /**
  * Gone (404 in the registry's own shape) means uninstalled. There, but refused a new token (403) although
  * the app itself was just answered: suspended. Anybody else's page means nothing at all.
+ * Where the installation does not show its permissions, a new token tells what they are now.
  */
 export async function readAccess(
   { app, tokens }: Pick<Client, 'app' | 'tokens'>,
@@ -37,14 +38,20 @@ export async function readAccess(
   demandSame('the installation', installationId, installation.id);
   demandSame('the app', appId, installation.appId);
   demandSame('the organization', known?.organizationId ?? null, installation.organizationId);
-  if (prove || known?.state !== 'active') tokens.forget(installationId);
+  const isUnsaid = installation.permissions === null;
+  if (prove || isUnsaid || known?.state !== 'active') tokens.forget(installationId);
   const expected = known?.organizationId ?? installation.organizationId ?? undefined;
   const issued = await orNull('forbidden', tokens.installation(installationId, expected).get());
   const organizationId =
     expected ?? (await app.createInstallationToken(installationId, options)).organizationId;
   if (organizationId === null)
     throw new RegistryError('bad_answer', 'installation: no organization is named');
-  return { state: issued === null ? 'suspended' : 'active', installation, organizationId };
+  const permissions = installation.permissions ?? issued?.permissions ?? null;
+  return {
+    state: issued === null ? 'suspended' : 'active',
+    installation: { ...installation, permissions },
+    organizationId,
+  };
 }
 
 /** One call: whether a suspended installation still is. One that is gone is not. */

@@ -68,7 +68,8 @@ export interface Situation {
   readonly wish: Wish;
   /** A scheduled run spares what takes long; a delivery or a person is never made to wait. */
   readonly scheduled: boolean;
-  readonly permissions: Permissions;
+  /** Null where the registry does not say them: then everything is asked for, and a refusal believed. */
+  readonly permissions: Permissions | null;
   readonly permissionsChanged: boolean;
   readonly mirrorMembers: boolean;
   readonly now: number;
@@ -107,9 +108,9 @@ export function plan(situation: Situation): Plan {
   };
 }
 
-export function isPermitted(permissions: Permissions, resource: Resource): boolean {
+export function isPermitted(permissions: Permissions | null, resource: Resource): boolean {
   const needed = NEEDED[resource];
-  return needed === null || permits(permissions, needed, 'VIEW');
+  return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 
 function isDue({ wish, scheduled, permissionsChanged, now, last }: Situation, resource: Resource): boolean {

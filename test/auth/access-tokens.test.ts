@@ -18,7 +18,7 @@ const write: Permissions = { organization_info: 'VIEW', organization_warehouse: 
 interface FakeRegistry {
   now: number;
   lifetimeMs: number;
-  permissions: Permissions;
+  permissions: Permissions | null;
   readonly asked: string[];
   answer: Partial<InstallationAccessToken>;
   fault: Error | undefined;
@@ -233,9 +233,9 @@ describe('when the installation says what it permits', () => {
   it('where one side does not show the permissions, nothing is compared', async () => {
     const { registry, tokens } = createRegistry();
     await tokenOf(tokens, 'a');
-    tokens.matchPermissions('a', {});
+    tokens.matchPermissions('a', null);
     expect(await tokenOf(tokens, 'a')).toBe('token-1');
-    registry.permissions = {};
+    registry.permissions = null;
     await tokenOf(tokens, 'b');
     tokens.matchPermissions('b', write);
     expect(await tokenOf(tokens, 'b')).toBe('token-2');

@@ -109,13 +109,65 @@ describe('where the registry wavers, one word is chosen', () => {
     expect(parseInstallation(from({ id: 'i', organization }))).toMatchObject({
       organizationId: 'o',
       organization: { fullName: 'N', document: JSON.stringify(organization) },
-      permissions: {},
+      permissions: null,
     });
     expect(parseInstallation(from({ id: 'i', organizationId: 'o' }))).toMatchObject({
       organizationId: 'o',
       organization: null,
     });
   });
+
+  const GRANTED = {
+    organization_info: 'VIEW',
+    organization_warehouse: 'WRITE',
+    organization_inventory: 'REQUEST',
+  };
+
+  test.each([
+    ['an object', GRANTED],
+    [
+      'an object of the words of the endpoints',
+      {
+        organization_info: 'read',
+        organization_warehouse: ['read', 'write'],
+        organization_inventory: 'read_request',
+      },
+    ],
+    [
+      'a list of the words of the endpoints',
+      [
+        'organization_info:read',
+        'organization_warehouse:write',
+        'organization_warehouse:read',
+        'organization_inventory:read',
+        'organization_inventory:read_request',
+      ],
+    ],
+    [
+      'a list of names and levels',
+      ['organization_info:VIEW', 'organization_warehouse:WRITE', 'organization_inventory:REQUEST', 'odd', 5],
+    ],
+    [
+      'a list of objects',
+      [
+        { name: 'organization_info', level: 'VIEW' },
+        { permission: 'organization_warehouse', access: 'write' },
+        { name: 'organization_inventory:read_request' },
+        { odd: true },
+      ],
+    ],
+  ])('permissions as %s', (_form, permissions) => {
+    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual(GRANTED);
+    const token = JSON.stringify({ token: 'crs_1', permissions });
+    expect(parseInstallationToken(token).permissions).toEqual(GRANTED);
+  });
+
+  test.each([undefined, null, {}, [], 'all', 5, { organization_info: 7 }, ['everything']])(
+    'permissions that are not said, as by %j, are not none',
+    permissions => {
+      expect(parseInstallation(from({ id: 'i', permissions })).permissions).toBeNull();
+    },
+  );
 
   test('addresses and members without an id have a stable one', () => {
     const address = parseAddress(from({ address: '0xabc' }));
@@ -131,9 +183,10 @@ describe('where the registry wavers, one word is chosen', () => {
 
 describe('what the registry adds later', () => {
   test('unknown fields and levels are kept', () => {
-    const text = '{"id":"i","permissions":{"examiner":"READ","organization_info":"VIEW","odd":5},"new":1.10}';
+    const text =
+      '{"id":"i","permissions":{"examiner":"ADMIN","organization_info":"VIEW","odd":5},"new":1.10}';
     const installation = parseInstallation(from(text));
-    expect(installation.permissions).toEqual({ examiner: 'READ', organization_info: 'VIEW' });
+    expect(installation.permissions).toEqual({ examiner: 'ADMIN', organization_info: 'VIEW' });
     expect(installation.document).toBe(text);
   });
 

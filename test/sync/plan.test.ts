@@ -37,6 +37,10 @@ describe('what a look at an installation reads', () => {
     expect(read).toEqual(['organization', 'addresses', 'retirements', 'projects']);
   });
 
+  test('what is not said is no missing permission: everything is asked for', () => {
+    expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, forbidden: [] });
+  });
+
   test('T39 what was refused in spite of its permission is tried again after a day, or when permissions change', () => {
     expect(asksForMembers(23, false)).toBe(false);
     expect(asksForMembers(24, false)).toBe(true);

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { startInstalled } from '../support/installed.js';
+import { ALL_PERMISSIONS } from '../support/sandbox.js';
+
+const WORDS = [
+  'organization_info:read',
+  'organization_members:read',
+  'organization_warehouse:write',
+  'organization_inventory:read_request',
+];
+const { organization_members: _members, ...WITHOUT_MEMBERS } = ALL_PERMISSIONS;
+
+/** An installation whose own answer says this of its permissions, and is looked at once more. */
+async function startSaying(permissions: unknown) {
+  const installed = await startInstalled();
+  const { program, installationId, organizationId } = installed;
+  const body = {
+    id: installationId,
+    appId: program.app.id,
+    organization: { id: organizationId },
+    permissions,
+  };
+  program.registry.faults.add({
+    path: '/app/installations/*',
+    method: 'GET',
+    kind: 'wrongShape',
+    options: { body },
+  });
+  const look = async () => {
+    program.time.move(1000);
+    program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+    await program.rest();
+  };
+  await look();
+  const states = () =>
+    program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
+  const granted = () =>
+    JSON.parse(String(Object(program.rows('SELECT permissions FROM installations')[0])['permissions']));
+  return { ...installed, look, states, granted };
+}
+
+test.each([
+  ['in the words of the endpoints', WORDS],
+  ['not at all, but with its token', undefined],
+  ['as an empty object, but with its token', {}],
+])('an installation that tells its permissions %s is read as a whole', async (_how, permissions) => {
+  const { states, granted } = await startSaying(permissions);
+  expect(states()).toEqual([]);
+  expect(granted()).toEqual(ALL_PERMISSIONS);
+});
+
+test('permissions that only a token tells are told anew at each look', async () => {
+  const { program, installationId, look, states, granted } = await startSaying(undefined);
+  const { apps, installations } = program.registry;
+  apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
+  installations.acceptPermissions(installationId);
+  await program.rest();
+  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(granted()).toEqual(WITHOUT_MEMBERS);
+  apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
+  program.registry.deliveries.behave({ drop: 1 });
+  installations.acceptPermissions(installationId);
+  await look();
+  expect(states()).toEqual([]);
+});
+
+test('T39 where neither tells them, all is asked for and a 403 is believed', async () => {
+  const { program, installationId, look, states, granted } = await startSaying(undefined);
+  const { apps, installations, tokens } = program.registry;
+  apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
+  installations.acceptPermissions(installationId);
+  await program.rest();
+  const { token, expiresAt } = tokens.mint(
+    program.app.id,
+    installations.getActive(program.app.id, installationId),
+  );
+  program.registry.faults.add({
+    path: '/app/installations/*/accessTokens',
+    kind: 'wrongShape',
+    options: { body: { token, expiresAt } },
+  });
+  await look();
+  expect(granted()).toBeNull();
+  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+});
