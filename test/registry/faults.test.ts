@@ -104,7 +104,7 @@ describe('T33 an answer that does not end well', () => {
     const http = httpTo(server.url, { maxBytes: 1_000_000, maxStreamBytes: 2_000_000 });
     expect((await failure(http.call(call))).code).toBe('too_large');
     expect((await failure(drain((await http.stream(call)).body))).code).toBe('too_large');
-    await until(() => server.closed() === 2);
+    await until(() => server.requests.length === 2 && server.held() === 0);
   });
 
   it('is cut at the cap after it was unpacked', async () => {
@@ -132,7 +132,7 @@ describe('a caller who goes away', () => {
     const second = failure(drain(body));
     reading.abort();
     expect((await second).code).toBe('cancelled');
-    await until(() => server.closed() === 2);
+    await until(() => server.requests.length === 2 && server.held() === 0);
   });
 
   it('has sent nothing when it was gone before', async () => {
@@ -167,7 +167,7 @@ describe('a caller who goes away', () => {
     await http.stream(call);
     const last = await http.stream(call);
     await last.cancel();
-    await until(() => server.closed() === 4);
+    await until(() => server.requests.length === 4 && server.held() === 0);
   });
 });
 

@@ -8,12 +8,15 @@ export interface RawServer {
   /** Connections that were opened, and those that are gone. */
   connections(): number;
   closed(): number;
+  /** Those over which a request came and that are still there. One that a client opens ahead may go or stay unused. */
+  held(): number;
 }
 
 /** A server that speaks in bytes: what no HTTP server would send, and nothing, can be sent too. */
 export async function listenRaw(answer: (socket: Socket, count: number) => void): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
+  const asked = new Set<Socket>();
   let connections = 0;
 
   const server = createServer(socket => {
@@ -21,8 +24,12 @@ export async function listenRaw(answer: (socket: Socket, count: number) => void)
     sockets.add(socket);
     let received = '';
     socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      asked.delete(socket);
+    });
     socket.on('data', data => {
+      asked.add(socket);
       received += data.toString('latin1');
       for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
         requests.push(received.slice(0, end));
@@ -45,6 +52,7 @@ export async function listenRaw(answer: (socket: Socket, count: number) => void)
     requests,
     connections: () => connections,
     closed: () => connections - sockets.size,
+    held: () => asked.size,
   };
 }
 
