@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from './support/inbox.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
+
+/** A project with the build of ours and a program of its own, which loads every part. */
+function createProject(): string {
+  const folder = temporaryFolder();
+  for (const name of ['build.js', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'src/parts'), { recursive: true });
+  const imports = PARTS.map((part, i) => `import { text as t${i} } from './parts/${part}.js';`);
+  const sum = `console.log([${PARTS.map((_, i) => `t${i}`).join(', ')}].length);`;
+  writeFileSync(join(folder, 'src/main.ts'), [...imports, sum].join('\n'));
+  writeParts(folder, 'first');
+  return folder;
+}
+
+function writeParts(folder: string, text: string): void {
+  for (const part of PARTS) {
+    writeFileSync(join(folder, `src/parts/${part}.ts`), `export const text: string = '${text}';\n`);
+  }
+}
+
+function build(folder: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['build.js'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { status, said: stdout + stderr };
+}
+
+const inDist = (folder: string): string[] =>
+  readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' }).toSorted();
+const stamps = (folder: string): string[] =>
+  inDist(folder).map(name => {
+    const { ino, mtimeMs } = statSync(join(folder, 'dist', name));
+    return `${name} ${ino} ${mtimeMs}`;
+  });
+
+test('a program that starts again and again while dist/ is built anew always finds all of it', async () => {
+  const folder = createProject();
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  for (const text of ['second', 'third']) {
+    writeParts(folder, text);
+    const building = spawn(process.execPath, ['build.js'], { cwd: folder, stdio: 'inherit' });
+    const built = once(building, 'exit');
+    let starts = 0;
+    while (building.exitCode === null) {
+      const started = spawn(process.execPath, ['dist/main.js'], { cwd: folder, stdio: 'pipe' });
+      const [printed, [code]] = await Promise.all([
+        started.stdout.setEncoding('utf8').toArray(),
+        once(started, 'exit'),
+      ]);
+      expect({ code, printed: printed.join('') }).toEqual({ code: 0, printed: '60\n' });
+      starts += 1;
+    }
+    expect(await built).toEqual([0, null]);
+    expect(starts).toBeGreaterThan(1);
+  }
+});
+
+test('a second build of the same sources touches nothing, and needs no compiler', () => {
+  const folder = createProject();
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const before = stamps(folder);
+  rmSync(join(folder, 'node_modules'));
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  expect(stamps(folder)).toEqual(before);
+
+  writeParts(folder, 'second');
+  const { status, said } = build(folder);
+  expect(status).toBe(1);
+  expect(said).toBe('dist/ is not that of these sources, and there is no compiler here: run npm ci.\n');
+  expect(stamps(folder)).toEqual(before);
+});
+
+test('what has no source any more goes, and what is missing comes back', () => {
+  const folder = createProject();
+  build(folder);
+  writeFileSync(join(folder, 'src/main.ts'), "import './parts/part-1.js';\n");
+  for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const whole = inDist(folder);
+  expect(whole).toEqual(
+    [
+      '.sources-sha256',
+      'main.d.ts',
+      'main.js',
+      'main.js.map',
+      'parts',
+      ...[0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `parts/part-${i}.${end}`)),
+    ].toSorted(),
+  );
+  expect(statSync(join(folder, 'dist/main.js')).mode & 0o777).toBe(0o755);
+
+  rmSync(join(folder, 'dist/parts/part-1.js'));
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  expect(inDist(folder)).toEqual(whole);
+});
+
+test('sources that do not compile leave dist/ as it was, and nothing beside it', () => {
+  const folder = createProject();
+  build(folder);
+  const before = stamps(folder);
+  writeFileSync(join(folder, 'src/parts/part-1.ts'), "export const text: number = 'no number';\n");
+  const { status, said } = build(folder);
+  expect(status).toBeGreaterThan(0);
+  expect(said).toContain("Type 'string' is not assignable to type 'number'");
+  expect(stamps(folder)).toEqual(before);
+  expect(readdirSync(folder).filter(name => name.startsWith('.dist'))).toEqual([]);
+  expect(existsSync(join(folder, 'dist/main.js'))).toBe(true);
+});
