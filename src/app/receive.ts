@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { ReceiveSettings } from '../config/settings.js';
 import { migrateFile } from '../database/migrate.js';
 import { createGroupCommit } from '../inbox/group-commit.js';
-import type { Log } from '../log.js';
-import { createMetrics, type Metrics } from '../operations/metrics.js';
+import { createMetrics } from '../operations/metrics.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { Post } from '../webhook/posts.js';
-import { type Answer, createReceiver } from '../webhook/receiver.js';
-import { createRefusalCounter, type RefusalCounter } from '../webhook/refusals.js';
+import { createReceiver } from '../webhook/receiver.js';
+import { createRefusalCounter } from '../webhook/refusals.js';
 import { startDoorThread } from '../webhook/thread.js';
+import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import { serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
@@ -67,11 +67,13 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       },
     });
     closing.add(() => inbox.close());
+    const answers = createAnswerLog({ log, metrics, refusals });
+    closing.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
       accept: post => inbox.accept(post),
       now,
-      answered: createAnswerLog(log, metrics, refusals, now),
+      answered: answers.answered,
     });
     const door = await listen(receiver, { host: settings.host, port: settings.port });
     closing.add(() => door.close());
@@ -88,44 +90,4 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       },
     };
   });
-}
-
-const REFUSALS_LOGGED_EVERY_MS = 10_000;
-
-/** A flood of forged posts must not become a flood of lines: refusals are counted and told once in a while. */
-function createAnswerLog(
-  log: Log,
-  metrics: Metrics,
-  refusals: RefusalCounter,
-  now: () => number,
-): (answer: Answer) => void {
-  let posts = 0;
-  let toldAt = -Infinity;
-  return ({ status, delivery, stored, refused, error, tookMs }) => {
-    if (refused === null) metrics.accepted(tookMs / 1000);
-    else {
-      metrics.refused(status);
-      refusals.count(refused, status);
-    }
-    if (stored !== null && delivery !== null) {
-      metrics.delivery(delivery.verdict, delivery.event, delivery.secretIndex);
-    }
-    const fields = {
-      status,
-      delivery: stored?.id,
-      job: stored?.jobId,
-      installation: delivery?.installationId,
-    };
-    if (status === 503) return log.error({ ...fields, err: error }, 'delivery not stored');
-    if (delivery !== null) {
-      const { event, reason, verdict } = delivery;
-      return log.info({ ...fields, event, reason }, `delivery ${verdict}`);
-    }
-    posts++;
-    if (now() - toldAt < REFUSALS_LOGGED_EVERY_MS) return undefined;
-    log.warn({ status, refused: posts }, 'posts refused');
-    posts = 0;
-    toldAt = now();
-    return undefined;
-  };
 }

@@ -8,6 +8,7 @@ import { EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
+import { openSocket, readAll } from '../support/wire.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 
 function folder(): string {
@@ -167,6 +168,31 @@ function residentMegabytes({ child }: Receiver): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
+
+test('T19 a flood of unsigned posts is a line or two, whatever each is answered', async () => {
+  const receiver = await startReceiver();
+  const port = Number(new URL(receiver.url).port);
+  const body = 'x'.repeat(65_000);
+  const post = `POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const senders = await Promise.all(Array.from({ length: 24 }, () => openSocket(port)));
+  const answers = senders.map(readAll);
+  for (const sender of senders) sender.end(post.repeat(32));
+  const statuses = (await Promise.all(answers)).join('').match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
+  expect(statuses).toHaveLength(24 * 32);
+  for (const status of statuses) expect(['400', '503']).toContain(status);
+  const { ended } = receiver;
+  receiver.child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  const lines = receiver
+    .output()
+    .split('\n')
+    .filter(line => line.includes('"level":"warn"'));
+  const told = lines.map(line => Number(/"refused":(\d+)/.exec(line)?.[1]));
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(24 * 32);
+  expect(lines.length).toBeLessThanOrEqual(4);
+  expect(receiver.output()).not.toContain('stack');
+  expect(lines[0]).toContain('"sender":"127.0.0.1"');
+});
 
 async function walBytes(receiver: Receiver): Promise<number> {
   const text = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();

@@ -1,0 +1,94 @@
+import { NotStoredError } from '../inbox/group-commit.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../operations/metrics.js';
+import type { RefusalCounter } from '../webhook/refusals.js';
+import type { Answer } from '../webhook/receiver.js';
+
+export interface AnswerLogOptions {
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery'>;
+  readonly refusals: Pick<RefusalCounter, 'count'>;
+  readonly tellEveryMs?: number;
+}
+
+export interface AnswerLog {
+  readonly answered: (answer: Answer) => void;
+  /** Tell what has not been told. */
+  readonly close: () => void;
+}
+
+const TELL_EVERY_MS = 10_000;
+
+/** A line for each delivery. What was turned away is counted and told once in a while: a flood of posts is no flood of lines. */
+export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
+  const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
+  const refused = createOccasion(tellEveryMs, (posts, answer) => {
+    log.warn({ ...describe(answer), refused: posts }, 'posts refused');
+  });
+  const notStored = createOccasion(tellEveryMs, (posts, answer) => {
+    log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
+  });
+
+  function tellStored({ status, delivery, stored, tookMs }: Answer): void {
+    metrics.accepted(tookMs / 1000);
+    if (delivery === null) return;
+    const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
+    metrics.delivery(verdict, event, secretIndex);
+    const ids = { delivery: stored?.id, job: stored?.jobId, installation };
+    log.info({ status, ...ids, event, reason }, `delivery ${verdict}`);
+  }
+
+  return {
+    answered: answer => {
+      if (answer.refused === null) return tellStored(answer);
+      metrics.refused(answer.status);
+      refusals.count(answer.refused, answer.status);
+      return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
+    },
+    close: () => {
+      refused.close();
+      notStored.close();
+    },
+  };
+}
+
+function describe({ status, refused, error, delivery }: Answer): object {
+  return {
+    status,
+    reason: refused?.reason,
+    sender: refused?.sender,
+    installation: delivery?.installationId,
+    ...(error instanceof NotStoredError && { code: error.code, why: error.message }),
+  };
+}
+
+interface Occasion {
+  add(answer: Answer): void;
+  close(): void;
+}
+
+/** The first is told at once, those after it together with the latest of them. */
+function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void): Occasion {
+  let count = 0;
+  let latest: Answer | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function turn(): void {
+    timer = latest === undefined ? undefined : setTimeout(turn, everyMs).unref();
+    if (latest !== undefined) tell(count, latest);
+    count = 0;
+    latest = undefined;
+  }
+
+  return {
+    add: answer => {
+      count += 1;
+      latest = answer;
+      if (timer === undefined) turn();
+    },
+    close: () => {
+      turn();
+      clearTimeout(timer);
+    },
+  };
+}

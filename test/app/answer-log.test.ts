@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { createAnswerLog } from '../../src/app/answer-log.js';
+import { NotStoredError } from '../../src/inbox/group-commit.js';
+import { createLog } from '../../src/log.js';
+import { createMetrics } from '../../src/operations/metrics.js';
+import type { Answer } from '../../src/webhook/receiver.js';
+
+async function record(tellEveryMs: number) {
+  const lines: Record<string, unknown>[] = [];
+  const log = await createLog({
+    level: 'info',
+    secrets: [],
+    now: () => 0,
+    pretty: false,
+    sink: { write: line => lines.push(JSON.parse(line)) },
+  });
+  const counted: string[] = [];
+  const answers = createAnswerLog({
+    log,
+    metrics: createMetrics([]),
+    refusals: { count: ({ reason }) => counted.push(reason) },
+    tellEveryMs,
+  });
+  return { answers, lines, counted };
+}
+
+const untried: Answer = {
+  status: 503,
+  delivery: null,
+  stored: null,
+  refused: { reason: 'not_stored', headerPrefix: '', sender: '192.0.2.7' },
+  error: new NotStoredError('too_many_waiting', 'too many posts are under way'),
+  tookMs: 0,
+};
+
+const forged: Answer = {
+  ...untried,
+  status: 401,
+  refused: { reason: 'signature_not_valid', headerPrefix: 'registry', sender: '192.0.2.8' },
+  error: null,
+};
+
+const genuine: Answer = {
+  ...untried,
+  delivery: {
+    event: 'installed',
+    installationId: 'i-1',
+    verdict: 'accepted',
+    reason: null,
+    secretIndex: 0,
+  },
+  error: new NotStoredError('SQLITE_FULL', 'database or disk is full'),
+};
+
+test('T19 a flood of posts refused before their signature was looked at is a line at once and one later', async () => {
+  const { answers, lines, counted } = await record(60_000);
+  for (let post = 0; post < 5000; post += 1) answers.answered(untried);
+  answers.answered(forged);
+  expect(lines).toMatchObject([
+    {
+      level: 'warn',
+      msg: 'posts refused',
+      refused: 1,
+      status: 503,
+      reason: 'not_stored',
+      sender: '192.0.2.7',
+      code: 'too_many_waiting',
+    },
+  ]);
+  answers.close();
+  expect(lines.slice(1)).toMatchObject([
+    { refused: 5000, status: 401, reason: 'signature_not_valid', sender: '192.0.2.8' },
+  ]);
+  expect(JSON.stringify(lines)).not.toMatch(/stack|\bat \w/);
+  expect(counted).toHaveLength(5001);
+});
+
+test('T19 what came meanwhile is told even when nothing comes after it', async () => {
+  const { answers, lines } = await record(20);
+  answers.answered(forged);
+  answers.answered(forged);
+  answers.answered(forged);
+  await expect.poll(() => lines.map(line => line['refused'])).toEqual([1, 2]);
+  answers.close();
+  expect(lines).toHaveLength(2);
+});
+
+test('T17 T19 genuine deliveries that cannot be stored are an error of their own, told as seldom', async () => {
+  const { answers, lines } = await record(60_000);
+  answers.answered(forged);
+  for (let post = 0; post < 100; post += 1) answers.answered(genuine);
+  answers.close();
+  expect(lines.map(line => line['level'])).toEqual(['warn', 'error', 'error']);
+  expect(lines.slice(1)).toMatchObject([
+    { msg: 'deliveries not stored', notStored: 1, code: 'SQLITE_FULL', installation: 'i-1' },
+    { msg: 'deliveries not stored', notStored: 99, why: 'database or disk is full' },
+  ]);
+});
