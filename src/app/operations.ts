@@ -1,4 +1,5 @@
 import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
 import type { Metrics } from '../operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../operations/operations.js';
@@ -12,6 +13,8 @@ export interface ServeOptions {
   /** Why the process is not to be left running; null where it is. */
   readonly broken: () => string | null;
   readonly stopping: () => boolean;
+  /** What else must hold for it to be ready. */
+  readonly ready?: Readonly<Record<string, Check>>;
   /** Sets what is looked up rather than counted, each time the metrics are asked for. */
   readonly gauges?: () => void;
 }
@@ -28,7 +31,15 @@ export async function serveOperations(options: ServeOptions): Promise<Operations
   });
 }
 
-function describe({ files, metrics, writable, broken, stopping, gauges }: ServeOptions): OperationsOptions {
+function describe({
+  files,
+  metrics,
+  writable,
+  broken,
+  stopping,
+  ready,
+  gauges,
+}: ServeOptions): OperationsOptions {
   return {
     live: { process: broken },
     ready: {
@@ -38,6 +49,7 @@ function describe({ files, metrics, writable, broken, stopping, gauges }: ServeO
       },
       disk: () =>
         files.every(file => freeBytes(file) >= ENOUGH_BYTES) ? null : 'less than 100 MiB are free',
+      ...ready,
       shutdown: () => (stopping() ? 'shutting down' : null),
     },
     metrics: {

@@ -13,7 +13,7 @@ import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import { serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
-import { keepSigning, thisProcess } from './signs.js';
+import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
@@ -53,6 +53,13 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       writable: () => thread.checkWritable(),
       broken: () => (state === 'broken' ? 'deliveries cannot be stored' : null),
       stopping: () => state === 'stopping',
+      ready: {
+        worker: createNeighbourCheck({
+          startedAt: me.startedAt,
+          now,
+          workerEverSeen: () => thread.signOfLife(me),
+        }),
+      },
     });
     closing.add(async () => operations?.close());
 

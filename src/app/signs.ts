@@ -17,3 +17,29 @@ export function keepSigning(sign: () => Promise<unknown>, log: Log): () => void 
   const timer = setInterval(give, SIGN_EVERY_MS);
   return () => clearInterval(timer);
 }
+
+/** Long enough for a worker to have been started, too. */
+const ALONE_AFTER_MS = 2 * 60_000;
+
+export interface NeighbourOptions {
+  readonly startedAt: number;
+  readonly now: () => number;
+  readonly workerEverSeen: () => Promise<boolean>;
+}
+
+/**
+ * Why a receiver is not ready for want of a worker. One that has died is no reason: what comes meanwhile must be
+ * kept. But where none has ever worked this inbox, two processes share no disk, and nobody will ever read it.
+ */
+export function createNeighbourCheck({
+  startedAt,
+  now,
+  workerEverSeen,
+}: NeighbourOptions): () => Promise<string | null> {
+  let seen = false;
+  return async () => {
+    if (seen || now() - startedAt < ALONE_AFTER_MS) return null;
+    seen = await workerEverSeen();
+    return seen ? null : 'no worker has ever worked this inbox: is it on the same disk?';
+  };
+}

@@ -7,12 +7,16 @@ import { createLog } from '../../dist/log.js';
 import { openDatabase } from '../../src/database/open.js';
 import { APP_ID, SECRET } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { freePort } from '../support/processes.js';
 import { createTime } from '../support/program.js';
 import { createPrivateKey } from '../support/sandbox.js';
+
+const MINUTE = 60_000;
 
 async function scene() {
   const time = createTime();
   const dataDir = temporaryFolder();
+  const operations = await freePort();
   const env = {
     REGISTRY_BASE_URL: 'http://127.0.0.1:9',
     REGISTRY_APP_ID: APP_ID,
@@ -23,7 +27,7 @@ async function scene() {
   };
   const log = await createLog({ level: 'silent', secrets: [], now: time.now, pretty: false });
   const tools = { log, now: time.now };
-  const settings = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'receive');
+  const settings = await readSettings({ ...env, OPERATIONS_PORT: String(operations) }, 'receive');
   const receive = await startReceive(settings, tools);
   onTestFinished(() => receive.stop());
 
@@ -39,8 +43,30 @@ async function scene() {
     return rows;
   }
 
-  return { work, read };
+  const isReady = async () => (await fetch(`http://127.0.0.1:${operations}/readyz`)).json();
+  return { time, work, read, isReady };
 }
+
+test('a receiver whose inbox no worker has ever worked is not ready after two minutes, and is as soon as one has', async () => {
+  const { time, work, isReady } = await scene();
+  expect(await isReady()).toMatchObject({ checks: { worker: 'ok' } });
+  time.move(2 * MINUTE + 1);
+  expect(await isReady()).toMatchObject({
+    status: 503,
+    checks: { worker: 'no worker has ever worked this inbox: is it on the same disk?', inbox: 'ok' },
+  });
+  const worker = await work('*/15 * * * *');
+  await worker.stop();
+  expect(await isReady()).toMatchObject({ status: 'ok', checks: { worker: 'ok' } });
+});
+
+test('a worker that dies leaves the receiver ready: it must go on taking', async () => {
+  const { time, work, isReady } = await scene();
+  const worker = await work('*/15 * * * *');
+  await worker.stop();
+  time.move(600 * MINUTE);
+  expect(await isReady()).toMatchObject({ checks: { worker: 'ok' } });
+});
 
 test('receive and work give signs of life from the start; sync that reads in its own process is no watcher', async () => {
   const { work, read } = await scene();
