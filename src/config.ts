@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { distance } from './config/distance.js';
+import { dynoFaults, withoutAdvice } from './config/platform.js';
 import {
   type Role,
   SETTINGS,
@@ -43,7 +44,9 @@ export function readDataDir(env: Environment): string {
 /** What a child of `up` is given: never the other one's secret, and no port twice. */
 export function childEnvironment(env: Environment, role: 'receive' | 'work'): Environment {
   const foreign = SECRET_OF[role === 'receive' ? 'work' : 'receive'];
-  const kept = Object.entries(env).filter(([name]) => name !== foreign && name !== `${foreign}_FILE`);
+  const kept = Object.entries(withoutAdvice(env)).filter(
+    ([name]) => name !== foreign && name !== `${foreign}_FILE`,
+  );
   const port = env['OPERATIONS_PORT'] ?? '';
   const next =
     role === 'work' && /^[1-9]\d*$/.test(port) ? { OPERATIONS_PORT: String(Number(port) + 1) } : {};
@@ -63,7 +66,7 @@ export async function readSettings<R extends Role>(
   const unfit = (result.error?.issues ?? [])
     .map(({ path, message }) => faultAt(String(path[0]), message, given))
     .filter(({ name }) => !spoken.has(name));
-  const all = inOrder([...faults, ...unfit, ...unknownNames(env)]);
+  const all = inOrder([...faults, ...unfit, ...unknownNames(env), ...placeFaults(env, role)]);
   if (all.length > 0 || !result.success) throw new SettingsError(all);
   return result.data;
 }
@@ -78,6 +81,11 @@ export async function readUpSettings(env: Environment, tools?: SettingsTools) {
     return { receive: receive.value, work: work.value };
   }
   throw joinErrors([receive, work].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
+}
+
+/** Where the databases cannot stand, nothing that writes them is started. */
+function placeFaults(env: Environment, role: Role): SettingsFault[] {
+  return role === 'receive' || role === 'work' ? dynoFaults(env) : [];
 }
 
 /** An empty value is one that is not set. */

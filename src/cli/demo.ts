@@ -31,7 +31,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const settings = known ?? registerDemoApp(sandbox, folder, webhookUrl);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     sandbox.registry.apps.change(appId, { webhookUrl });
-    const env = { ...settings, ...io.env, DATA_DIR: folder };
+    const { env } = placeAt(folder, { ...settings, ...io.env }, true);
     await runChildren(env, interrupted, async () => {
       installEverywhere(sandbox, appId);
       introduce(io, folder, sandbox.url, webhookUrl);

@@ -39,7 +39,8 @@ export function placeAt(folder: string, env: Environment, demo: boolean): Place 
   return {
     demo,
     folder,
-    env: { ...env, DATA_DIR: folder },
+    /** What a demo would lose is made up: it may stand on any disk. */
+    env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
     inboxFile: join(folder, 'inbox.db'),
     mirrorFile: join(folder, 'mirror.db'),
     certificates: join(folder, 'certificates'),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
-import { runService } from './service.js';
+import { adviseVolume, runService } from './service.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -10,6 +10,7 @@ export function define(program: Command, io: Io): void {
     .action(async () => {
       const { readSettings } = await import('../config.js');
       const settings = await readSettings(io.env, 'receive');
+      adviseVolume(io);
       const { createLog } = await import('../log.js');
       const { startReceive } = await import('../app/receive.js');
       const log = await createLog({

@@ -1,5 +1,6 @@
 import type { Running } from '../app/running.js';
-import type { Io } from './io.js';
+import { volumeAdvice } from '../config/platform.js';
+import { type Io, say } from './io.js';
 
 /** Run until the first signal, or until the program fails by itself; then stop it in order. */
 export async function runService(io: Io, role: string, start: () => Promise<Running>): Promise<void> {
@@ -18,4 +19,10 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** On a platform whose disks do not stay by themselves. */
+export function adviseVolume(io: Io): void {
+  const advice = volumeAdvice(io.env);
+  if (advice !== null) say(io, advice);
 }

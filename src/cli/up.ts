@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
+import { adviseVolume } from './service.js';
 import { meansDemo } from './place.js';
 
 export function define(program: Command, io: Io): void {
@@ -19,6 +20,7 @@ export function define(program: Command, io: Io): void {
       const { readUpSettings } = await import('../config.js');
       const { SETTINGS_TOOLS } = await import('./settings-tools.js');
       await readUpSettings(io.env, SETTINGS_TOOLS);
+      adviseVolume(io);
       return await runChildren(io.env, interrupted, async () => undefined);
     });
   examples(command, ['carbon-mirror up', 'node --env-file=.env dist/main.js up']);

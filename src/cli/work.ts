@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
-import { runService } from './service.js';
+import { adviseVolume, runService } from './service.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -11,6 +11,7 @@ export function define(program: Command, io: Io): void {
       const { readSettings } = await import('../config.js');
       const { SETTINGS_TOOLS } = await import('./settings-tools.js');
       const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
+      adviseVolume(io);
       const { createLog } = await import('../log.js');
       const { startWork } = await import('../app/work.js');
       const log = await createLog({
