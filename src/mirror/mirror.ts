@@ -16,7 +16,8 @@ import { createPages } from './pages.js';
 import type { Companion, ListParts } from './parts.js';
 import { createPeople } from './people.js';
 import { createProjects, type ProjectsWalk } from './projects.js';
-import { pruneRuns, purge } from './removal.js';
+import { createPruneRuns } from './prune-runs.js';
+import { purge } from './removal.js';
 import { DESCRIPTORS, type Descriptor, type Items, type ListResource, type Resource } from './resources.js';
 import { createRetirementCompanion, noCompanion } from './retirement-companion.js';
 import { createRows, type Rows } from './rows.js';
@@ -47,6 +48,7 @@ export interface Mirror {
   forget(email: string): number;
   /** Removes all that was mirrored for an organization; answers the certificate files to remove. */
   purge(organizationId: string, claim: number): Promise<string[]>;
+  /** Runs that wrote rows stay, and the last complete one of each resource and UTC day. */
   pruneRuns(before: number): Promise<number>;
 }
 
@@ -124,7 +126,7 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     markRefused: (task, resource, at) => forbid(task, resource, at, true),
     forget: email => people.forget(email, now()),
     purge: (organizationId, claim) => purge(books, organizationId, claim),
-    pruneRuns: before => pruneRuns(db, before),
+    pruneRuns: createPruneRuns(db),
   };
 }
 

@@ -1,20 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type Sqlite, write } from '../database/open.js';
 import type { Books } from './books.js';
-import { formatInstant } from './columns.js';
 import { DESCRIPTORS, type ListResource } from './resources.js';
 
 const SLICE = 500;
 /** Removed at once: they are small. */
 const SMALL = ['read_pages', 'project_references', 'retirement_sums', 'certificate_sums', 'announcements'];
-
-/** Removes finished sync runs that ended before an instant; rows keep their numbers. Answers how many went. */
-export async function pruneRuns(db: Sqlite, before: number): Promise<number> {
-  const remove = db.prepare<[string, number]>(
-    'DELETE FROM sync_runs WHERE id IN (SELECT id FROM sync_runs WHERE finished_at < ? LIMIT ?)',
-  );
-  return removeAll(db, () => remove.run(formatInstant(before), SLICE).changes);
-}
 
 /**
  * Removes everything that was mirrored for one organization, history included, and answers the names of the
@@ -85,12 +76,6 @@ function orphans(db: Sqlite, organizationId: string): string[] {
     .all(organizationId, organizationId, organizationId, organizationId);
 }
 
-async function removeAll(db: Sqlite, remove: () => number): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const slice = write(db, remove);
-    removed += slice;
-    if (slice < SLICE) return removed;
-    await pause();
-  }
+async function removeAll(db: Sqlite, remove: () => number): Promise<void> {
+  while (write(db, remove) === SLICE) await pause();
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Member, Project } from '../../src/registry/model.js';
 import {
   credit,
@@ -185,13 +185,53 @@ test('a purge removes one organization and nothing of another', async () => {
   await expect(stale).rejects.toMatchObject({ code: 'fenced' });
 });
 
-test('old runs are removed, running ones are not', async () => {
-  const { db, mirror, clock, read } = temporaryScene();
-  await read('warehouse', [credit('c-1')]);
-  clock.at += MINUTE;
-  await read('warehouse', [credit('c-2')]);
-  expect(await mirror.pruneRuns(clock.at)).toBe(2);
-  expect(db.prepare('SELECT resource, rows_added FROM sync_runs').all()).toEqual([
-    { resource: 'warehouse', rows_added: 1 },
-  ]);
+describe('old runs', () => {
+  const HOUR = 60 * MINUTE;
+
+  test('go, but those that wrote rows, that run, or were the last complete ones of a day stay', async () => {
+    const { db, mirror, clock, read } = temporaryScene();
+    await read('warehouse', [credit('c-1')]);
+    for (let time = 0; time < 12; time += 1) {
+      clock.at += 4 * HOUR;
+      await read('warehouse', [credit(time < 9 ? 'c-1' : 'c-2')]);
+    }
+    db.exec(`INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
+      VALUES ('organization-1', 'warehouse', 'schedule', 1, '2026-05-01T00:00:00.000Z', 'running')`);
+    const kept = () =>
+      db
+        .prepare("SELECT substr(started_at, 1, 13) FROM sync_runs WHERE resource = 'warehouse' ORDER BY id")
+        .pluck()
+        .all();
+    expect(kept()).toHaveLength(14);
+    expect(await mirror.pruneRuns(clock.at)).toBe(8);
+    const whatStays = [
+      '2026-05-04T12', // the first rows
+      '2026-05-04T20', // the last of its day
+      '2026-05-05T20',
+      '2026-05-06T04', // a change
+      '2026-05-06T12', // not older than the bound
+      '2026-05-01T00', // still running
+    ];
+    expect(kept()).toEqual(whatStays);
+    expect(await mirror.pruneRuns(clock.at)).toBe(0);
+    expect(await mirror.pruneRuns(clock.at + 1)).toBe(0);
+    expect(kept()).toEqual(whatStays);
+  });
+
+  test('are looked at in slices, and again only where they came to be old since', async () => {
+    const { db, mirror, clock } = temporaryScene();
+    const add = (count: number) =>
+      db
+        .prepare(
+          `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ?)
+          INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state)
+          SELECT 'organization-1', 'members', 'schedule', 1, ?, ?, 'complete' FROM n`,
+        )
+        .run(count, new Date(clock.at).toISOString(), new Date(clock.at).toISOString());
+    add(1201);
+    clock.at += 24 * HOUR;
+    expect(await mirror.pruneRuns(clock.at)).toBe(1200);
+    add(3);
+    expect(await mirror.pruneRuns(clock.at + 25 * HOUR)).toBe(2);
+  });
 });
