@@ -106,7 +106,7 @@ export function flag(source: Source, name: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** UTC to the millisecond. Text without a zone is taken as UTC, so that the machine's own zone never counts. */
+/** UTC to the millisecond. Text without a zone is taken as UTC, so that the machine's own zone never counts, and a day alone as its midnight. */
 export function instant(source: Source, name: string): string | null {
   const value = source.members[name];
   return typeof value === 'string' ? instantOf(value) : null;
@@ -115,12 +115,13 @@ export function instant(source: Source, name: string): string | null {
 /** The registry's usual form; up to the 28th every month has the day. */
 const ALREADY = /^\d{4}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?$/i;
+const INSTANT =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?)?$/i;
 
 /** Written anew before it is parsed: `Date.parse` makes something of almost any text. */
 export function instantOf(value: string): string | null {
   if (ALREADY.test(value)) return value;
-  const [, date = '', time = '', , hours, minutes = '00'] = INSTANT.exec(value) ?? [];
+  const [, date = '', time = '00:00', , hours, minutes = '00'] = INSTANT.exec(value) ?? [];
   const atMs = Date.parse(`${date}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
   if (!isDay(date) || Number.isNaN(atMs)) return null;
   const utc = new Date(atMs).toISOString();
