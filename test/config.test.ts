@@ -293,7 +293,7 @@ test.each([
   expect(await wrongNames({ [name]: value })).toEqual([name]);
 });
 
-test.each(['*/15 * * * *', '0 3 * * 1-5', '*/10 * * * * *', '@hourly'])(
+test.each(['*/15 * * * *', '0 3 * * 1-5', '*/10 * * * * *', '0 0 29 2 *', '@hourly'])(
   'the schedule %s is taken',
   async SYNC_SCHEDULE => {
     expect(await refusal({ SYNC_SCHEDULE })).toBeNull();

@@ -157,7 +157,7 @@ function isSchedule(value: string): boolean {
   const fields = value.trim().split(/\s+/).length;
   if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fields < 5 || fields > 6)) return false;
   try {
-    return new Cron(value, { paused: true, timezone: 'UTC' }).nextRun(new Date(0)) !== null;
+    return new Cron(value, { paused: true, utcOffset: 0 }).nextRun(new Date(0)) !== null;
   } catch {
     return false;
   }

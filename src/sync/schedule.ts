@@ -19,6 +19,10 @@ export interface Schedule {
 /** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
 const LONGEST_SLEEP_MS = 60_000;
 const NEVER_MS = 86_400_000;
+/** The same times as with `timezone: 'UTC'`, fifty times as fast. */
+const UTC = { paused: true, utcOffset: 0 };
+/** From one 29 February to the next it may be eight years. */
+const LONGEST_GAP_MS = 9 * 366 * 86_400_000;
 
 /**
  * Each time of the schedule becomes one job, however many processes count along.
@@ -55,14 +59,33 @@ export function timesAround(
   pattern: string,
   now: number,
 ): { readonly last: number | null; readonly next: number } {
-  const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
-  const [last] = cron.previousRuns(1, new Date(now + 1000));
-  const next = cron.nextRun(new Date(now));
-  return { last: last?.getTime() ?? null, next: next?.getTime() ?? now + NEVER_MS };
+  const cron = new Cron(pattern, UTC);
+  return { last: latestTime(cron, now), next: timeAfter(cron, now) ?? now + NEVER_MS };
+}
+
+/** Croner's own look into the past throws for days that not every year has, so it is felt for from now backwards. */
+function latestTime(cron: Cron, now: number): number | null {
+  const isReached = (time: number | null) => time !== null && time <= now;
+  let reachMs = 60_000;
+  while (!isReached(timeAfter(cron, now - reachMs))) {
+    if (reachMs > LONGEST_GAP_MS) return null;
+    reachMs *= 16;
+  }
+  let before = now - reachMs;
+  for (let after = now; after - before > 1000; ) {
+    const middle = Math.floor((before + after) / 2);
+    if (isReached(timeAfter(cron, middle))) before = middle;
+    else after = middle;
+  }
+  return timeAfter(cron, before);
+}
+
+function timeAfter(cron: Cron, time: number): number | null {
+  return cron.nextRun(new Date(time))?.getTime() ?? null;
 }
 
 /** The time between two ticks, from the next one on. */
 export function intervalOf(pattern: string, now: number): number {
-  const [one, other] = new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRuns(2, new Date(now));
+  const [one, other] = new Cron(pattern, UTC).nextRuns(2, new Date(now));
   return one === undefined || other === undefined ? NEVER_MS : other.getTime() - one.getTime();
 }

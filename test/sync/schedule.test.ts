@@ -1,3 +1,4 @@
+import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule.js';
@@ -6,6 +7,7 @@ import { NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 test('times are reckoned in UTC, and a time that is now counts as reached', () => {
   const at = (ms: number) => {
@@ -16,6 +18,26 @@ test('times are reckoned in UTC, and a time that is now counts as reached', () =
   expect(at(0)).toEqual([0, 15]);
   expect(at(14 * MINUTE_MS)).toEqual([0, 15]);
   expect(intervalOf(QUARTER, NOON)).toBe(15 * MINUTE_MS);
+});
+
+test.each([
+  '0 0 29 2 *',
+  '0 0 29 2 MON#5',
+  '0 0 31 * *',
+  '30 4 1 1 *',
+  '0 22 * * 1-5',
+  '*/15 * * * *',
+  '*/7 * * * * *',
+])('%s has a last and a next time at any moment, and none between them', pattern => {
+  const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
+  for (let step = 0; step < 40; step += 1) {
+    const now = NOON + step * 53.7 * DAY_MS + step * 1234;
+    const { last, next } = timesAround(pattern, now);
+    expect(last).toBeLessThanOrEqual(now);
+    expect(next).toBeGreaterThan(now);
+    expect(cron.nextRun(new Date(last ?? 0))?.getTime()).toBe(next);
+    expect(cron.nextRun(new Date((last ?? 0) - 1))?.getTime()).toBe(last);
+  }
 });
 
 test('a tick is one job, however many workers ask for it and however late', () => {
