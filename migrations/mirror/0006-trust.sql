@@ -41,7 +41,7 @@ CREATE TABLE resource_states (
   doubted BLOB, -- the versions that it lacked, a packed set
   drift INTEGER NOT NULL DEFAULT 0, -- changes so far that no delivery had announced
   drift_at TEXT, -- start of the read that found the latest of them
-  duration_ms INTEGER, -- how long the last complete read took
+  duration_ms INTEGER, -- how long the last complete read took, without the time in which it waited for answers that never came
   stamp_at TEXT, -- the latest instant given to a row of it; the next one is later, whatever the clock says
   read_claim INTEGER, -- claim of the newest read that has written
   read_at TEXT, -- start of that read

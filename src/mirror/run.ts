@@ -12,6 +12,8 @@ const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 export interface Traffic {
   readonly requests: number;
   readonly bytes: number;
+  /** How long it waited for answers that never came: that is not how long the read takes. */
+  readonly lostMs?: number;
   /** Absent where none came. */
   readonly answer?: Answer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
@@ -179,7 +181,7 @@ export class Run {
       open_run: ending.isInterrupted && this.#isOpen ? runId : null,
       drift,
       drift_at: drift > 0 ? startedAt : null,
-      duration_ms: isWhole ? Math.max(0, now - this.#request.startedAt) : null,
+      duration_ms: isWhole ? Math.max(0, now - this.#request.startedAt - (ending.lostMs ?? 0)) : null,
       stamp_at: this.dates.latest,
       read_claim: this.#request.claim,
       read_at: startedAt,

@@ -29,7 +29,7 @@ export async function fetchCertificates(context: Context, run: Run): Promise<str
   context.mirror.raiseFence({ organizationId, lane: 'certificates', claim });
   await context.certificates.enter();
   const walk = context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
-  const { options, traffic } = observe(run.signal);
+  const { options, traffic } = observe(run.signal, now);
   const fetcher = createFetcher({
     walk,
     organization: client.organization(installationId, organizationId),

@@ -1,15 +1,17 @@
 import type { CallRecord } from '../registry/calls.js';
 import type { ReadOptions } from '../registry/reading.js';
+import { type Attempt, lostMs } from './lost-time.js';
 
 /** Counts what one read costs. */
 export interface Observed {
   readonly options: Required<Pick<ReadOptions, 'signal' | 'onCall'>>;
-  readonly traffic: () => { readonly requests: number; readonly bytes: number };
+  readonly traffic: () => { readonly requests: number; readonly bytes: number; readonly lostMs: number };
   /** Of the latest answer; null where none came. */
   readonly status: () => number | null;
 }
 
-export function observe(signal: AbortSignal): Observed {
+export function observe(signal: AbortSignal, now: () => number): Observed {
+  const attempts: Attempt[] = [];
   let requests = 0;
   let bytes = 0;
   let status: number | null = null;
@@ -17,6 +19,11 @@ export function observe(signal: AbortSignal): Observed {
     requests += 1;
     bytes += call.bytes;
     status = call.status ?? status;
+    attempts.push({ from: now() - call.ms, to: now(), code: call.code });
   };
-  return { options: { signal, onCall }, traffic: () => ({ requests, bytes }), status: () => status };
+  return {
+    options: { signal, onCall },
+    traffic: () => ({ requests, bytes, lostMs: lostMs(attempts) }),
+    status: () => status,
+  };
 }

@@ -12,7 +12,7 @@ const AT_ONCE = 4;
 export async function readProjects(context: StepContext): Promise<void> {
   const { mirror, task, trigger, now, signal } = context;
   const startedAt = now();
-  const { options, traffic } = observe(signal);
+  const { options, traffic } = observe(signal, now);
   const walk = mirror.beginProjects({ ...task, trigger, startedAt, announced: false });
   const due = walk.due(context.full || trigger === 'schedule' ? startedAt : 0);
 

@@ -40,7 +40,7 @@ async function readOnce<R extends ListResource>(
   pass: Pass<Items[R]>,
 ): Promise<Outcome> {
   const { mirror, task, trigger, now, signal } = context;
-  const { options, traffic, status } = observe(signal);
+  const { options, traffic, status } = observe(signal, now);
   const startedAt = now();
   const read = mirror.beginRead({
     organizationId: task.organizationId,
