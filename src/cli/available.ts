@@ -85,7 +85,7 @@ function demandKnown({ warehouses }: Available): void {
 }
 
 async function write(io: Io, { rows, leftOut }: Available, options: AvailableOptions): Promise<void> {
-  if (options.json) return await writeValue(io, { rows, left_out: leftOut.map(toJson) });
+  if (options.json) return await writeValue(io, { rows, leftOut });
   if (options.csv) {
     await writeRows(io, 'csv', COLUMNS, rows);
     for (const each of leftOut) say(io, `Left out: ${describe(each)}`);
@@ -97,16 +97,6 @@ async function write(io: Io, { rows, leftOut }: Available, options: AvailableOpt
   await emit(io, `\nNot for sale now (see last_known_credits):\n\n`);
   for (const each of leftOut) await emit(io, `  ${describe(each)}\n`);
   return undefined;
-}
-
-function toJson({ organizationId, organizationName, completeAt, ageSeconds, ...rest }: LeftOut) {
-  return {
-    organization_id: organizationId,
-    organization_name: organizationName,
-    complete_at: completeAt,
-    age_seconds: ageSeconds,
-    ...rest,
-  };
 }
 
 function describe({

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { cleanText, escapeJson } from './clean.js';
 import { colours, emit, type Io } from './io.js';
+import { withSnakeKeys } from './snake-case.js';
 
 export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
 export type Row = Readonly<Record<string, Cell>>;
@@ -22,7 +23,7 @@ export async function writeRows(
 }
 
 export async function writeValue(io: Io, value: unknown): Promise<void> {
-  await emit(io, `${jsonText(value, 2)}\n`);
+  await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
 }
 
 async function writeJson(io: Io, rows: Iterable<Row> | AsyncIterable<Row>): Promise<number> {

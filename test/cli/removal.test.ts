@@ -60,8 +60,8 @@ describe('forget', () => {
     );
     expect(exitCode).toBe(0);
     const forgotten = JSON.parse(stdout);
-    expect(forgotten).toMatchObject({ signedTexts: signed.length, vacuumed: true });
-    expect(forgotten.memberRows).toBeGreaterThan(0);
+    expect(forgotten).toMatchObject({ signed_texts: signed.length, vacuumed: true });
+    expect(forgotten.member_rows).toBeGreaterThan(0);
     expect(stderr).toContain('Backups and snapshots are not touched');
     expect(demo.query(`SELECT 1 FROM members_history WHERE document LIKE '${about}'`)).toEqual([]);
     for (const row of inboxRows('SELECT signed_data FROM signed_texts')) {
@@ -83,7 +83,7 @@ describe('forget', () => {
     );
     db.close();
     const { stdout } = await run('forget', '--person', email, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ memberRows: 0, signedTexts: 1, deliveries: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ member_rows: 0, signed_texts: 1, deliveries: 1 });
     const shown = await run('deliveries', 'show', String(row?.['id']));
     expect(shown.exitCode).toBe(0);
     expect(shown.stderr).toContain('a person was forgotten');
@@ -137,7 +137,11 @@ describe('purge', () => {
       '--json',
     );
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ organizationId: id(), name, certificateFiles: files.length });
+    expect(JSON.parse(stdout)).toMatchObject({
+      organization_id: id(),
+      name,
+      certificate_files: files.length,
+    });
     expect(stderr).toContain(`Removed all that was mirrored for ${name}`);
     for (const table of [
       'retirements_history',

@@ -137,13 +137,13 @@ test('organizations are created, listed, and claimed once', async () => {
     user: { email: 'eve@quay.example' },
     organization: { fullName: 'Quay', type: 'other' },
   });
-  expect(await json('organizations', 'claim', 'Quay')).toMatchObject({ fullName: 'Quay' });
+  expect(await json('organizations', 'claim', 'Quay')).toMatchObject({ full_name: 'Quay' });
 });
 
 test('projects issue credits, which are deposited, withdrawn and retired', async () => {
   const owner = createOrganization(sandbox);
   expect(await json('projects', 'create', '--name', 'Peat bog', '--public', 'no')).toMatchObject({
-    isPublic: false,
+    is_public: false,
   });
   const { stdout } = await run(
     'projects',
@@ -157,7 +157,7 @@ test('projects issue credits, which are deposited, withdrawn and retired', async
   expect(stdout).toMatch(/isPublic +true/);
   expect((await run('projects', 'list')).stdout).toContain('Wet.');
   const issue = ['credits', 'issue', '--organization', owner.fullName, '--project', 'Peat bog'];
-  const { creditId } = await json(...issue, '--amount', '100.5');
+  const { credit_id: creditId } = await json(...issue, '--amount', '100.5');
   const move = ['--organization', owner.id, '--credit-id', creditId, '--amount'];
   expect(await json('credits', 'deposit', ...move, '50')).toMatchObject({ place: 'warehouse', amount: 50 });
   expect(await json('credits', 'withdraw', ...move, '0.5')).toMatchObject({
@@ -167,7 +167,7 @@ test('projects issue credits, which are deposited, withdrawn and retired', async
   const { id } = await json('credits', 'retire-off-platform', ...move, '1');
   expect(
     await json('credits', 'claim-retirement', id, '--beneficiary', 'Ada', '--reason', 'Testing'),
-  ).toMatchObject({ isClaimed: true, beneficiary: 'Ada' });
+  ).toMatchObject({ is_claimed: true, beneficiary: 'Ada' });
   await expectFault(3, 'holds less', 'credits', 'deposit', ...move, '1000');
   await expectFault(2, 'expected a number', 'credits', 'deposit', ...move, 'many');
   await expectFault(2, 'amount must be', 'credits', 'withdraw', ...move, '0');
@@ -190,7 +190,7 @@ test('an installation lives its life by the name of its organization', async () 
   const app = registerApp(sandbox);
   const { id, fullName } = createOrganization(sandbox);
   const made = await json('installations', 'install', '--app', app.name, '--organization', fullName);
-  expect(made).toMatchObject({ appId: app.id, organization: { id } });
+  expect(made).toMatchObject({ app_id: app.id, organization: { id } });
   expect(await run('installations', 'suspend', fullName)).toMatchObject({ exitCode: 0 });
   const states = async () =>
     (await json('installations', 'list')).find((each: { id: string }) => each.id === made.id).state;
@@ -218,7 +218,7 @@ test('an installation is of the app in the settings where none is named', async 
       env,
     },
   );
-  expect(JSON.parse(stdout)).toMatchObject({ appId: app.id });
+  expect(JSON.parse(stdout)).toMatchObject({ app_id: app.id });
   await expectFault(
     2,
     "'--app <name>' not specified",
@@ -252,7 +252,9 @@ test('calls are listed by app and installation', async () => {
   await fetch(`${sandbox.url}/organizations/${organization.id}`, {
     headers: { authorization: `Bearer ${token}`, 'x-registry-api-version': '2023-06-16' },
   });
-  expect(await json('calls', 'list', '--app', app.name)).toMatchObject([{ installationId, status: 200 }]);
+  expect(await json('calls', 'list', '--app', app.name)).toMatchObject([
+    { installation_id: installationId, status: 200 },
+  ]);
   expect(await json('calls', 'list', '--installation', organization.fullName)).toHaveLength(1);
   await expectFault(2, 'limit must be', 'calls', 'list', '--limit', '0');
 });
@@ -268,7 +270,7 @@ test('the clock is moved, set, stopped and let run', async () => {
   expect((await run('clock', 'freeze')).stdout).toMatch(/isFrozen +true/);
   expect(await now()).toBe(await now());
   expect((await run('status')).stdout).toContain('2026-12-31T23:59:0');
-  expect(await json('clock', 'run')).toMatchObject({ isFrozen: false });
+  expect(await json('clock', 'run')).toMatchObject({ is_frozen: false });
   await expectFault(2, 'expected a time such as', 'clock', 'move', 'ten');
   await expectFault(2, 'at must be an instant', 'clock', 'set', 'tomorrow');
 });
@@ -280,7 +282,7 @@ test('webhooks are held, shown, released, sent again and lost', async () => {
   });
   expect(await json('webhooks', 'change', '--hold', 'yes', '--timeout', '2s')).toMatchObject({
     hold: true,
-    timeoutMs: 2000,
+    timeout_ms: 2000,
   });
   for (let count = 0; count < 3; count += 1) installApp(sandbox, { app });
   const [third, second, first] = await json('deliveries', 'list', '--limit', '3');
@@ -290,7 +292,7 @@ test('webhooks are held, shown, released, sent again and lost', async () => {
   expect((await run('deliveries', 'release', String(third.id), String(second.id))).stderr).toBe('Done.\n');
   await sandbox.registry.deliveries.settled();
   expect((await run('deliveries', 'list')).stdout).toContain('fetch failed');
-  expect(await json('deliveries', 'resend', String(first.id))).toMatchObject({ copyOf: first.id });
+  expect(await json('deliveries', 'resend', String(first.id))).toMatchObject({ copy_of: first.id });
   await expectFault(3, 'is not held', 'deliveries', 'drop', String(first.id));
   await expectFault(6, 'Delivery not found', 'deliveries', 'show', '99999');
   await expectFault(2, 'duplicate must be', 'webhooks', 'change', '--duplicate', '-1');
