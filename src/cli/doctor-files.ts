@@ -127,11 +127,11 @@ function describeDeliveries(
   };
 }
 
-/** A worker enters a job at each time of its schedule. */
-function describeWorker({ newestTickAt, scheduleSeconds }: Health, now: number): Finding {
-  const age = newestTickAt === null ? null : (now - Date.parse(newestTickAt)) / 1000;
-  const found = age === null ? 'none has ever kept the schedule' : `the schedule was kept ${ago(age)} ago`;
-  if (age !== null && age <= 2 * scheduleSeconds) return ok('worker', found);
+function describeWorker({ worker: { state, seenAt } }: Health, now: number): Finding {
+  const since = seenAt === null ? '' : `${ago((now - Date.parse(seenAt)) / 1000)} ago`;
+  if (state === 'alive') return ok('worker', `its last sign of life came ${since}`);
+  const found =
+    state === 'gone' ? `the last sign of life came ${since}` : 'none has ever given a sign of life';
   return { check: 'worker', state: 'fail', found, todo: 'Start "carbon-mirror work" (or "up").' };
 }
 
@@ -146,11 +146,15 @@ function describeJobs({ buried, parked }: Health): Finding {
   return parked > 0 ? { check: 'jobs', state: 'warn', found, todo } : ok('jobs', found);
 }
 
+/** What is behind was announced, and nobody has looked: that is a fault of ours. */
 function describeFreshness({ troubled }: Health): Finding {
-  const [first] = troubled;
+  const behind = troubled.filter(({ state }) => state === 'behind');
+  const [first] = behind.length > 0 ? behind : troubled;
   if (first === undefined) return ok('freshness', 'every resource that may be read is current');
-  const found = `${troubled.length} resources are not current, such as ${first.name}, ${first.resource}: ${first.state}`;
-  return { check: 'freshness', state: 'warn', found, todo: 'See "carbon-mirror status" for the reasons.' };
+  const count = behind.length > 0 ? `${behind.length} behind` : `${troubled.length} not current`;
+  const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${first.state}`;
+  const state = behind.length > 0 ? 'fail' : 'warn';
+  return { check: 'freshness', state, found, todo: 'See "carbon-mirror status" for the reasons.' };
 }
 
 function describeDrift({ drift }: Health): Finding[] {

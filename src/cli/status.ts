@@ -3,7 +3,7 @@ import type { OrganizationStatus, ResourceStatus, Status } from '../query/status
 import { examples } from './command.js';
 import { emit, type Io } from './io.js';
 import { type Row, writeRows, writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, type Place } from './place.js';
 import { ago } from './words.js';
 
 const COLUMNS = [
@@ -25,10 +25,13 @@ export function define(program: Command, io: Io): void {
     .action(async (options: { json?: boolean }) => {
       const { openReader } = await import('../query/open.js');
       const { readStatus } = await import('../query/status.js');
-      const db = openReader(findPlace(io));
-      const status = readStatus(db);
+      const place = findPlace(io);
+      const db = openReader(place);
+      const status = readStatus(db, io.now());
       db.close();
-      if (options.json) return await writeValue(io, status);
+      const mirror = { demo: place.demo, folder: place.folder };
+      if (options.json) return await writeValue(io, { mirror, ...status });
+      await emit(io, `${firstLine(place, status, io.now())}\n\n`);
       await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
       await emit(io, `\n${summary(status, io.now()).join('\n')}\n`);
       return undefined;
@@ -84,12 +87,43 @@ function worst(resources: readonly ResourceStatus[]): string {
   return resources.length === 0 ? 'never_read' : found;
 }
 
+/** Which mirror this is, and whether anything is stuck. */
+function firstLine({ demo, folder }: Place, status: Status, now: number): string {
+  const registry = status.registry === null ? '' : ` of ${status.registry}`;
+  const delivery = status.oldestDueDeliveryAt;
+  return [
+    `${demo ? 'The demo' : 'The mirror'} in ${folder}${registry}.`,
+    WORKER[status.worker.state](ago(secondsSince(status.worker.seenAt, now))),
+    delivery === null
+      ? 'No delivery is due.'
+      : `The oldest due delivery waits for ${ago(secondsSince(delivery, now))}.`,
+    describeRefused(status),
+  ].join(' ');
+}
+
+const WORKER: Readonly<Record<Status['worker']['state'], (since: string) => string>> = {
+  alive: () => 'A worker lives.',
+  gone: since => `NO WORKER LIVES: the last was seen ${since} ago.`,
+  never_seen: () => 'No worker has ever watched.',
+};
+
+function describeRefused({ refused }: Status): string {
+  const posts = refused.reduce((sum, each) => sum + each.posts, 0);
+  if (posts === 0) return 'No post was refused since yesterday.';
+  const reasons = [...new Set(refused.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
+  return `${posts} ${posts === 1 ? 'post was' : 'posts were'} refused since yesterday: ${reasons}.`;
+}
+
+function secondsSince(at: string | null, now: number): number {
+  return at === null ? 0 : (now - Date.parse(at)) / 1000;
+}
+
 function summary(status: Status, now: number): string[] {
-  const since = (at: string | null) => (at === null ? 'never' : `${ago((now - Date.parse(at)) / 1000)} ago`);
-  const { ready = 0, claimed = 0, parked = 0, buried = 0 } = status.jobs;
+  const since = (at: string | null) => (at === null ? 'never' : `${ago(secondsSince(at, now))} ago`);
+  const { due, claimed, parked, buried } = status.jobs;
   const lines = [
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
-    `Jobs: ${claimed} at work, ${ready} waiting, ${parked} parked, ${buried} buried.`,
+    `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');

@@ -1,15 +1,15 @@
 import type { Sqlite } from '../database/open.js';
+import { type Life, readLife } from './signs.js';
 
 export interface Health {
   readonly origin: { readonly baseUrl: string; readonly appId: string } | null;
-  readonly scheduleSeconds: number;
   readonly newestDeliveryAt: string | null;
-  readonly newestTickAt: string | null;
+  readonly worker: Life;
   readonly setAside: number;
   readonly buried: number;
   readonly parked: number;
   readonly activeInstallations: number;
-  /** Resources that are late, partial, doubtful or failing, with their organization. */
+  /** Resources that are behind, late, partial, doubtful or failing, with their organization. */
   readonly troubled: readonly { readonly name: string; readonly resource: string; readonly state: string }[];
   readonly drift: number;
 }
@@ -18,8 +18,8 @@ const DAY_MS = 86_400_000;
 
 export function readHealth(db: Sqlite, now: number): Health {
   const origin = db
-    .prepare<[], { baseUrl: string; appId: string; seconds: number }>(
-      'SELECT base_url AS baseUrl, app_id AS appId, schedule_seconds AS seconds FROM origin',
+    .prepare<[], { baseUrl: string; appId: string }>(
+      'SELECT base_url AS baseUrl, app_id AS appId FROM origin',
     )
     .get();
   const number = (sql: string, ...values: string[]): number =>
@@ -30,12 +30,9 @@ export function readHealth(db: Sqlite, now: number): Health {
   const instant = (sql: string): string | null => db.prepare<[], string | null>(sql).pluck().get() ?? null;
   const yesterday = new Date(now - DAY_MS).toISOString();
   return {
-    origin: origin === undefined ? null : { baseUrl: origin.baseUrl, appId: origin.appId },
-    scheduleSeconds: origin?.seconds ?? 900,
+    origin: origin ?? null,
     newestDeliveryAt: instant('SELECT max(received_at) FROM inbox.deliveries'),
-    newestTickAt: instant(
-      "SELECT max(created_at) FROM inbox.jobs WHERE dedupe_key >= 'tick:' AND dedupe_key < 'tick;'",
-    ),
+    worker: readLife(db, 'work', now),
     setAside: number(
       "SELECT count(*) FROM inbox.deliveries WHERE received_at >= ? AND verdict = 'set_aside'",
       yesterday,
@@ -47,7 +44,7 @@ export function readHealth(db: Sqlite, now: number): Health {
       .prepare<[], { name: string; resource: string; state: string }>(
         `SELECT coalesce(o.full_name, f.organization_id) AS name, f.resource, f.state
         FROM freshness AS f LEFT JOIN organizations AS o ON o.id = f.organization_id
-        WHERE f.state IN ('late', 'partial', 'doubtful', 'failing') ORDER BY name, f.resource`,
+        WHERE f.state IN ('behind', 'late', 'partial', 'doubtful', 'failing') ORDER BY name, f.resource`,
       )
       .all(),
     drift: number(

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -112,6 +114,39 @@ describe('doctor', () => {
     expect(exitCode).toBe(3);
     expect(of('databases')).toMatchObject([
       { state: 'fail', todo: expect.stringContaining('carbon-mirror up') },
+    ]);
+  });
+
+  test('a worker without a sign of life for a minute fails, exit 3, and one that lives does not', async () => {
+    expect((await findings()).of('worker')).toMatchObject([{ state: 'ok' }]);
+    const { exitCode, of } = await findings(demo.env, () => Date.now() + 5 * 60_000);
+    expect(exitCode).toBe(3);
+    expect(of('worker')).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringContaining('the last sign of life came'),
+        todo: expect.any(String),
+      },
+    ]);
+  });
+
+  test('something that was announced and that nobody has read fails, exit 3', async () => {
+    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 5000 });
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const [id = ''] = demo.organizationIds;
+    db.prepare(
+      "UPDATE resource_states SET complete_at = ? WHERE organization_id = ? AND resource = 'addresses'",
+    ).run(minutesAgo(10), id);
+    db.prepare("INSERT INTO announcements VALUES (?, 'addresses', ?)").run(id, minutesAgo(5));
+    const { exitCode, of } = await findings();
+    db.prepare("DELETE FROM announcements WHERE organization_id = ? AND resource = 'addresses'").run(id);
+    db.close();
+    expect(exitCode).toBe(3);
+    expect(of('freshness')).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringMatching(/^resources: 1 behind, such as .*, addresses: behind$/),
+      },
     ]);
   });
 });

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { createSignOfLife } from '../../src/inbox/signs.js';
+import { runCommand } from '../support/command.js';
+import { type Installed, startInstalled } from '../support/installed.js';
+
+const MINUTE = 60_000;
+
+async function status({ program }: Installed) {
+  const env = { DATA_DIR: program.folder };
+  const text = await runCommand(['status'], { env });
+  expect(text).toMatchObject({ exitCode: 0, stderr: '' });
+  const json = await runCommand(['status', '--json'], { env });
+  return { first: text.stdout.split('\n')[0] ?? '', text: text.stdout, json: JSON.parse(json.stdout) };
+}
+
+/** As if a worker had given its last sign so long ago. */
+function sign({ program }: Installed, msAgo: number): void {
+  const at = Date.now() - msAgo;
+  createSignOfLife(program.inboxDb)({ role: 'work', host: 'here', pid: 1, startedAt: at }, at);
+}
+
+test('status begins with which mirror it is, whether a worker lives, what is due and what was refused', async () => {
+  const installed = await startInstalled();
+  const { program, retire } = installed;
+  expect((await status(installed)).first).toBe(
+    `The mirror in ${program.folder}. No worker has ever watched. No delivery is due. No post was refused since yesterday.`,
+  );
+  sign(installed, 5 * MINUTE);
+  await program.worker().stop();
+  retire(1);
+  await program.registry.deliveries.settled();
+  const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
+  program.inboxDb
+    .prepare("UPDATE jobs SET run_at = ? WHERE state = 'ready' AND trigger = 'delivery'")
+    .run(waiting);
+  program.inboxDb
+    .prepare(
+      'INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
+    )
+    .run(new Date().toISOString().slice(0, 16), 'signature_not_valid', 'registry', new Date().toISOString());
+  const { first, json } = await status(installed);
+  expect(first).toContain('NO WORKER LIVES: the last was seen 5 min ago.');
+  expect(first).toContain('The oldest due delivery waits for 3 min.');
+  expect(first).toContain('3 posts were refused since yesterday: signature not valid.');
+  expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
+  sign(installed, 0);
+  expect((await status(installed)).first).toContain('A worker lives.');
+});
+
+test('a sign of life from the future is none: the clock was put right', async () => {
+  const installed = await startInstalled();
+  sign(installed, -60 * MINUTE);
+  expect((await status(installed)).first).toContain('No worker has ever watched.');
+  sign(installed, 2 * MINUTE);
+  expect((await status(installed)).first).toContain('NO WORKER LIVES: the last was seen 2 min ago.');
+});
+
+test('status counts the jobs that are due, not those that are planned', async () => {
+  const installed = await startInstalled();
+  const { inbox } = installed.program;
+  await installed.program.worker().stop();
+  for (const id of ['one', 'two', 'three']) {
+    const runAt = Date.now() + (id === 'one' ? 0 : 60 * MINUTE);
+    inbox.enqueue({ ...installationJob(id, null, 'schedule'), runAt }, Date.now());
+  }
+  const { text, json } = await status(installed);
+  expect(text).toContain('Jobs: 0 at work, 1 due, 0 parked, 0 buried.');
+  expect(json.jobs).toMatchObject({ due: 1, planned: 2 });
+});
+
+test('a retirement that nobody has claimed is called unclaimed, one whose certificate is missing unavailable', async () => {
+  const installed = await startInstalled();
+  const { program, organizationId, creditId, retire } = installed;
+  retire(1);
+  program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
+  program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
+  await program.reconcile();
+  const counts = async () => (await status(installed)).json.organizations[0].certificates;
+  expect(await counts()).toEqual({ stored: 1, unclaimed: 1 });
+  program.mirrorDb.exec(
+    "UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL",
+  );
+  expect(await counts()).toEqual({ unavailable: 1, unclaimed: 1 });
+  expect((await status(installed)).text).toMatch(/1 unavailable, 1 unclaimed/);
+});
