@@ -16,7 +16,7 @@ export interface ServeOptions {
   /** What else must hold for it to be ready. */
   readonly ready?: Readonly<Record<string, Check>>;
   /** Sets what is looked up rather than counted, each time the metrics are asked for. */
-  readonly gauges?: () => void;
+  readonly gauges?: () => void | Promise<void>;
 }
 
 /** Below this a database could fill the disk between two looks. */
@@ -54,10 +54,10 @@ function describe({
     },
     metrics: {
       contentType: metrics.contentType,
-      text: () => {
+      text: async () => {
         for (const file of files)
           metrics.walBytes(file.endsWith('inbox.db') ? 'inbox' : 'mirror', walBytes(file));
-        gauges?.();
+        await gauges?.();
         return metrics.text();
       },
     },

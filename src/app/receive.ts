@@ -57,9 +57,10 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
         worker: createNeighbourCheck({
           startedAt: me.startedAt,
           now,
-          workerEverSeen: () => thread.signOfLife(me),
+          workerEverSeen: async () => (await thread.signOfLife(me)).workerEverSeen,
         }),
       },
+      gauges: async () => metrics.pulse(await thread.signOfLife(me), now()),
     });
     closing.add(async () => operations?.close());
 

@@ -9,7 +9,7 @@ import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
 import { createStanding } from '../mirror/standing.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
-import { readCertificateCounts } from '../query/status.js';
+import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { ReadEnd } from '../sync/context.js';
 import { createSync } from '../sync/sync.js';
@@ -84,6 +84,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       gauges: () => {
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
+        metrics.pulse(inbox.readPulse(now()), now());
+        metrics.reads(readAges(mirrorDb));
         metrics.certificates(readCertificateCounts(mirrorDb));
       },
     });

@@ -6,7 +6,7 @@ import { createEnqueue, type NewJob } from './enqueue.js';
 import { createPrune, type Pruned } from './prune.js';
 import { createReports, type Reports } from './reports.js';
 import { createSettlements, type Settlements } from './settle.js';
-import { createSignOfLife, type SignOfLife } from './signs.js';
+import { createPulse, createSignOfLife, type Pulse, type SignOfLife } from './signs.js';
 import { createWaiting, type Waiting } from './waiting.js';
 import { createWake, type Wake } from './wake.js';
 
@@ -19,6 +19,7 @@ export interface Inbox extends Claims, Settlements, Reports, Waiting, AnnouncedS
   /** Calls back soon after there may be something to do, whoever asked for it. Answers how to stop. */
   readonly watch: Wake['watch'];
   readonly signOfLife: SignOfLife;
+  readPulse(now: number): Pulse;
   /** Remove one batch of what is older than the retention; null when nothing was left to remove. */
   prune(now: number, retentionDays: number): Pruned | null;
 }
@@ -42,6 +43,7 @@ export function createInbox(db: Sqlite): Inbox {
     ),
     retryBuried: asking((id, now) => settlements.retryBuried(id, now)),
     signOfLife: createSignOfLife(db),
+    readPulse: createPulse(db),
     prune: createPrune(db),
     watch,
   };

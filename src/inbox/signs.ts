@@ -69,12 +69,33 @@ export function createSignOfLife(db: Sqlite): SignOfLife {
     });
 }
 
-/** Whether anybody has ever worked this inbox; claims tell of those before signs of life were kept. */
-export function createWorkerEverSeen(db: Sqlite): () => boolean {
-  const seen = db
-    .prepare<[], number>(
-      `SELECT EXISTS (SELECT 1 FROM processes WHERE role = 'work') OR (SELECT last > 0 FROM claims)`,
-    )
+/** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
+export interface Pulse {
+  /** Claims tell of those that worked it before signs of life were kept. */
+  readonly workerEverSeen: boolean;
+  /** The latest sign of life of each role; without those that gave none. */
+  readonly seenAt: Readonly<Partial<Record<ProcessRole, number>>>;
+  /** Since when the oldest job waits that may start; null where none does. */
+  readonly oldestDueAt: number | null;
+}
+
+export function createPulse(db: Sqlite): (now: number) => Pulse {
+  const worked = db.prepare<[], number>('SELECT last > 0 FROM claims').pluck();
+  const seen = db.prepare<[string], { role: ProcessRole; at: string }>(
+    'SELECT role, max(seen_at) AS at FROM processes WHERE seen_at <= ? GROUP BY role',
+  );
+  const due = db
+    .prepare<[string], string | null>("SELECT min(run_at) FROM jobs WHERE state = 'ready' AND run_at <= ?")
     .pluck();
-  return () => seen.get() === 1;
+  return now => {
+    const seenAt = Object.fromEntries(
+      seen.all(toInstant(now + SIGN_EVERY_MS)).map(({ role, at }) => [role, Date.parse(at)]),
+    );
+    const dueAt = due.get(toInstant(now)) ?? null;
+    return {
+      workerEverSeen: worked.get() === 1 || 'work' in seenAt,
+      seenAt,
+      oldestDueAt: dueAt === null ? null : Date.parse(dueAt),
+    };
+  };
 }

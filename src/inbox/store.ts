@@ -1,7 +1,7 @@
 import { openDatabase, type Sqlite, write } from '../database/open.js';
 import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
 import { createCountRefusals, type Refusal } from './refusals.js';
-import { createSignOfLife, createWorkerEverSeen, type SignOfLife } from './signs.js';
+import { createPulse, createSignOfLife, type Pulse, type SignOfLife } from './signs.js';
 import { describeFailure, type StoreFailure, type StoreResult, storeGroup } from './store-group.js';
 
 /** The little of an inbox.db that the receiver needs. */
@@ -13,8 +13,7 @@ export interface Store {
   /** Why the database takes no write at present; null when it does. */
   findObstacle(): StoreFailure | null;
   readonly signOfLife: SignOfLife;
-  /** Whether a worker has ever worked this inbox. */
-  workerEverSeen(): boolean;
+  readPulse(now: number): Pulse;
   close(): void;
 }
 
@@ -42,7 +41,7 @@ export function createStore(db: Sqlite): Omit<Store, 'close'> {
     countRefusals: refusals => attempt(() => countRefusals(refusals)),
     findObstacle: () => attempt(() => write(db, () => undefined)),
     signOfLife: createSignOfLife(db),
-    workerEverSeen: createWorkerEverSeen(db),
+    readPulse: createPulse(db),
   };
 }
 

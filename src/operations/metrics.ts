@@ -3,6 +3,17 @@ import { createLabel, within } from './label.js';
 
 const PREFIX = 'carbon_mirror_';
 
+export interface Pulse {
+  readonly seenAt: Readonly<Record<string, number>>;
+  readonly oldestDueAt: number | null;
+}
+
+export interface ReadAge {
+  readonly state: string;
+  readonly resources: number;
+  readonly ageSeconds: number | null;
+}
+
 /** What this program counts. Every label has few values, whatever the registry or a stranger sends. */
 export interface Metrics {
   delivery(verdict: string, event: string | null, secretIndex: number): void;
@@ -18,6 +29,9 @@ export interface Metrics {
   rows(resource: string, change: 'added' | 'changed' | 'removed', count: number): void;
   drift(resource: string, count: number): void;
   certificates(countByState: Readonly<Record<string, number>>): void;
+  /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
+  pulse(pulse: Pulse, now: number): void;
+  reads(ages: readonly ReadAge[]): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -72,6 +86,22 @@ export function createMetrics(events: readonly string[]): Metrics {
   const drift = counter('drift_rows_total', 'Changes that no delivery announced', 'resource');
   const certificates = gauge('certificates', 'Certificates by state', 'state');
 
+  const signs = gauge(
+    'last_sign_of_life_timestamp_seconds',
+    'When a process of the role last gave a sign of life',
+    'role',
+  );
+  const oldestDue = gauge(
+    'oldest_due_job_seconds',
+    'How long the oldest job waits that may start; 0 where none',
+  );
+  const resources = gauge('resources', 'Resources of all organizations by freshness', 'state');
+  const oldestRead = gauge(
+    'oldest_read_seconds',
+    'Age of the oldest last complete read among the resources of a freshness; 0 where none',
+    'state',
+  );
+
   const route = createLabel();
   const resource = createLabel();
   const verdict = createLabel();
@@ -98,6 +128,16 @@ export function createMetrics(events: readonly string[]): Metrics {
       syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
     rows: (name, change, count) => rows.inc({ resource: resource(name), change }, count),
     drift: (name, count) => drift.inc({ resource: resource(name) }, count),
+    pulse: ({ seenAt, oldestDueAt }, now) => {
+      for (const [role, at] of Object.entries(seenAt)) signs.set({ role }, at / 1000);
+      oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
+    },
+    reads: ages => {
+      for (const { state: of, resources: count, ageSeconds } of ages) {
+        resources.set({ state: state(of) }, count);
+        oldestRead.set({ state: state(of) }, Math.max(0, ageSeconds ?? 0));
+      }
+    },
     certificates: counts => setAll(certificates, counts, state),
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -1,3 +1,4 @@
+import { FRESHNESS_STATES } from '../database/mirror-tables.js';
 import type { Sqlite } from '../database/open.js';
 import { type RefusalSum, sumRefusals } from './inbox.js';
 import { type Life, readLife } from './signs.js';
@@ -145,4 +146,23 @@ export function readCertificateCounts(db: Sqlite): Record<string, number> {
     )
     .all();
   return Object.fromEntries(counts.map(({ state, certificates }) => [state, certificates]));
+}
+
+export interface ReadAge {
+  readonly state: string;
+  readonly resources: number;
+  /** Of the oldest last complete read; null where none was complete. */
+  readonly ageSeconds: number | null;
+}
+
+/** How many resources are in each state that there is, and how old the oldest read of them is. */
+export function readAges(db: Sqlite): ReadAge[] {
+  const found = db
+    .prepare<[], ReadAge>(
+      `SELECT state, count(*) AS resources, max(age_seconds) AS ageSeconds FROM freshness GROUP BY state`,
+    )
+    .all();
+  return FRESHNESS_STATES.map(
+    state => found.find(row => row.state === state) ?? { state, resources: 0, ageSeconds: null },
+  );
 }

@@ -29,7 +29,7 @@ function serve(port: MessagePort, { file, busyTimeoutMs, secrets, appId }: DoorT
   function sign({ self, now }: SignRequest): ThreadAnswer {
     try {
       inbox.signOfLife(self, now);
-      return { workerEverSeen: inbox.workerEverSeen() };
+      return { pulse: inbox.readPulse(now) };
     } catch (error) {
       return { obstacle: describeFailure(error).message };
     }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Refusal } from '../inbox/refusals.js';
-import type { LivingProcess } from '../inbox/signs.js';
+import type { LivingProcess, Pulse } from '../inbox/signs.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {
@@ -11,8 +11,8 @@ export interface DoorThread {
   countRefusals(refusals: readonly Refusal[]): Promise<void>;
   /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
   checkWritable(): Promise<void>;
-  /** Says that the receiver lives; answers whether a worker has ever worked this inbox. */
-  signOfLife(self: LivingProcess): Promise<boolean>;
+  /** Says that the receiver lives, and answers who else does. */
+  signOfLife(self: LivingProcess): Promise<Pulse>;
   close(): Promise<void>;
 }
 
@@ -55,10 +55,7 @@ export type ThreadRequest =
   | { readonly kind: 'refusals'; readonly refusals: readonly Refusal[] }
   | { readonly kind: 'check' }
   | { readonly kind: 'close' };
-export type ThreadAnswer =
-  | readonly Outcome[]
-  | { readonly obstacle: string }
-  | { readonly workerEverSeen: boolean };
+export type ThreadAnswer = readonly Outcome[] | { readonly obstacle: string } | { readonly pulse: Pulse };
 
 interface Pending {
   readonly resolve: (answer: ThreadAnswer) => void;
@@ -117,8 +114,8 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
     checkWritable: () => demand({ kind: 'check' }),
     signOfLife: async self => {
       const answer = await ask({ kind: 'sign', self, now: now() });
-      if ('obstacle' in answer) throw new Error(answer.obstacle);
-      return 'workerEverSeen' in answer && answer.workerEverSeen;
+      if ('pulse' in answer) return answer.pulse;
+      throw new Error('obstacle' in answer ? answer.obstacle : 'expected a pulse, got none');
     },
     close: async () => {
       if (!closing) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { createSignOfLife, createWorkerEverSeen, type LivingProcess } from '../../src/inbox/signs.js';
+import { createPulse, createSignOfLife, type LivingProcess } from '../../src/inbox/signs.js';
 import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
 
 const HOUR = 3_600_000;
@@ -51,7 +51,7 @@ test('processes of an hour ago are removed, but for the last of each role', () =
 
 test('a worker has worked an inbox that it gave a sign to, and one whose jobs were ever claimed', () => {
   const { db } = scene();
-  const everSeen = createWorkerEverSeen(db);
+  const everSeen = () => createPulse(db)(NOON).workerEverSeen;
   createSignOfLife(db)({ ...WORKER, role: 'receive' }, NOON);
   const inbox = createInbox(db);
   inbox.acceptDeliveries([acceptedDelivery()], NOON);
@@ -60,7 +60,23 @@ test('a worker has worked an inbox that it gave a sign to, and one whose jobs we
   expect(everSeen()).toBe(true);
   const other = temporaryInbox();
   createSignOfLife(other)(WORKER, NOON);
-  expect(createWorkerEverSeen(other)()).toBe(true);
+  expect(createPulse(other)(NOON).workerEverSeen).toBe(true);
+});
+
+test('the pulse tells the last sign of each role and since when the oldest due job waits', () => {
+  const { db } = scene();
+  const pulse = createPulse(db);
+  expect(pulse(NOON)).toEqual({ workerEverSeen: false, seenAt: {}, oldestDueAt: null });
+  const sign = createSignOfLife(db);
+  for (const at of [NOON, NOON + 15_000]) sign(WORKER, at);
+  createSignOfLife(db)({ ...WORKER, role: 'receive' }, NOON + HOUR);
+  const inbox = createInbox(db);
+  inbox.acceptDeliveries([acceptedDelivery()], NOON + 1000);
+  inbox.enqueue({ kind: 'tick', dedupeKey: 'later', trigger: 'schedule', runAt: NOON + HOUR }, NOON);
+  expect(pulse(NOON + 20_000)).toMatchObject({
+    seenAt: { work: NOON + 15_000 },
+    oldestDueAt: NOON + 1000,
+  });
 });
 
 test('what came between two instants comes oldest first, accepted alone, however many came at once', () => {

@@ -18,6 +18,7 @@ export interface DemoMirror {
   readonly appId: string;
   /** Of the worker; null unless asked for. */
   readonly operationsPort: number | null;
+  readonly receiverOperationsPort: number | null;
   /** Ids of the organizations, as the sandbox lists them. */
   readonly organizationIds: readonly string[];
   query(sql: string): Record<string, unknown>[];
@@ -44,12 +45,12 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
   };
   const log = await createLog({ level: 'silent', secrets: [], now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
-  const receive = await startReceive(await readSettings(env, 'receive'), tools);
-  const operationsPort = operations ? String(await freePort()) : '0';
-  const work = await startWork(
-    await readSettings({ ...env, OPERATIONS_PORT: operationsPort }, 'work'),
+  const port = async () => (operations ? String(await freePort()) : '0');
+  const receive = await startReceive(
+    await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'receive'),
     tools,
   );
+  const work = await startWork(await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'work'), tools);
   sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
   const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
   for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
@@ -67,6 +68,7 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
     sandbox,
     appId: app.id,
     operationsPort: work.operationsPort,
+    receiverOperationsPort: receive.operationsPort,
     organizationIds,
     query,
     stop: async () => {

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALERTS, parseRules } from '../support/alerts.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+let demo: DemoMirror;
+let served: readonly string[];
+
+beforeAll(async () => {
+  demo = await startDemoMirror({ operations: true });
+  const ports = [demo.operationsPort, demo.receiverOperationsPort];
+  served = await Promise.all(
+    ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
+  );
+}, 60_000);
+
+afterAll(() => demo.stop());
+
+const RULES = parseRules(ALERTS);
+
+function parts(expr: string) {
+  return [...expr.matchAll(/(carbon_mirror_\w+)(?:\{(\w+)=~?"([^"]*)"\})?/g)].map(
+    ([, name = '', label = '', values = '']) => ({ name, label, values: values.split('|') }),
+  );
+}
+
+function samples(name: string): string[] {
+  return served.flatMap(text =>
+    text.split('\n').filter(line => line.startsWith(`${name}{`) || line.startsWith(`${name} `)),
+  );
+}
+
+test('there are ten rules, each with a name of its own, words and a stretch of time', () => {
+  expect(new Set(RULES.map(({ alert }) => alert)).size).toBe(10);
+  for (const rule of RULES) {
+    expect(rule.for, rule.alert).toMatch(/^\d+m$/);
+    expect(['critical', 'warning'], rule.alert).toContain(rule.labels['severity']);
+    expect(rule.annotations['summary'], rule.alert).toMatch(/[.?]$/);
+    const brackets = rule.expr.replace(/"[^"]*"/g, '').replace(/[^(){}[\]]/g, '');
+    expect(
+      brackets
+        .replace(/\{\}|\[\]/g, '')
+        .replace(/\(\)/g, '')
+        .replace(/\(\)/g, ''),
+      rule.expr,
+    ).toBe('');
+    expect(rule.expr).toMatch(/ > \d+$/);
+  }
+});
+
+test.each(RULES)('every metric that $alert names is served, in the states that it asks for', ({ expr }) => {
+  expect(parts(expr).length).toBeGreaterThan(0);
+  for (const { name, label, values } of parts(expr)) {
+    const type = served.map(text => new RegExp(`^# TYPE ${name} (\\w+)$`, 'm').exec(text)?.[1]).find(Boolean);
+    expect(type, name).toBe(name.endsWith('_total') ? 'counter' : 'gauge');
+    if (type === 'counter') continue;
+    for (const value of values) {
+      const wanted = label === '' ? `${name} ` : `${name}{${label}="${value}"}`;
+      expect(
+        samples(name).filter(line => line.startsWith(wanted)),
+        wanted,
+      ).not.toEqual([]);
+    }
+  }
+});
+
+test('what a rule asks for is told by the process that is still there when the other has died', () => {
+  for (const text of served) {
+    for (const role of ['work', 'receive']) {
+      const sign = new RegExp(
+        `^carbon_mirror_last_sign_of_life_timestamp_seconds\\{role="${role}"\\} (\\S+)$`,
+        'm',
+      );
+      expect(Math.abs(Date.now() / 1000 - Number(sign.exec(text)?.[1]))).toBeLessThan(600);
+    }
+    expect(text).toMatch(/^carbon_mirror_oldest_due_job_seconds \d/m);
+  }
+});
+
+test('a file with what the rules do not use, or YAML reads otherwise, is refused', () => {
+  expect(() => parseRules(ALERTS.replace('groups:', 'group:'))).toThrow('begin with');
+  expect(() => parseRules(ALERTS.replace('        for: 1m\n', ''))).toThrow('expected');
+  expect(() => parseRules(ALERTS.replace('summary: No', 'summary: [No'))).toThrow('plain value');
+  expect(() => parseRules(ALERTS.replace('summary: No', 'summary: No: '))).toThrow('plain value');
+});
