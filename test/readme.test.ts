@@ -29,17 +29,6 @@ describe('README', () => {
     expect(readme).toContain(await commandsTable());
   });
 
-  test('every example query answers rows over the demo world', async () => {
-    const queries = blocks(readme, 'sql');
-    expect(queries.length).toBeGreaterThanOrEqual(6);
-    for (const sql of queries) {
-      const { exitCode, stderr } = await runCommand(['query', sql, '--json'], {
-        env: { DATA_DIR: demo.folder },
-      });
-      expect({ sql, exitCode, stderr }).toEqual({ sql, exitCode: 0, stderr: '' });
-    }
-  });
-
   test('the three commands to try first work as written', async () => {
     const tried = blocks(readme, 'sh').flatMap(block =>
       Array.from(block.matchAll(/^npx carbon-mirror (.*)$/gm), match => match[1] ?? ''),

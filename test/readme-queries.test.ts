@@ -1,0 +1,218 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { demoFolder } from '../src/cli/place.js';
+import { runCommand } from './support/command.js';
+import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
+import { blocks } from './support/readme.js';
+import { issueCredit } from './support/sandbox.js';
+import { until } from './support/wait.js';
+
+type Row = Record<string, string | number | null>;
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const queries = blocks(readme, 'sql');
+const INSTANT = /'\d{4}-\d{2}-\d{2}T[\d:.]+Z'/;
+
+let demo: DemoMirror;
+/** A retirement whose beneficiary, and so its certificate, was corrected between two reads. */
+let corrected: { readonly id: string; readonly before: string; readonly old: Row; readonly now: Row };
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+  corrected = await correct();
+}, 120_000);
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+async function correct() {
+  const [old] = readProof("WHERE c.state = 'stored' LIMIT 1");
+  const id = String(old?.['id']);
+  const before = new Date().toISOString();
+  const [owner = ''] = demo.organizationIds;
+  const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
+  await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
+  demo.sandbox.registry.retirements.describe(id, {
+    beneficiary: 'Corrected beneficiary',
+    reason: 'A correction',
+    comment: '',
+  });
+  await run('sync', '--full');
+  await until(
+    () => readProof(`WHERE r.id = '${id}'`)[0]?.['sha256'] !== old?.['sha256'],
+    'the corrected certificate',
+  );
+  const [now] = readProof(`WHERE r.id = '${id}'`);
+  if (old === undefined || now === undefined) throw new Error('the retirement is gone');
+  return { id, before, old, now };
+}
+
+/** What stands there now, without any history. */
+function readProof(where: string): Row[] {
+  return readRows(
+    demo,
+    `SELECT r.id, r.beneficiary, c.file, c.sha256 FROM retirements AS r
+    JOIN certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id ${where}`,
+  );
+}
+
+async function run(...argv: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
+}
+
+function readRows(from: { query(sql: string): Record<string, unknown>[] }, sql: string): Row[] {
+  const rows: Row[] = JSON.parse(JSON.stringify(from.query(sql)));
+  return rows;
+}
+
+function queryAbout(words: string): string {
+  const found = queries.filter(sql => sql.includes(words));
+  expect(found, words).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+async function answer(sql: string, folder = demo.folder): Promise<Row[]> {
+  const env = { DATA_DIR: folder };
+  const { exitCode, stdout, stderr } = await runCommand(['query', sql, '--json'], { env });
+  expect({ exitCode, stderr }, sql).toEqual({ exitCode: 0, stderr: '' });
+  const rows: Row[] = JSON.parse(stdout);
+  return rows;
+}
+
+/** The exact decimal text of millionths. */
+function tonnes(micro: number): string {
+  return `${Math.floor(micro / 1_000_000)}.${String(micro % 1_000_000).padStart(6, '0')}`;
+}
+
+/** Every query of README, by words of it, and what its answer must be. */
+const CHECKS: Record<string, (sql: string) => Promise<void>> = {
+  'from available_credits': async sql => {
+    const rows = await answer(sql);
+    const [held] = readRows(demo, 'SELECT sum(amount_micro) AS micro FROM warehouse_credits');
+    const sold = rows.reduce((sum, row) => sum + Math.round(Number(row['amount']) * 1_000_000), 0);
+    expect(sold).toBe(held?.['micro']);
+    expect(rows.every(row => Number(row['age_seconds']) >= 0 && row['project_name'] !== null)).toBe(true);
+  },
+  'from reservations_now': async sql => {
+    const rows = await answer(sql);
+    expect(rows).toContainEqual(expect.objectContaining({ amount: 2.5 }));
+    for (const row of rows) {
+      expect(row['minutes_left']).toBeGreaterThanOrEqual(0);
+      expect(row['minutes_left']).toBeLessThanOrEqual(10);
+    }
+  },
+  'from retirements_by_beneficiary': async sql => {
+    const rows = await answer(sql);
+    const sums = readRows(
+      demo,
+      `SELECT organization_id, beneficiary, sum(amount_micro) AS micro, count(*) AS rows FROM retirements
+      GROUP BY 1, 2 ORDER BY micro DESC LIMIT 10`,
+    );
+    expect(rows.map(row => Math.round(Number(row['amount']) * 1_000_000))).toEqual(
+      sums.map(row => row['micro']),
+    );
+    expect(rows.every(row => row['rows_not_summed'] === 0)).toBe(true);
+  },
+  'from retirements_by_month': async sql => {
+    const sums = readRows(
+      demo,
+      `SELECT substr(created_at, 1, 7) AS month, sum(amount_micro) AS micro, count(*) AS retirements
+      FROM retirements GROUP BY month ORDER BY month`,
+    );
+    expect(await answer(sql)).toEqual(
+      sums.map(({ month, micro, retirements }) => ({
+        month,
+        tonnes: tonnes(Number(micro)),
+        retirements,
+        not_summed: 0,
+      })),
+    );
+  },
+  'with asked (instant)': async sql => {
+    const at = async (instant: string) => await answer(sql.replace(INSTANT, `'${instant}'`));
+    const { id, before, old, now } = corrected;
+    const proof = async (instant: string) => (await at(instant)).filter(row => row['id'] === id);
+    expect(await proof(before)).toMatchObject([old]);
+    const [state] = readRows(
+      demo,
+      `SELECT count(*) AS n FROM resource_states WHERE resource = 'retirements'`,
+    );
+    for (const instant of ['2999-12-31T23:59:59.999Z', '2000-12-31T23:59:59.999Z']) {
+      const rows = await at(instant);
+      expect(rows).toHaveLength(Number(state?.['n']));
+      for (const row of rows) expect(row).toMatchObject({ id: null, file: null });
+      expect(rows.every(row => String(row['known_from']) <= String(row['known_to']))).toBe(true);
+    }
+    const everything = await at(before);
+    expect(new Set(everything.map(row => row['id'])).size).toBe(everything.length);
+    await run('sync', '--full', '--resource', 'retirements');
+    const [read] = readRows(
+      demo,
+      `SELECT min(complete_at) AS at FROM resource_states WHERE resource = 'retirements'`,
+    );
+    expect(await proof(String(read?.['at']))).toMatchObject([now]);
+  },
+  'from freshness': async sql => {
+    const [counted] = readRows(demo, 'SELECT count(*) AS n FROM resource_states');
+    const rows = await answer(sql);
+    expect(rows).toHaveLength(Number(counted?.['n']));
+    expect(new Set(rows.map(row => row['state']))).toEqual(new Set(['current']));
+  },
+  'from certificate_sums': async sql => {
+    const counted = readRows(
+      demo,
+      'SELECT organization_id, state, count(*) AS certificates FROM certificates GROUP BY 1, 2 ORDER BY 1, 2',
+    );
+    expect((await answer(sql)).filter(row => row['certificates'] !== 0)).toEqual(counted);
+  },
+  'from certificates_missing': async sql => {
+    const [unclaimed] = readRows(demo, 'SELECT count(*) AS n FROM retirements WHERE beneficiary IS NULL');
+    const rows = await answer(sql);
+    expect(rows).toHaveLength(Math.min(20, Number(unclaimed?.['n'])));
+    expect(rows.every(row => row['state'] === 'unavailable')).toBe(true);
+  },
+  'from drift': async sql => {
+    const { folder, ...copy }: MirrorCopy = copyMirror(demo.folder);
+    copy.change('UPDATE sync_runs SET drift = 3 WHERE id = (SELECT max(id) FROM sync_runs)');
+    expect(await answer(sql, folder)).toMatchObject([{ drift: 3 }]);
+  },
+};
+
+describe('on a mirror with corrections', () => {
+  test('every query of README is checked', () => {
+    expect(queries).toHaveLength(Object.keys(CHECKS).length);
+  });
+
+  for (const [words, check] of Object.entries(CHECKS)) {
+    test(
+      `the query "${words}" answers what stands there`,
+      async () => await check(queryAbout(words)),
+      60_000,
+    );
+  }
+});
+
+test('the line for sqlite3 works where the demo is', () => {
+  const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(readme) ?? [];
+  expect(file).toBe(join(demoFolder({}), 'mirror.db'));
+  const { folder } = copyMirror(demo.folder);
+  const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-readme-'));
+  mkdirSync(join(cwd, dirname(file)), { recursive: true });
+  copyFileSync(join(folder, 'mirror.db'), join(cwd, file));
+  const { error, stdout, stderr } = spawnSync('sqlite3', ['-readonly', file, sql], { cwd, encoding: 'utf8' });
+  rmSync(cwd, { recursive: true });
+  const isThere = error === undefined;
+  const expected = readRows(demo, sql).length;
+  expect(expected).toBeGreaterThan(0);
+  expect({ rows: isThere ? stdout.trimEnd().split('\n').length : expected, stderr: stderr ?? '' }).toEqual({
+    rows: expected,
+    stderr: '',
+  });
+});
