@@ -73,6 +73,6 @@ test('every package that runs has its reason in docs/dependencies.md', () => {
 
 test('the Procfile starts what README says', () => {
   expect(readFileSync(new URL('Procfile', ROOT), 'utf8')).toBe(
-    'web: node dist/main.js receive\nworker: node dist/main.js work\n',
+    'web: exec node dist/main.js receive\nworker: exec node dist/main.js work\n',
   );
 });

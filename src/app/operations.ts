@@ -1,12 +1,16 @@
 import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import type { Log } from '../log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
 import type { Metrics } from '../operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../operations/operations.js';
+import { listenFrom } from './next-port.js';
 
 export interface ServeOptions {
   readonly host: string;
+  /** Where another process has it, as a second worker would find, the next free one is taken. */
   readonly port: number;
+  readonly log: Log;
   readonly files: readonly string[];
   readonly metrics: Metrics;
   readonly writable: () => Promise<void>;
@@ -25,10 +29,11 @@ const ENOUGH_BYTES = 100 * 1024 * 1024;
 /** Port 0 turns them off. */
 export async function serveOperations(options: ServeOptions): Promise<OperationsListener | null> {
   if (options.port === 0) return null;
-  return await listenForOperations(createOperations(describe(options)), {
-    host: options.host,
-    port: options.port,
-  });
+  const { host, port: wanted, log } = options;
+  const operations = createOperations(describe(options));
+  const listener = await listenFrom(wanted, port => listenForOperations(operations, { host, port }));
+  if (listener.port !== wanted) log.warn({ wanted, port: listener.port }, 'the port of operations was taken');
+  return listener;
 }
 
 function describe({

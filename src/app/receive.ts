@@ -11,6 +11,7 @@ import { createRefusalCounter } from '../webhook/refusals.js';
 import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
+import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
 import type { Running, Tools } from './running.js';
 import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
@@ -18,8 +19,11 @@ import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
 
+/** A port that nobody asked for by name may be another one. */
+export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean };
+
 /** The door: it sees inbox.db and nothing else. */
-export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Promise<Running> {
+export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
     const file = join(settings.dataDir, 'inbox.db');
     const applied = migrateFile(file, 'inbox', new Date(now()).toISOString());
@@ -48,6 +52,7 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
+      log,
       files: [file],
       metrics,
       writable: () => thread.checkWritable(),
@@ -83,9 +88,11 @@ export function startReceive(settings: ReceiveSettings, { log, now }: Tools): Pr
       now,
       answered: answers.answered,
     });
-    const door = await listen(receiver, { host: settings.host, port: settings.port });
+    const { host, orNextPort = false } = settings;
+    const open = (port: number) => listen(receiver, { host, port });
+    const door = await (orNextPort ? listenFrom(settings.port, open) : open(settings.port));
     closing.add(() => door.close());
-    log.info({ host: settings.host, port: door.port, operations: operations?.port }, 'receiving webhooks');
+    log.info({ host, port: door.port, operations: operations?.port }, 'receiving webhooks');
 
     return {
       port: door.port,

@@ -76,6 +76,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
+      log,
       files: [inboxFile, mirrorFile],
       metrics,
       writable: async () => checkWritable(inboxDb),

@@ -20,7 +20,9 @@ export function define(program: Command, io: Io): void {
         pretty: io.terminal.stdout,
         fields: { role: 'receive' },
       });
-      await runService(io, 'receive', () => startReceive(settings, { log, now: io.now }));
+      await runService(io, 'receive', () =>
+        startReceive({ ...settings, orNextPort: !io.env['PORT'] }, { log, now: io.now }),
+      );
     });
   examples(command, ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive']);
 }

@@ -63,9 +63,13 @@ export function listen(app: Express, options: ListenOptions): Promise<Listening>
   Object.assign(server, ANSWERS_AFTER_HALF_CLOSE);
   server.on('clientError', answerBrokenRequest);
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (error: Error): void => {
+      connections.stop();
+      reject(error);
+    };
+    server.once('error', refuse);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       const address = server.address();
       const taken = typeof address === 'object' && address !== null ? address.port : port;
       resolve({ port: taken, close: () => close(server, graceMs) });

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { PATIENCE, procfileCommand, startSandboxProcess } from '../support/procfile.js';
-import { runProcess } from '../support/processes.js';
+import { freePort, runProcess } from '../support/processes.js';
 
 const READY = {
   web: (line: Record<string, unknown>) => line['msg'] === 'receiving webhooks',
@@ -73,3 +76,63 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
 function endedJobs(output: string): string[] {
   return Array.from(output.matchAll(/"job":(\d+).*"msg":"job done"/g), match => match[1] ?? '');
 }
+
+const ROOT = join(import.meta.dirname, '../..');
+const FOREMAN = join(ROOT, 'node_modules/foreman/nf.js');
+
+/** A runner of Procfiles from npm, as it is started in a terminal, and all that it and its programs print. */
+async function startForeman(env: Record<string, string>, programs: string) {
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const port = String(await freePort());
+  const options = ['--procfile', 'Procfile', '--env', 'no.env', '--port', port];
+  const runner = spawn(process.execPath, [FOREMAN, ...options, 'start', '--raw', programs], {
+    cwd: ROOT,
+    env: { ...env, PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [runner.stdout, runner.stderr]) {
+    stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
+  }
+  const gone = once(runner, 'close');
+  onTestFinished(async () => {
+    runner.kill('SIGINT');
+    await gone;
+  });
+  return { runner, gone, output: () => output };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port of its own, and SIGINT leaves nobody', async () => {
+  const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
+  const shared = String(await freePort());
+  const env = { ...processes.env, OPERATIONS_PORT: shared };
+  const pids = (): number[] =>
+    processes.rows('inbox', 'SELECT pid FROM processes').map(row => Number(Object(row).pid));
+  onTestFinished(() => {
+    for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
+  });
+  const { runner, gone, output } = await startForeman(env, 'web=1,worker=2');
+  const ports = (): string[] =>
+    Array.from(output().matchAll(/"operations":(\d+)/g), ([, port]) => port ?? '');
+  await expect.poll(ports, PATIENCE).toHaveLength(3);
+  expect(ports()).toContain(shared);
+  expect(new Set(ports()).size).toBe(3);
+  for (const port of ports()) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/livez`);
+    expect({ port, status }).toEqual({ port, status: 200 });
+  }
+  expect(pids().map(isAlive)).toEqual([true, true, true]);
+
+  runner.kill('SIGINT');
+  await gone;
+  await expect.poll(() => pids().filter(isAlive), PATIENCE).toEqual([]);
+  expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
+}, 90_000);

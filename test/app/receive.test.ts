@@ -219,3 +219,23 @@ test('readyz tells that it is ready, and metrics count what came', async () => {
     'carbon_mirror_deliveries_total{verdict="accepted",event="installed"} 1',
   );
 });
+
+test('a port that nobody named is the next free one; one that was named and is taken is told, exit 2', async () => {
+  const start = (more: Record<string, string>): StartedProcess =>
+    startProcess(['receive'], {
+      REGISTRY_APP_ID: APP_ID,
+      WEBHOOK_SECRETS: SECRET,
+      DATA_DIR: join(folder(), 'data'),
+      OPERATIONS_PORT: '0',
+      ...more,
+    });
+  const isReady = (line: Record<string, unknown>): boolean => line['msg'] === 'receiving webhooks';
+  const unnamed = await Promise.all([start({}), start({})].map(receiver => receiver.line(isReady)));
+  const ports = unnamed.map(line => Number(line['port']));
+  expect(new Set(ports).size).toBe(2);
+  for (const port of ports) expect(port).toBeGreaterThanOrEqual(8080);
+
+  const named = start({ PORT: String(ports[0]) });
+  expect(await named.ended).toBe(2);
+  expect(named.said()).toContain(`port ${ports[0]}`);
+});

@@ -33,11 +33,11 @@ export interface Processes {
   filled(): Promise<void>;
 }
 
-/** The command of a line of the Procfile, without `node dist/main.js`. */
+/** The command of a line of the Procfile, without `exec node dist/main.js`. */
 export function procfileCommand(name: string): string[] {
   const text = readFileSync(new URL('../../Procfile', import.meta.url), 'utf8');
-  const [node, main, ...argv] = (new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? '').split(' ');
-  expect([node, main]).toEqual(['node', 'dist/main.js']);
+  const [exec, node, main, ...argv] = (new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? '').split(' ');
+  expect([exec, node, main]).toEqual(['exec', 'node', 'dist/main.js']);
   return argv;
 }
 
