@@ -141,7 +141,7 @@ function compare(name: string, registry: readonly string[], mirror: readonly str
   return [...missing, ...extra, ...counts];
 }
 
-const TABLES = [
+export const MIRRORED = [
   'installations',
   'organizations',
   'projects',
@@ -170,7 +170,7 @@ export function photographAsOf(program: Program, at: number): string {
 }
 
 function rowsOf(program: Program, from: (table: string) => string): string {
-  const lines = TABLES.flatMap(table => {
+  const lines = MIRRORED.flatMap(table => {
     const columns = program.mirrorDb
       .prepare(`SELECT * FROM ${table} LIMIT 0`)
       .columns()

@@ -2,6 +2,8 @@ import { expect } from 'vitest';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
+import { startProxy } from './proxy.js';
+import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 
 /** What went on in one history; a torture run wants none of them to be 0. */
@@ -10,63 +12,111 @@ export interface Tally {
   readonly drops: number;
   readonly kills: number;
   readonly closed: number;
+  /** Times that the clock was put back. */
+  readonly steps: number;
+  /** Pages beyond the first of a list. */
+  readonly pages: number;
+}
+
+/** A history, and what stands between the registry and the mirror in it. */
+interface Play extends World {
+  readonly said: Said;
+  readonly startWorker: () => void;
+  readonly count: { kills: number; steps: number; pages: number };
 }
 
 const RESTS = 3;
 const OPERATIONS_PER_REST = 7;
 const LEASE_MS = 60_000;
 /** Time is moved while reads run, so they seem to take long; what takes long is spared by the schedule. */
+const STEP_BACK_MS = 60_000;
+/** The clock never comes back to a rest, whose history would no longer be what it was. */
+const AFTER_REST_MS = OPERATIONS_PER_REST * STEP_BACK_MS;
+/** Leases are to outlast the answers that are held back. */
+const HELD_MS = 100;
 const LONG_REST_MS = 12 * 3_600_000;
 
 /**
- * A random history of two organizations, with deliveries lost, doubled and reordered and the worker killed.
- * At each rest the mirror equals the registry; at the end its history still knows every earlier rest.
+ * A random history of two organizations, with deliveries lost, doubled and reordered, answers held back,
+ * pages of any size, the clock put back and the worker killed. At each rest the mirror equals the registry;
+ * at the end its history still knows every earlier rest, and dates nothing before the registry had said it.
  */
 export async function playHistory(seed: number): Promise<Tally> {
-  const random = createRandom(seed);
-  const program = await startProgram({ http: { deadlineMs: 5000 } });
-  const organizations = [createOrganization(program.sandbox).id, createOrganization(program.sandbox).id];
-  for (const id of organizations) {
-    issueCredit(program.sandbox, id);
-    issueCredit(program.sandbox, id, { place: 'inventory' });
-    program.registry.installations.install(program.app.id, id);
-  }
-  const world: World = { program, random, organizations };
+  const play = await begin(seed);
+  const { program, said, count } = play;
   const rests: { readonly at: number; readonly photo: string }[] = [];
   const log: string[] = [];
-  let kills = 0;
   for (let rest = 0; rest < RESTS; rest++) {
-    kills += await disturb(world, log);
+    await disturb(play, log);
     await settle(program);
     expect(differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     rests.push({ at: program.time.now(), photo: photograph(program) });
-    program.time.move(5);
+    program.time.move(AFTER_REST_MS);
   }
   for (const { at, photo } of rests) expect(photographAsOf(program, at), `seed ${seed}`).toBe(photo);
+  expect(said.datedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
   return {
+    ...count,
     operations: RESTS * OPERATIONS_PER_REST,
     drops: program.registry.deliveries.list(1000).filter(({ state }) => state === 'dropped').length,
-    kills,
     closed: countClosed(program),
   };
 }
 
-async function disturb(world: World, log: string[]): Promise<number> {
-  const { program, random } = world;
-  let kills = 0;
+async function begin(seed: number): Promise<Play> {
+  const random = createRandom(seed);
+  const program = await startProgram({ receiveOnly: true });
+  const { sandbox, registry, app } = program;
+  const said = createSaid(program.time.now);
+  const count = { kills: 0, steps: 0, pages: 0 };
+  const limit = Math.floor(10 * 10 ** random());
+  const baseUrl = await startProxy(sandbox.url, () => null, {
+    rewrite: path => path.replace('limit=100', `limit=${limit}`),
+    hold: async (path, body) => {
+      await new Promise(resolve => setTimeout(resolve, random() * 5));
+      program.time.move(Math.floor(random() * HELD_MS));
+      said.hear(path, body);
+      if (/[?&]page=[1-9]/.test(path)) count.pages += 1;
+    },
+  });
+  const startWorker = () => void program.startWorker({}, { baseUrl, deadlineMs: 5000 });
+  const organizations = [createOrganization(sandbox).id, createOrganization(sandbox).id];
+  for (const id of organizations) {
+    issueCredit(sandbox, id);
+    const creditId = issueCredit(sandbox, id, { place: 'inventory' });
+    if (id === organizations[0]) retireOften(program, id, creditId);
+    registry.installations.install(app.id, id);
+  }
+  startWorker();
+  return { program, random, organizations, said, startWorker, count };
+}
+
+/** Enough for several pages. */
+function retireOften({ registry }: Program, organizationId: string, creditId: string): void {
+  for (let n = 0; n < 25; n++)
+    registry.credits.retireOffPlatform(organizationId, { creditId, amount: 0.001 });
+}
+
+async function disturb(play: Play, log: string[]): Promise<void> {
+  const { program, random, said, startWorker, count } = play;
   for (let step = 0; step < OPERATIONS_PER_REST; step++) {
     trouble(program, random);
-    log.push(operate(world));
+    log.push(operate(play));
     await new Promise(resolve => setTimeout(resolve, random() * 30));
     if (random() < 0.15) {
-      if (program.worker().running() > 0) kills += 1;
+      program.time.move(-Math.floor(random() * STEP_BACK_MS));
+      said.clockWentBack();
+      count.steps += 1;
+      log.push('clock put back');
+    }
+    if (random() < 0.15) {
+      if (program.worker().running() > 0) count.kills += 1;
       await program.kill();
-      program.time.move(LEASE_MS + 1);
-      program.startWorker();
+      program.time.move(LEASE_MS + STEP_BACK_MS);
+      startWorker();
       log.push('kill');
     }
   }
-  return kills;
 }
 
 function trouble({ registry }: Program, random: Random): void {
@@ -76,8 +126,10 @@ function trouble({ registry }: Program, random: Random): void {
   registry.deliveries.behave({ drop, duplicate, reorder });
 }
 
-/** What was held back is let go; the schedule finds what was lost. */
+/** What was held back is let go, and claims of before a step run out; the schedule finds what was lost. */
 async function settle(program: Program): Promise<void> {
+  program.time.move(LEASE_MS + OPERATIONS_PER_REST * STEP_BACK_MS);
+  void program.worker().idle();
   program.registry.deliveries.behave({ drop: 0, duplicate: 0, reorder: 0 });
   program.registry.deliveries.release();
   await program.rest();

@@ -1,22 +1,36 @@
-import { createServer, request as forward } from 'node:http';
+import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 /** Text is answered with 200, byte for byte; null lets the sandbox answer. */
 export type ProxyAnswer = string | { readonly status: number; readonly text: string } | null;
 
+/** What becomes of questions and answers on their way. */
+export interface Passage {
+  /** What the sandbox is asked instead. */
+  readonly rewrite: (path: string) => string;
+  /** Is given each whole answer of the sandbox; it goes on when this is done. */
+  readonly hold: (path: string, body: Buffer) => Promise<void>;
+}
+
 /** Stands in front of a sandbox and answers in its place where it is told to. */
-export async function startProxy(target: string, answer: (path: string) => ProxyAnswer): Promise<string> {
+export async function startProxy(
+  target: string,
+  answer: (path: string) => ProxyAnswer,
+  passage: Passage | null = null,
+): Promise<string> {
   const server = createServer((request, response) => {
-    const given = answer(request.url ?? '/');
+    const path = request.url ?? '/';
+    const given = answer(path);
     if (given !== null) {
       const { status, text } = typeof given === 'string' ? { status: 200, text: given } : given;
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       return;
     }
     const options = { method: request.method, headers: request.headers };
-    const onward = forward(new URL(request.url ?? '/', target), options, incoming => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.headers);
-      incoming.pipe(response);
+    const onward = forward(new URL(passage?.rewrite(path) ?? path, target), options, incoming => {
+      if (passage === null) return pass(incoming, response);
+      passWhole(incoming, response, body => passage.hold(path, body)).catch(() => response.destroy());
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
@@ -28,4 +42,19 @@ export async function startProxy(target: string, answer: (path: string) => Proxy
   });
   const address = server.address();
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+function pass(incoming: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(incoming.statusCode ?? 502, incoming.headers);
+  incoming.pipe(response);
+}
+
+async function passWhole(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  hold: (body: Buffer) => Promise<void>,
+): Promise<void> {
+  const body = await buffer(incoming);
+  await hold(body);
+  response.writeHead(incoming.statusCode ?? 502, incoming.headers).end(body);
 }
