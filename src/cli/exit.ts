@@ -41,6 +41,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   timeout: EXIT.unreachable,
   rate_limited: EXIT.unreachable,
   bad_answer: EXIT.unreachable,
+  other_form: EXIT.unreachable,
   too_large: EXIT.unreachable,
   not_found: EXIT.notThere,
   installation_gone: EXIT.notAuthorized,

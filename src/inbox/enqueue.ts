@@ -104,7 +104,7 @@ function findSatisfied() {
     SELECT id FROM jobs
     WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked')
       AND state = 'ready' AND payload = '{}' AND run_at <= ${parameter('now')}
-      AND trigger IN ('delivery', ${parameter('trigger')})
+      AND trigger IN ('person', ${parameter('trigger')})
       AND coalesce(${parameter('organizationId')}, organization_id, '') = coalesce(organization_id, '')`);
 }
 
@@ -125,7 +125,10 @@ function insertOrMerge() {
         WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person' THEN jobs.run_at
         ELSE min(jobs.run_at, excluded.run_at) END,
       attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
-      trigger = iif(excluded.trigger = 'delivery' OR jobs.trigger = 'schedule', excluded.trigger, jobs.trigger),
+      trigger = CASE
+        WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
+        WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
+        ELSE jobs.trigger END,
       payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('excluded.payload'))},
       organization_id = coalesce(excluded.organization_id, jobs.organization_id)
     RETURNING id`);

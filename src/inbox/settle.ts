@@ -180,7 +180,10 @@ function prepare(db: Sqlite) {
       raw(sql<never>`
         UPDATE jobs SET state = 'ready', run_at = max(jobs.run_at, ${parameter('runAt')}),
           attempts = max(jobs.attempts, ${parameter('attempts')}),
-          trigger = iif(merged.trigger = 'delivery', 'delivery', jobs.trigger),
+          trigger = CASE
+            WHEN 'person' IN (jobs.trigger, merged.trigger) THEN 'person'
+            WHEN merged.trigger = 'delivery' THEN 'delivery'
+            ELSE jobs.trigger END,
           payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('merged.payload'))},
           last_error_code = merged.last_error_code, last_error = merged.last_error
         FROM jobs AS merged WHERE jobs.id = ${id} AND merged.id = ${parameter('from')}`),

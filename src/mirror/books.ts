@@ -136,7 +136,9 @@ export interface Books {
   ended(state: EndedState): void;
   doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
   /** Where it was not even asked for, what went wrong before is no matter any more. */
-  forbid(whose: Whose & { forbidden_at: string; is_refused: 0 | 1 }): void;
+  forbid(whose: Whose & { at: string }): void;
+  refuse(whose: Whose & { at: string }): void;
+  dismiss(whose: Whose & { at: string }): void;
 }
 
 const WHOSE = 'organization_id = @organization_id AND resource = @resource';
@@ -189,7 +191,9 @@ export function createBooks(db: Sqlite): Books {
     `UPDATE resource_states SET rows = rows + @rows, complete_at = coalesce(@complete_at, complete_at),
        first_complete_at = coalesce(first_complete_at, @whole_at),
        attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
-       forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL), open_run = @open_run,
+       forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL),
+       not_offered_at = iif(@outcome = 'failed', not_offered_at, NULL),
+       refusals = iif(@outcome = 'failed', refusals, 0), open_run = @open_run,
        drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
        answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
        answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),
@@ -203,8 +207,18 @@ export function createBooks(db: Sqlite): Books {
     `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
   );
   const forbid = db.prepare(
-    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @forbidden_at),
-       error_code = iif(@is_refused, error_code, NULL), error = iif(@is_refused, error, NULL)
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
+       error_code = NULL, error = NULL
+     WHERE ${WHOSE}`,
+  );
+  const refuse = db.prepare(
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = refusals + 1,
+       not_offered_at = NULL
+     WHERE ${WHOSE}`,
+  );
+  const dismiss = db.prepare(
+    `UPDATE resource_states SET not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1,
+       forbidden_at = NULL
      WHERE ${WHOSE}`,
   );
   return {
@@ -225,5 +239,7 @@ export function createBooks(db: Sqlite): Books {
     ended: row => void ended.run(row),
     doubt: row => void doubt.run(row),
     forbid: row => void forbid.run(row),
+    refuse: row => void refuse.run(row),
+    dismiss: row => void dismiss.run(row),
   };
 }

@@ -43,8 +43,10 @@ export interface Mirror {
   writeInstallationState(read: InstallationStateRead): Written;
   /** The permission for it is missing. What was mirrored stays; the next read that works takes the mark away. */
   markForbidden(task: Task, resource: Resource, at: number): void;
-  /** The same for what was refused in spite of its permission: it is left in peace for a day. */
+  /** The same for what was refused in spite of its permission: it is believed for longer each time. */
   markRefused(task: Task, resource: Resource, at: number): void;
+  /** The same for what the registry does not have for this organization. */
+  markNotOffered(task: Task, resource: Resource, at: number): void;
   forget(email: string): number;
   /** Removes all that was mirrored for an organization; answers the certificate files to remove. */
   purge(organizationId: string, claim: number): Promise<string[]>;
@@ -93,17 +95,12 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     };
   }
 
-  function forbid(task: Task, resource: Resource, at: number, isRefused: boolean): void {
+  function mark(how: 'forbid' | 'refuse' | 'dismiss', task: Task, resource: Resource, at: number): void {
     const { organizationId } = task;
     write(db, () => {
       books.fence.hold(task);
       books.prepareStates(organizationId, [resource]);
-      books.forbid({
-        organization_id: organizationId,
-        resource,
-        forbidden_at: formatInstant(at),
-        is_refused: isRefused ? 1 : 0,
-      });
+      books[how]({ organization_id: organizationId, resource, at: formatInstant(at) });
     });
   }
 
@@ -122,8 +119,9 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     beginProjects: projects,
     writeInstallation: installations.put,
     writeInstallationState: installations.putState,
-    markForbidden: (task, resource, at) => forbid(task, resource, at, false),
-    markRefused: (task, resource, at) => forbid(task, resource, at, true),
+    markForbidden: (task, resource, at) => mark('forbid', task, resource, at),
+    markRefused: (task, resource, at) => mark('refuse', task, resource, at),
+    markNotOffered: (task, resource, at) => mark('dismiss', task, resource, at),
     forget: email => people.forget(email, now()),
     purge: (organizationId, claim) => purge(books, organizationId, claim),
     pruneRuns: createPruneRuns(db),

@@ -11,22 +11,28 @@ export interface KnownInstallation {
 
 /** The latest time that a resource was asked for. Instants are epoch milliseconds. */
 export interface LastRead {
-  /** It was refused although the installation permits it. */
-  readonly refused: boolean;
+  /** It was refused although the installation permits it, or the registry says that there is no such thing. */
+  readonly declined: 'refused' | 'not_offered' | null;
+  /** How often in a row. */
+  readonly refusals: number;
   readonly attemptedAt: number | null;
   /** Start of the last complete read. */
   readonly completeAt: number | null;
   readonly durationMs: number;
+  /** Its latest answer had another form than it has. */
+  readonly isStrange: boolean;
   /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
   readonly pageSize: number | null;
 }
 
 interface StateRow {
-  refused: number;
+  declined: LastRead['declined'];
+  refusals: number;
   attempted_at: string | null;
   complete_at: string | null;
   duration_ms: number | null;
   page_size: number | null;
+  is_strange: number;
 }
 
 /** What whoever reads the registry must know of the mirror beforehand. Nothing here writes. */
@@ -41,7 +47,11 @@ export function createStanding(db: Sqlite): Standing {
   const find = db.prepare<[string], KnownInstallation>(`SELECT ${columns} FROM installations WHERE id = ?`);
   const list = db.prepare<[], KnownInstallation>(`SELECT ${columns} FROM installations ORDER BY id`);
   const last = db.prepare<[string, string], StateRow>(
-    `SELECT forbidden_at IS NOT NULL AND error_code IS 'forbidden' AS refused, attempted_at, complete_at, duration_ms, page_size FROM resource_states
+    `SELECT CASE
+       WHEN not_offered_at IS NOT NULL THEN 'not_offered'
+       WHEN forbidden_at IS NOT NULL AND refusals > 0 THEN 'refused'
+     END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size,
+       answer_text IS NOT NULL AS is_strange FROM resource_states
      WHERE organization_id = ? AND resource = ?`,
   );
   return {
@@ -51,10 +61,12 @@ export function createStanding(db: Sqlite): Standing {
       const row = last.get(organizationId, resource);
       if (row === undefined) return null;
       return {
-        refused: row.refused === 1,
+        declined: row.declined,
+        refusals: row.refusals,
         attemptedAt: milliseconds(row.attempted_at),
         completeAt: milliseconds(row.complete_at),
         durationMs: row.duration_ms ?? 0,
+        isStrange: row.is_strange === 1,
         pageSize: row.page_size,
       };
     },

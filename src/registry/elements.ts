@@ -1,9 +1,11 @@
-import { badAnswer, decodeText, isObject, kindOf, parseJson } from './fields.js';
-import { RegistryError } from './errors.js';
+import { badAnswer, decodeText, isObject, parseJson } from './fields.js';
+import { type OtherAnswer, RegistryError } from './errors.js';
 
 /** What stands around the array may not grow without end, and neither may one element. */
 const MAX_ENVELOPE_BYTES = 256 * 1024;
 const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
+/** Characters of an answer of another form that its error keeps. */
+const MAX_KEPT = 4096;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -17,6 +19,12 @@ const CLOSE_OBJECT = 0x7d;
 /** What JSON takes for white space. */
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function otherForm(key: string, form: OtherAnswer['form'], text: string): RegistryError {
+  const answer = { form, text: text.slice(0, MAX_KEPT) };
+  const came = form === 'object' ? 'an object without it' : 'a list without a name';
+  return new RegistryError('other_form', `${key}: expected a list of this name, came ${came}`, { answer });
 }
 
 export interface ElementCutter {
@@ -192,8 +200,9 @@ export function createElementCutter(key: string): ElementCutter {
       const around = `the answer around ${key}`;
       const text = decodeText(Buffer.concat(envelope), around).replace(/^\uFEFF/, '');
       const value = parseJson(text, around);
+      if (Array.isArray(value)) throw otherForm(key, 'list', text);
       if (!isObject(value)) throw badAnswer(around, 'an object', 'something else');
-      if (arrayStart < 0 || !Array.isArray(value[key])) throw badAnswer(key, 'a list', kindOf(value[key]));
+      if (arrayStart < 0 || !Array.isArray(value[key])) throw otherForm(key, 'object', text);
       return value;
     },
     span: () => ({ start: arrayStart, end: arrayEnd }),

@@ -13,6 +13,8 @@ export const REGISTRY_ERROR_CODES = [
   'unavailable',
   'timeout',
   'bad_answer',
+  /** Whole and well-formed, but another thing than what was asked for. */
+  'other_form',
   'too_large',
   /** A write whose answer was lost, and which could not be found again beyond doubt. */
   'outcome_unknown',
@@ -20,12 +22,19 @@ export const REGISTRY_ERROR_CODES = [
 ] as const;
 export type RegistryErrorCode = (typeof REGISTRY_ERROR_CODES)[number];
 
+/** The beginning of what came instead. */
+export interface OtherAnswer {
+  readonly form: 'object' | 'list';
+  readonly text: string;
+}
+
 export interface RegistryErrorDetails {
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
   readonly registryMessage?: string | null;
   readonly mayHaveHappened?: boolean;
   readonly candidates?: readonly unknown[];
+  readonly answer?: OtherAnswer | null;
   readonly cause?: unknown;
 }
 
@@ -43,6 +52,8 @@ export class RegistryError extends Error {
   readonly mayHaveHappened: boolean;
   /** What may have come of a write, for `outcome_unknown`. */
   readonly candidates: readonly unknown[];
+  /** What came instead, for `other_form`. */
+  readonly answer: OtherAnswer | null;
 
   constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -52,5 +63,6 @@ export class RegistryError extends Error {
     this.registryMessage = details.registryMessage ?? null;
     this.mayHaveHappened = details.mayHaveHappened ?? false;
     this.candidates = details.candidates ?? [];
+    this.answer = details.answer ?? null;
   }
 }

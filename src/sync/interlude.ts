@@ -10,6 +10,8 @@ export interface InterludeOptions {
   readonly gate: Gate;
   readonly run: Run;
   readonly step: StepContext;
+  /** False for what is forbidden, or is believed to be. */
+  readonly mayAsk: (resource: Resource) => boolean;
 }
 
 export interface Interlude {
@@ -22,10 +24,14 @@ const PACE_MS = 1000;
 const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
 
 /** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
-export function createInterlude({ inbox, now }: Context, { gate, run, step }: InterludeOptions): Interlude {
+export function createInterlude(
+  { inbox, now }: Context,
+  { gate, run, step, mayAsk }: InterludeOptions,
+): Interlude {
   let lookedAt = now();
   let checkedAt = now();
   let busy = false;
+  const refused = new Set<Resource>();
 
   function isAsked(): boolean {
     if (busy || now() - checkedAt < PACE_MS) return false;
@@ -36,7 +42,9 @@ export function createInterlude({ inbox, now }: Context, { gate, run, step }: In
   async function readUrgent(reading: Resource | undefined): Promise<void> {
     lookedAt = now();
     await gate.again();
-    for (const resource of URGENT) if (resource !== reading) await readQuietly(resource);
+    for (const resource of URGENT) {
+      if (resource !== reading && !refused.has(resource) && mayAsk(resource)) await readQuietly(resource);
+    }
   }
 
   /** The delivery has a job of its own, which will read this again. */
@@ -45,7 +53,9 @@ export function createInterlude({ inbox, now }: Context, { gate, run, step }: In
       await readResource(resource, { ...step, turn: run.turn });
     } catch (error) {
       step.signal.throwIfAborted();
-      if (RULES[describe(error).code].reach === 'run') throw error;
+      const { code } = describe(error);
+      if (RULES[code].reach === 'run') throw error;
+      if (code === 'forbidden') refused.add(resource);
     }
   }
 

@@ -6,7 +6,7 @@ import { type Admitted, createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude } from './interlude.js';
 import { describe, RULES, StopError } from './outcome.js';
-import { isPermitted, plan, readWish, type Resource } from './plan.js';
+import { isPermitted, plan, readWish, type Resource, type Situation, type Wish } from './plan.js';
 import type { StepContext } from './steps/step.js';
 import { readResource } from './steps/steps.js';
 import type { Run } from './worker.js';
@@ -18,7 +18,13 @@ import type { Run } from './worker.js';
 export async function look(context: Context, run: Run): Promise<string> {
   const installationId = installationOf(run);
   const gate = createGate(context, run, installationId);
-  const findings: Findings = { failures: new Map(), holdEnd: null, retired: false };
+  const findings: Findings = {
+    failures: new Map(),
+    absent: new Map(),
+    answered: false,
+    holdEnd: null,
+    retired: false,
+  };
   try {
     const admitted = await gate.enter();
     if (admitted === null) return gate.state();
@@ -37,25 +43,45 @@ async function readAll(
   admitted: Admitted,
   findings: Findings,
 ): Promise<void> {
-  const { mirror, standing, now } = context;
+  const { inbox, mirror, standing, now } = context;
   const { organizationId, installation } = admitted;
-  const { read, forbidden } = plan({
+  const situation: Situation = {
     wish: readWish(run.job.payload),
-    scheduled: run.job.trigger === 'schedule',
+    trigger: run.job.trigger,
     permissions: installation.permissions,
     permissionsChanged: admitted.permissionsChanged,
     mirrorMembers: context.mirrorMembers,
     now: now(),
     last: resource => standing.lastRead(organizationId, resource),
-  });
+    acceptedSince: at => inbox.hasDeliverySince(installation.id, at, 'newPermissionsAccepted'),
+  };
+  const { read, forbidden } = plan(situation);
   const step = stepContext(context, run, admitted, findings);
   for (const resource of forbidden) mirror.markForbidden(step.task, resource, now());
-  const interlude = createInterlude(context, { gate, run, step });
+  const urgent: Situation = { ...situation, wish: EVERYTHING, trigger: 'delivery' };
+  const mayAsk = (resource: Resource) => plan({ ...urgent, now: now() }).read.includes(resource);
+  const interlude = createInterlude(context, { gate, run, step, mayAsk });
   for (const resource of read) {
     await interlude.turn();
     await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, gate, findings);
   }
+  settleAbsent(context, step, findings);
 }
+
+/** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
+function settleAbsent(
+  { standing, now }: Context,
+  { mirror, task }: StepContext,
+  { absent, answered, failures }: Findings,
+): void {
+  for (const [resource, error] of absent) {
+    const isKnown = standing.lastRead(task.organizationId, resource)?.declined === 'not_offered';
+    if (answered || isKnown) mirror.markNotOffered(task, resource, now());
+    else failures.set(resource, error);
+  }
+}
+
+const EVERYTHING: Wish = { resources: null, full: false };
 
 /** A refusal is believed when a new token and another look at the permissions do not help. */
 async function readOne(step: StepContext, resource: Resource, gate: Gate, findings: Findings): Promise<void> {
@@ -71,15 +97,18 @@ async function readOne(step: StepContext, resource: Resource, gate: Gate, findin
 }
 
 /** False where the registry refused it. Any other fault is kept for later. */
-async function isAnswered(step: StepContext, resource: Resource, { failures }: Findings): Promise<boolean> {
+async function isAnswered(step: StepContext, resource: Resource, findings: Findings): Promise<boolean> {
+  const isStrange = step.isStrange(resource);
   try {
     await readResource(resource, step);
+    if (resource !== 'projects') findings.answered = true;
   } catch (error) {
     step.signal.throwIfAborted();
     const { code } = describe(error);
     if (RULES[code].reach === 'run') throw error;
     if (code === 'forbidden') return false;
-    failures.set(resource, error);
+    if (code === 'other_form' && isStrange) step.mirror.markNotOffered(step.task, resource, step.now());
+    else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
   }
   return true;
 }
@@ -102,6 +131,10 @@ function stepContext(
     announced: resource => {
       const completeAt = standing.lastRead(organizationId, resource)?.completeAt ?? null;
       return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt);
+    },
+    isStrange: resource => {
+      const before = standing.lastRead(organizationId, resource);
+      return before === null || before.completeAt === null || before.isStrange;
     },
     pageSize: resource => (full ? null : standing.lastRead(organizationId, resource)?.pageSize) ?? PAGE_ROWS,
     now,

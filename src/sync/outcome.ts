@@ -68,6 +68,7 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   unavailable: { act: 'retry', reach: 'resource' },
   timeout: { act: 'retry', reach: 'resource' },
   bad_answer: { act: 'retry', reach: 'resource' },
+  other_form: { act: 'retry', reach: 'resource' },
   too_large: { act: 'retry', reach: 'resource' },
   not_found: { act: 'retry', reach: 'resource' },
   conflict: { act: 'retry', reach: 'resource' },

@@ -66,20 +66,24 @@ export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
 
 export interface Situation {
   readonly wish: Wish;
-  /** A scheduled run spares what takes long; a delivery or a person is never made to wait. */
-  readonly scheduled: boolean;
+  /** A scheduled run spares what takes long, and only a person is never made to wait. */
+  readonly trigger: string;
   /** Null where the registry does not say them: then everything is asked for, and a refusal believed. */
   readonly permissions: Permissions | null;
   readonly permissionsChanged: boolean;
   readonly mirrorMembers: boolean;
   readonly now: number;
   readonly last: (resource: Resource) => LastRead | null;
+  /** Whether the organization has accepted new permissions at or after this instant. */
+  readonly acceptedSince: (at: number) => boolean;
 }
 
 /** What is known of the last time that a resource was asked for. */
 export interface LastRead {
-  /** It was refused although the installation permits it. */
-  readonly refused: boolean;
+  /** It was refused although the installation permits it, or the registry says that there is no such thing. */
+  readonly declined: 'refused' | 'not_offered' | null;
+  /** How often in a row. */
+  readonly refusals: number;
   readonly attemptedAt: number | null;
   readonly completeAt: number | null;
   readonly durationMs: number;
@@ -91,6 +95,7 @@ export interface Plan {
   readonly forbidden: readonly Resource[];
 }
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** A resource that takes a minute to read is read on the schedule every ten minutes at most. */
 const REST_FACTOR = 10;
@@ -113,10 +118,26 @@ export function isPermitted(permissions: Permissions | null, resource: Resource)
   return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 
-function isDue({ wish, scheduled, permissionsChanged, now, last }: Situation, resource: Resource): boolean {
+function isDue(situation: Situation, resource: Resource): boolean {
+  const { wish, trigger, permissionsChanged, now, last } = situation;
   const before = last(resource);
-  if (before === null || wish.full || wish.resources !== null || permissionsChanged) return true;
-  if (before.refused) return now - (before.attemptedAt ?? 0) >= DAY_MS;
+  if (before === null || permissionsChanged || trigger === 'person') return true;
+  if (before.declined !== null) return isDoubted(situation, before);
+  if (wish.full || wish.resources !== null) return true;
   const restMs = now - (before.completeAt ?? 0) - before.durationMs;
-  return !scheduled || restMs >= before.durationMs * REST_FACTOR;
+  return trigger !== 'schedule' || restMs >= before.durationMs * REST_FACTOR;
+}
+
+/** Whether to ask once more for what was declined. An instant that lies ahead of the clock is none. */
+function isDoubted({ trigger, now, acceptedSince }: Situation, before: LastRead): boolean {
+  const attemptedAt = before.attemptedAt ?? 0;
+  const sinceMs = now - attemptedAt;
+  return sinceMs < 0 || sinceMs >= believedMs(before, trigger) || acceptedSince(attemptedAt);
+}
+
+/** What was never offered is looked at daily. A refusal is believed ever longer, by a delivery for a minute only. */
+function believedMs({ declined, refusals, completeAt }: LastRead, trigger: string): number {
+  if (declined === 'not_offered' && completeAt === null) return DAY_MS;
+  if (trigger === 'delivery') return MINUTE_MS;
+  return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }

@@ -204,24 +204,6 @@ test('T38 a parked job finds out by itself that the app is known again, and show
   expect(state()).toMatchObject({ state: 'done', outcome: 'read' });
 });
 
-test('T39 a refusal in spite of its permission marks the resource forbidden, asks again daily, and stops nothing else', async () => {
-  const { program, organizationId, calls } = await startInstalled();
-  const { faults } = program.registry;
-  const body = { statusCode: 403, message: 'Forbidden' };
-  faults.add({ path: '/organizations/*/members', kind: 'status', options: { status: 403, body } });
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
-  await program.rest();
-  const states = () => program.rows("SELECT resource, state FROM freshness WHERE state <> 'current'");
-  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
-  const before = calls('/members');
-  await program.reconcile();
-  expect(calls('/members')).toBe(before);
-  faults.clear();
-  program.time.move(24 * 3_600_000);
-  await program.reconcile();
-  expect(states()).toEqual([]);
-});
-
 const REFUSAL = { status: 403, body: { statusCode: 403, message: 'Forbidden' } };
 
 test('T39 a refusal that a new token does not meet again is no missing permission', async () => {

@@ -63,7 +63,12 @@ describe('enqueue', () => {
     const first = box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
     expect(box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);
     expect(box.findJob(first)).toMatchObject({ trigger: 'person' });
-    box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
-    expect(box.findJob(first)).toMatchObject({ trigger: 'person' });
+    for (const trigger of ['schedule', 'worker', 'delivery']) {
+      box.enqueue({ ...job('1'), trigger }, NOON);
+      expect(box.findJob(first)).toMatchObject({ trigger: 'person' });
+    }
+    const second = box.enqueue({ ...job('2'), trigger: 'delivery' }, NOON);
+    expect(box.enqueue({ ...job('2'), trigger: 'person' }, NOON)).toBe(second);
+    expect(box.findJob(second)).toMatchObject({ trigger: 'person' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plan, readWish, RESOURCES, type Situation, writeWish } from '../../src/sync/plan.js';
+import { type LastRead, plan, readWish, RESOURCES, type Situation, writeWish } from '../../src/sync/plan.js';
 
 const ALL = {
   organization_info: 'VIEW',
@@ -10,19 +10,37 @@ const ALL = {
 const HOUR_MS = 3_600_000;
 const situation: Situation = {
   wish: { resources: null, full: false },
-  scheduled: false,
+  trigger: 'schedule',
   permissions: ALL,
   permissionsChanged: false,
   mirrorMembers: true,
   now: 100 * HOUR_MS,
   last: () => null,
+  acceptedSince: () => false,
 };
 
-function asksForMembers(hoursAfterRefusal: number, permissionsChanged: boolean): boolean {
-  const endedAt = situation.now - hoursAfterRefusal * HOUR_MS;
-  const refused = { refused: true, attemptedAt: endedAt, completeAt: null, durationMs: 0 };
-  const last = (resource: string) => (resource === 'members' ? refused : null);
-  return plan({ ...situation, permissionsChanged, last }).read.includes('members');
+const MINUTE_MS = 60_000;
+
+interface Declined extends Partial<LastRead> {
+  readonly minutesAgo: number;
+}
+
+/** Whether members are asked for, so long after they were declined. */
+function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = {}): boolean {
+  const attemptedAt = situation.now - minutesAgo * MINUTE_MS;
+  const last: LastRead = {
+    declined: 'refused',
+    refusals: 1,
+    attemptedAt,
+    completeAt: null,
+    durationMs: 0,
+    ...before,
+  };
+  return plan({
+    ...situation,
+    last: resource => (resource === 'members' ? last : null),
+    ...now,
+  }).read.includes('members');
 }
 
 describe('what a look at an installation reads', () => {
@@ -41,10 +59,53 @@ describe('what a look at an installation reads', () => {
     expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, forbidden: [] });
   });
 
-  test('T39 what was refused in spite of its permission is tried again after a day, or when permissions change', () => {
-    expect(asksForMembers(23, false)).toBe(false);
-    expect(asksForMembers(24, false)).toBe(true);
-    expect(asksForMembers(1, true)).toBe(true);
+  test.each([
+    [1, 1],
+    [2, 2],
+    [3, 4],
+    [5, 16],
+    [11, 1024],
+    [12, 1440],
+    [40, 1440],
+    [5000, 1440],
+  ])('T39 the refusal number %i in a row is believed for %i minutes', (refusals, minutes) => {
+    for (const trigger of ['schedule', 'worker']) {
+      expect(asksFor({ refusals, minutesAgo: minutes - 0.1 }, { trigger })).toBe(false);
+      expect(asksFor({ refusals, minutesAgo: minutes }, { trigger })).toBe(true);
+    }
+  });
+
+  test('T39 a delivery asks again for what was refused, a minute apart', () => {
+    expect(asksFor({ refusals: 9, minutesAgo: 0.9 }, { trigger: 'delivery' })).toBe(false);
+    expect(asksFor({ refusals: 9, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
+  });
+
+  test('T39 a person asks at once, and so does whoever sees that permissions changed or were accepted', () => {
+    const before = { refusals: 9, minutesAgo: 0 };
+    expect(asksFor(before, { trigger: 'person' })).toBe(true);
+    expect(asksFor(before, { permissionsChanged: true })).toBe(true);
+    expect(asksFor(before, { acceptedSince: at => at === situation.now })).toBe(true);
+    expect(asksFor(before, { wish: { resources: ['members'], full: false }, trigger: 'worker' })).toBe(false);
+  });
+
+  test('T39 a refusal in the future is none', () => {
+    expect(asksFor({ refusals: 9, minutesAgo: -1 })).toBe(true);
+  });
+
+  test('what was never offered is looked at daily, and at once by a person', () => {
+    const before = { declined: 'not_offered' as const, refusals: 2 };
+    for (const trigger of ['schedule', 'delivery', 'worker']) {
+      expect(asksFor({ ...before, minutesAgo: 1439 }, { trigger })).toBe(false);
+      expect(asksFor({ ...before, minutesAgo: 1440 }, { trigger })).toBe(true);
+    }
+    expect(asksFor({ ...before, minutesAgo: 0 }, { trigger: 'person' })).toBe(true);
+  });
+
+  test('what was offered once and is no more is asked for as what is refused', () => {
+    const before = { declined: 'not_offered' as const, refusals: 3, completeAt: 0 };
+    expect(asksFor({ ...before, minutesAgo: 3 })).toBe(false);
+    expect(asksFor({ ...before, minutesAgo: 4 })).toBe(true);
+    expect(asksFor({ ...before, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
   });
 
   test('members stay out where the mirror shall not hold them', () => {
@@ -54,12 +115,16 @@ describe('what a look at an installation reads', () => {
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {
     const completeAt = situation.now - HOUR_MS;
-    const last = () => ({ refused: false, attemptedAt: completeAt, completeAt, durationMs: HOUR_MS / 5 });
-    expect(plan({ ...situation, scheduled: true, last }).read).toEqual([]);
-    expect(plan({ ...situation, scheduled: false, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, scheduled: true, wish: { resources: null, full: true }, last }).read).toEqual(
-      RESOURCES,
-    );
+    const last = () => ({
+      declined: null,
+      refusals: 0,
+      attemptedAt: completeAt,
+      completeAt,
+      durationMs: HOUR_MS / 5,
+    });
+    expect(plan({ ...situation, last }).read).toEqual([]);
+    expect(plan({ ...situation, trigger: 'delivery', last }).read).toEqual(RESOURCES);
+    expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
   });
 
   test('a wish survives being stored, and two merged wishes add up', () => {

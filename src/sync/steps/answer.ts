@@ -19,6 +19,7 @@ export function goodAnswer(
 /** What came of one that failed; null where it did not fail for its answer. */
 export function badAnswer(error: unknown, status: number | null, at: number): Answer | null {
   if (!(error instanceof RegistryError)) return null;
+  if (status !== null && error.answer !== null) return { status, at, ...error.answer };
   if (error.status !== null) return { status: error.status, form: 'none', at, text: null };
   if (status === null || error.code !== 'bad_answer') return null;
   return { status, form: 'unusable', at, text: null };

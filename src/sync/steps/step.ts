@@ -18,6 +18,8 @@ export interface StepContext {
   readonly full: boolean;
   /** Whether a delivery came since the resource was last read completely. */
   readonly announced: (resource: Resource) => boolean;
+  /** Whether the resource was never read as a whole, or came in another form the last time too. */
+  readonly isStrange: (resource: Resource) => boolean;
   /** Rows to ask for a page. */
   readonly pageSize: (resource: Resource) => number;
   readonly now: () => number;

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { type Installed, startInstalled } from '../support/installed.js';
+import { startProgram } from '../support/program.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+
+const MEMBERS = '/organizations/*/members';
+const ADDRESSES = '/organizations/*/addresses';
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const answer = (statusCode: number, message: string) => ({
+  kind: 'status',
+  options: { status: statusCode, body: { statusCode, message } },
+});
+const REFUSED = answer(403, 'Forbidden');
+const ABSENT = answer(404, 'Cannot GET this');
+const ONE_ADDRESS = { id: 'organization-1', fullName: 'Fjord Marine', publicKey: '0xabc' };
+const ONE_OBJECT = { kind: 'wrongShape', options: { body: ONE_ADDRESS } };
+
+type Part = Pick<Installed, 'program' | 'organizationId' | 'installationId'>;
+
+/** What a person asks for; a pace later, so that no two are merged. */
+async function ask({ program, organizationId, installationId }: Part): Promise<void> {
+  program.time.move(1000);
+  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.rest();
+}
+
+const unusual = ({ program }: Part) =>
+  program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
+
+/** An organization where these answers come from the first look on. */
+async function startAnswering(...faults: readonly object[]) {
+  const program = await startProgram();
+  for (const fault of faults) program.registry.faults.add(fault);
+  const { id: organizationId } = createOrganization(program.sandbox);
+  issueCredit(program.sandbox, organizationId);
+  const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
+  await program.rest();
+  const hits = () => program.registry.faults.list().map(fault => fault.hits);
+  return { program, organizationId, installationId, hits };
+}
+
+test('T39 a refusal that stays is believed a minute, then longer each time; it stops nothing else', async () => {
+  const installed = await startInstalled();
+  const { program, calls } = installed;
+  program.registry.faults.add({ path: MEMBERS, ...REFUSED });
+  await ask(installed);
+  expect(unusual(installed)).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  const asked: boolean[] = [];
+  for (const wait of [20_000, 45_000, MINUTE_MS, 65_000, 2 * MINUTE_MS, 125_000]) {
+    const before = calls('/members');
+    await program.reconcile(wait);
+    asked.push(calls('/members') > before);
+  }
+  expect(asked).toEqual([false, true, false, true, false, true]);
+  program.registry.faults.clear();
+  await program.reconcile(9 * MINUTE_MS);
+  expect(unusual(installed)).toEqual([]);
+  expect(program.rows("SELECT refusals FROM resource_states WHERE resource = 'members'")).toEqual([
+    { refusals: 0 },
+  ]);
+});
+
+test('T39 a person asks at once, a delivery a minute later, and accepted permissions at once', async () => {
+  const installed = await startInstalled();
+  const { program, installationId, retire, calls } = installed;
+  const { installations } = program.registry;
+  program.registry.faults.add({ path: MEMBERS, ...REFUSED });
+  for (let times = 0; times < 5; times++) await ask(installed);
+  const asks = async (cause: () => unknown) => {
+    const before = calls('/members');
+    cause();
+    await program.rest();
+    return calls('/members') > before;
+  };
+  const deliver = () => retire(0.5);
+  expect(await asks(deliver)).toBe(false);
+  program.time.move(MINUTE_MS);
+  expect(await asks(deliver)).toBe(true);
+  expect(await asks(deliver)).toBe(false);
+  program.time.move(1000);
+  expect(await asks(() => installations.acceptPermissions(installationId))).toBe(true);
+  program.registry.faults.clear();
+  await ask(installed);
+  expect(unusual(installed)).toEqual([]);
+});
+
+test('what is never offered is kept as it came, looked at daily, and buries no job', async () => {
+  const started = await startAnswering({ path: ADDRESSES, ...ONE_OBJECT }, { path: MEMBERS, ...ABSENT });
+  const { program, hits } = started;
+  const notOffered = [
+    { resource: 'addresses', state: 'not_offered' },
+    { resource: 'members', state: 'not_offered' },
+  ];
+  expect(unusual(started)).toEqual(notOffered);
+  expect(
+    program.rows(
+      `SELECT answer_status, answer_form, answer_text FROM resource_states
+       WHERE resource IN ('addresses', 'members', 'organization', 'retirements') ORDER BY resource`,
+    ),
+  ).toEqual([
+    { answer_status: 200, answer_form: 'object', answer_text: JSON.stringify(ONE_ADDRESS) },
+    { answer_status: 404, answer_form: 'none', answer_text: null },
+    { answer_status: 200, answer_form: 'object', answer_text: null },
+    { answer_status: 200, answer_form: 'pages', answer_text: null },
+  ]);
+  expect(hits()).toEqual([1, 1]);
+  for (let hour = 0; hour < 5; hour++) await program.reconcile(4 * 3_600_000);
+  expect(hits()).toEqual([1, 1]);
+  await program.reconcile(DAY_MS / 4);
+  expect(hits()).toEqual([2, 2]);
+  expect(unusual(started)).toEqual(notOffered);
+  expect(program.inbox.countJobs()).toMatchObject({ ready: 0, parked: 0, buried: 0 });
+  program.registry.faults.clear();
+  await ask(started);
+  expect(unusual(started)).toEqual([]);
+});
+
+test('a 404 from every list is no sign that one is not offered', async () => {
+  const started = await startAnswering({ path: '/organizations/**', ...ABSENT });
+  const states = unusual(started).map(row => Object(row)['state']);
+  expect(states).toContain('failing');
+  expect(states).not.toContain('not_offered');
+  expect(started.program.inbox.listJobs({ state: 'ready' }).map(({ kind }) => kind)).toEqual(['retry']);
+});
+
+test('a warehouse that comes in another form fails at first, then counts as not offered and is not for sale', async () => {
+  const installed = await startInstalled();
+  const { program } = installed;
+  const path = '/organizations/*/warehouse/inventory';
+  program.registry.faults.add({ path, ...ONE_OBJECT });
+  program.time.move(1000);
+  const { installationId, organizationId } = installed;
+  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'failing' }]);
+  await program.rest();
+  expect(unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
+  expect(program.rows('SELECT 1 FROM available_credits')).toEqual([]);
+  expect(program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(1);
+  program.registry.faults.clear();
+  await program.reconcile(2 * MINUTE_MS);
+  expect(unusual(installed)).toEqual([]);
+  expect(program.rows('SELECT 1 FROM available_credits')).toHaveLength(1);
+});
