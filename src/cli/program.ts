@@ -1,24 +1,28 @@
 import { Command, CommanderError } from 'commander';
+import { readSecretFile } from '../config.js';
+import { takeEnvFile } from '../config/env-file.js';
 import type { CommandModule } from './command.js';
 import { COMMANDS } from './commands.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
 import { type Io, say } from './io.js';
 
 /** Run one command line and answer its exit code. Nothing here ends the process. */
-export async function runProgram(argv: readonly string[], version: string, io: Io): Promise<ExitCode> {
+export async function runProgram(argv: readonly string[], version: string, given: Io): Promise<ExitCode> {
   try {
+    const { words, env } = takeEnvFile(argv, given.env, readSecretFile);
+    const io: Io = { ...given, env };
     const program = createProgram(version, io);
-    for (const load of modulesFor(argv)) {
+    for (const load of modulesFor(words)) {
       const module = await load();
       module.define(program, io);
     }
     inherit(program);
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { exitCode, lines } = explain(error);
-    for (const line of lines) say(io, line);
+    for (const line of lines) say(given, line);
     return exitCode;
   }
 }
@@ -34,6 +38,7 @@ function createProgram(version: string, io: Io): Command {
   return new Command('carbon-mirror')
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
     .version(version)
+    .option('--env-file <file>', 'settings that the environment does not hold; for every command')
     .exitOverride()
     .showHelpAfterError('Add --help to see what it takes.')
     .configureOutput({

@@ -23,5 +23,5 @@ export function define(program: Command, io: Io): void {
       adviseVolume(io);
       return await runChildren(io.env, interrupted, async () => undefined);
     });
-  examples(command, ['carbon-mirror up', 'node --env-file=.env dist/main.js up']);
+  examples(command, ['carbon-mirror up', 'carbon-mirror up --env-file .env']);
 }
