@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sqlite } from '../database/open.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
@@ -62,7 +62,9 @@ async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault
   if (basename(file) !== file) return fault('unreadable', 'a name that is no file of the folder');
   try {
     const found = await hashOf(join(folder, file));
-    return found === sha256 ? null : fault('changed', found);
+    if (found !== sha256) return fault('changed', found);
+    const { size } = await stat(join(folder, file));
+    return size === stored.size ? null : fault('changed', `${size} bytes, where its row says ${stored.size}`);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     return code === 'ENOENT' ? fault('missing', null) : fault('unreadable', code);

@@ -27,11 +27,16 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const place = findPlace(io);
   const { openReader } = await import('../query/open.js');
   const { findBroken } = await import('../query/invariants.js');
+  const { findUnderived } = await import('./derived-columns.js');
   const { verifyFiles } = await import('./certificate-files.js');
   const interrupted = io.interruption();
   const db = openReader(place);
   try {
-    const broken = [...findBroken(db), ...(await findChangedTexts(db))];
+    const broken = [
+      ...findBroken(db, io.now()),
+      ...(await findUnderived(db)),
+      ...(await findChangedTexts(db)),
+    ];
     const certificates = await verifyFiles(db, place.certificates, null, interrupted);
     const compared = options.againstRegistry ? await compare(io, place) : null;
     const faults = [

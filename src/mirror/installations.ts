@@ -115,7 +115,7 @@ export function createInstallations(books: Books, now: () => number): Installati
   };
 }
 
-function fieldsOf(installation: Installation) {
+export function fieldsOf(installation: Installation) {
   return {
     id: installation.id,
     organization_id: installation.organizationId ?? installation.organization?.id ?? null,

@@ -3,7 +3,7 @@ import type { Books, Fault, RunRequest } from './books.js';
 import { type Column, column, formatInstant, text, type Value } from './columns.js';
 import { Run, type Traffic } from './run.js';
 
-const COLUMNS: readonly Column<Project>[] = [
+export const PROJECT_COLUMNS: readonly Column<Project>[] = [
   column('id', item => item.id),
   column('num', item => text(item.num)),
   column('full_name', item => text(item.fullName)),
@@ -42,7 +42,13 @@ export function createProjects(
   now: () => number,
 ): (request: Omit<RunRequest, 'resource'>) => ProjectsWalk {
   const { db } = books;
-  const names = ['version', ...COLUMNS.map(cell => cell.name), 'valid_from', 'sync_run_id', 'document'];
+  const names = [
+    'version',
+    ...PROJECT_COLUMNS.map(cell => cell.name),
+    'valid_from',
+    'sync_run_id',
+    'document',
+  ];
   const whole = names.join(', ');
   const due = db
     .prepare<[string, string], string>(
@@ -86,7 +92,7 @@ export function createProjects(
       archive.run(at, runId, stored.version);
       remove.run(stored.version);
     }
-    const values = COLUMNS.map(cell => cell.of(project));
+    const values = PROJECT_COLUMNS.map(cell => cell.of(project));
     insert.run(books.versions(1), ...values, at, runId, project.document);
   }
 

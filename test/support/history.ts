@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { findUnderived } from '../../src/cli/derived-columns.js';
+import { type Broken, findBroken } from '../../src/query/invariants.js';
+import { openReader } from '../../src/query/open.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
@@ -50,6 +54,7 @@ export async function playHistory(seed: number): Promise<Tally> {
     await disturb(play, log);
     await settle(program);
     expect(differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    expect(await broken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     rests.push({ at: program.time.now(), photo: photograph(program) });
     program.time.move(AFTER_REST_MS);
   }
@@ -61,6 +66,16 @@ export async function playHistory(seed: number): Promise<Tally> {
     drops: program.registry.deliveries.list(1000).filter(({ state }) => state === 'dropped').length,
     closed: countClosed(program),
   };
+}
+
+/** What `verify` would say of it. */
+async function broken({ folder, time }: Program): Promise<Broken[]> {
+  const db = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  try {
+    return [...findBroken(db, time.now()), ...(await findUnderived(db))];
+  } finally {
+    db.close();
+  }
 }
 
 async function begin(seed: number): Promise<Play> {

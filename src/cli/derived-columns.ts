@@ -1,0 +1,119 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Sqlite } from '../database/open.js';
+import type { Value } from '../mirror/columns.js';
+import { fieldsOf } from '../mirror/installations.js';
+import { PROJECT_COLUMNS } from '../mirror/projects.js';
+import { DESCRIPTORS, type Descriptor } from '../mirror/resources.js';
+import type { Broken } from '../query/invariants.js';
+import { readSource, type Source } from '../registry/fields.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInstallation,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseProject,
+  parseReservation,
+  parseRetirement,
+} from '../registry/parse.js';
+
+type Cells = Readonly<Record<string, Value>>;
+type Derive = (source: Source) => Cells;
+
+const SHOWN = 5;
+const ROWS_AT_ONCE = 1_000;
+
+/** What each table's columns are, taken from the document again by the code that wrote them. */
+const DERIVED: Readonly<Record<string, Derive>> = {
+  ...derivedBy(DESCRIPTORS.organization, parseOrganization),
+  ...derivedBy(DESCRIPTORS.warehouse, parseCredit),
+  ...derivedBy(DESCRIPTORS.inventory, parseCredit),
+  ...derivedBy(DESCRIPTORS.reservations, parseReservation),
+  ...derivedBy(DESCRIPTORS.inventory_requests, parseInventoryRequest),
+  ...derivedBy(DESCRIPTORS.retirements, parseRetirement),
+  ...derivedBy(DESCRIPTORS.addresses, parseAddress),
+  ...derivedBy(DESCRIPTORS.members, parseMember),
+  projects: source => cellsOf(PROJECT_COLUMNS, parseProject(source)),
+  installations: deriveInstallation,
+};
+
+/** Rows, past ones included, with a column that is not what their document says. */
+export async function findUnderived(db: Sqlite): Promise<Broken[]> {
+  const broken: Broken[] = [];
+  for (const [table, derive] of Object.entries(DERIVED)) {
+    for (const part of [table, `${table}_past`]) broken.push(...(await findIn(db, part, derive)));
+  }
+  return broken;
+}
+
+async function findIn(db: Sqlite, table: string, derive: Derive): Promise<Broken[]> {
+  const next = db
+    .prepare<[number | bigint], Cells>(
+      `SELECT * FROM ${table} WHERE version > ? ORDER BY version LIMIT ${ROWS_AT_ONCE}`,
+    )
+    .safeIntegers();
+  const broken: Broken[] = [];
+  let last: number | bigint = 0;
+  for (;;) {
+    const rows = next.all(last);
+    for (const row of rows) {
+      const where = compare(row, derive);
+      if (where === null) continue;
+      broken.push({ law: `each column of ${table} is what its document says`, where });
+      if (broken.length === SHOWN) return broken;
+    }
+    const end = rows.at(-1)?.['version'];
+    if (typeof end !== 'bigint' || rows.length < ROWS_AT_ONCE) return broken;
+    last = end;
+    await pause();
+  }
+}
+
+/** Null where every column fits. */
+function compare(row: Cells, derive: Derive): string | null {
+  const derived = read(String(row['document']), derive);
+  if (derived === null) return `version ${row['version']}: document`;
+  const names = Object.keys(derived).filter(name => textOf(derived[name]) !== textOf(row[name]));
+  return names.length === 0 ? null : `version ${row['version']}: ${names.join(', ')}`;
+}
+
+/** Null where no such row could have been made of it. */
+function read(document: string, derive: Derive): Cells | null {
+  try {
+    return derive(readSource(document, 'document'));
+  } catch (error) {
+    if (error instanceof Error && error.name === 'RegistryError') return null;
+    throw error;
+  }
+}
+
+/** Numbers of a column are read as bigint, those of a document are not. */
+function textOf(value: Value | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+function derivedBy<Item>(
+  { table, key, columns }: Descriptor<Item>,
+  parse: (source: Source) => Item,
+): Record<string, Derive> {
+  return { [table]: source => cellsOf([...key, ...columns], parse(source)) };
+}
+
+function cellsOf<Item>(
+  columns: readonly { readonly name: string; readonly of: (item: Item) => Value }[],
+  item: Item,
+): Cells {
+  return Object.fromEntries(columns.map(({ name, of }) => [name, of(item)]));
+}
+
+/** The state is worked out, and what the document leaves open may come from elsewhere. */
+function deriveInstallation(source: Source): Cells {
+  const installation = parseInstallation(source);
+  const { organization_id: organizationId, permissions, ...cells } = fieldsOf(installation);
+  return {
+    ...cells,
+    ...(organizationId === null ? {} : { organization_id: organizationId }),
+    ...(installation.permissions === null ? {} : { permissions }),
+  };
+}

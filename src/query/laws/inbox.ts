@@ -1,0 +1,29 @@
+import type { Law } from './law.js';
+
+export const INBOX_LAWS: readonly Law[] = [
+  {
+    law: 'no claim that the mirror has seen is above the counter of the inbox',
+    sql: `SELECT organization_id || ', ' || lane || ': ' || claim AS found FROM fences
+      WHERE claim > (SELECT last FROM inbox.claims)`,
+  },
+  {
+    law: 'an accepted delivery has its job, as long as that is kept',
+    sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries WHERE verdict = 'accepted' AND job_id IS NULL`,
+  },
+  {
+    law: 'no two claims are live for one installation and lane',
+    sql: `SELECT installation_id || ', ' || lane AS found FROM inbox.jobs
+      WHERE state = 'claimed' AND claimed_until > :now AND installation_id IS NOT NULL
+      GROUP BY installation_id, lane HAVING count(*) > 1`,
+  },
+  {
+    law: 'a delivery has the digest of its signed text, as long as that is kept',
+    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.text_id
+      WHERE t.digest <> d.digest`,
+  },
+  {
+    law: 'no delivery came in the future',
+    sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries
+      WHERE received_at > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+60 seconds')`,
+  },
+];
