@@ -22,30 +22,21 @@ export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Pro
   const seen = seenUntil(announcements.watchedAt(), at);
   const isRead = ({ resource }: WatchedResource) => mirrorMembers || resource !== 'members';
   const known = announcements.announced().filter(isRead);
-  const found = new Map(known.flatMap(stillWaiting).map(row => [keyOf(row), row]));
-  const open = new Map<string, readonly Open[]>();
-
-  function openOf(installationId: string): readonly Open[] {
-    const before = open.get(installationId);
-    if (before !== undefined) return before;
-    const resources = announcements.resourcesOf(installationId).filter(isRead);
-    const fresh = resources.map(resource => openSince(resource, seen)).filter(({ from }) => from <= until);
-    open.set(installationId, fresh);
-    return fresh;
-  }
-
-  const starts = known.map(resource => openSince(resource, seen).from);
+  const found = known.flatMap(stillWaiting);
+  const open = createOpen(installationId =>
+    announcements
+      .resourcesOf(installationId)
+      .filter(isRead)
+      .flatMap(resource => openSince(resource, seen))
+      .filter(({ from }) => from <= until),
+  );
+  const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
   const [from = until] = [seen ?? announcements.oldestRead() ?? until, ...starts].toSorted();
   for (const slice of inbox.deliveriesBetween(from, until)) {
-    for (const { installationId, receivedAt } of slice) {
-      for (const { organizationId, resource, from: start } of openOf(installationId)) {
-        const row = { organizationId, resource, announcedAt: receivedAt };
-        if (start <= receivedAt && !found.has(keyOf(row))) found.set(keyOf(row), row);
-      }
-    }
+    for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  announcements.announce([...found.values()], instant(at));
+  announcements.announce(found, instant(at));
 }
 
 interface Open {
@@ -53,6 +44,36 @@ interface Open {
   readonly resource: string;
   /** The first delivery at or after this instant is the oldest that is not read. */
   readonly from: string;
+}
+
+/** What waits for nothing yet. Deliveries come oldest first: what was found to wait is not looked for any more. */
+function createOpen(openOf: (installationId: string) => readonly Open[]) {
+  const lists = new Map<string, { open: readonly Open[] }>();
+  const owners = new Map<string, { open: readonly Open[] }>();
+
+  function listOf(installationId: string): { open: readonly Open[] } {
+    const open = openOf(installationId);
+    const organizationId = open[0]?.organizationId ?? '';
+    const list = owners.get(organizationId) ?? { open };
+    lists.set(installationId, list);
+    owners.set(organizationId, list);
+    return list;
+  }
+
+  return {
+    /** One that arrived is the oldest for all that were read before it. */
+    take(installationId: string, receivedAt: string): Announcement[] {
+      const list = lists.get(installationId) ?? listOf(installationId);
+      if (list.open.length === 0) return [];
+      const announced = list.open.filter(({ from }) => from <= receivedAt);
+      if (announced.length > 0) list.open = list.open.filter(({ from }) => from > receivedAt);
+      return announced.map(({ organizationId, resource }) => ({
+        organizationId,
+        resource,
+        announcedAt: receivedAt,
+      }));
+    },
+  };
 }
 
 function stillWaiting({
@@ -65,22 +86,20 @@ function stillWaiting({
   return [{ organizationId, resource, announcedAt }];
 }
 
+/** None where it is known what it waits for. */
 function openSince(
   { organizationId, resource, completeAt, announcedAt }: WatchedResource,
   seen: string | null,
-): Open {
+): Open[] {
+  if (announcedAt !== null && announcedAt >= completeAt) return [];
   const from = announcedAt === null && seen !== null && seen > completeAt ? seen : completeAt;
-  return { organizationId, resource, from };
+  return [{ organizationId, resource, from }];
 }
 
 /** Null where nobody has looked yet, or by a clock that was ahead. */
 function seenUntil(watchedAt: string | null, now: number): string | null {
   if (watchedAt === null || Date.parse(watchedAt) > now) return null;
   return instant(Date.parse(watchedAt) - TOLD_AFTER_MS);
-}
-
-function keyOf({ organizationId, resource }: Announcement): string {
-  return `${organizationId} ${resource}`;
 }
 
 function instant(epochMs: number): string {

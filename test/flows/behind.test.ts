@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { walBytes } from '../../src/database/open.js';
 import type { Context } from '../../src/sync/context.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { createRandom, pick } from '../support/operations.js';
@@ -6,7 +8,7 @@ import { startWatched, type Watched } from '../support/watched.js';
 
 const MEMBERS_OFF = { context: { mirrorMembers: false } };
 
-async function all(scene: Watched): Promise<string[]> {
+function all(scene: Watched): string[] {
   return scene.freshness().map(({ resource }) => resource);
 }
 
@@ -33,10 +35,10 @@ describe('what was announced and not read', () => {
     expect(scene.resources('behind')).toEqual([]);
     expect(scene.freshness()[0]?.announced_at).toMatch(/Z$/);
     await scene.pass(4);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
     expect(scene.freshness()[0]?.error).toMatch(/^a delivery of .*Z is not read yet$/);
     await scene.read();
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
     await scene.pass(15);
     expect(scene.program.rows('SELECT * FROM announcements')).toEqual([]);
   });
@@ -53,6 +55,24 @@ describe('what was announced and not read', () => {
     expect(scene.resources('current')).toEqual(['warehouse']);
     await scene.pass(15);
     expect(scene.resources('current')).toEqual(['warehouse']);
+  });
+
+  test('what came while a long read went on waits on when that read has answered what came before it', async () => {
+    const scene = await startWatched();
+    const { mirrorDb, inboxDb, time } = scene.program;
+    await scene.watch(true);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(30);
+    const began = new Date(time.now()).toISOString();
+    await scene.pass(5);
+    await scene.announce();
+    await scene.pass(70);
+    mirrorDb.prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'").run(began);
+    await scene.pass(15);
+    const warehouse = scene.freshness().find(({ resource }) => resource === 'warehouse');
+    const arrived = inboxDb.prepare('SELECT min(received_at) FROM deliveries WHERE received_at >= ?').pluck();
+    expect(warehouse).toMatchObject({ state: 'behind', announced_at: arrived.get(began) });
   });
 
   test('a flood for one installation that is read leaves it current, and one that is not is behind', async () => {
@@ -74,7 +94,7 @@ describe('what was announced and not read', () => {
       const repeat = { receivedAt, installationId: scene.installationId, digest: first?.digest ?? '' };
       scene.program.inbox.acceptDeliveries([acceptedDelivery(repeat), acceptedDelivery(repeat)], receivedAt);
       await scene.read();
-      expect(scene.resources('current')).toEqual(await all(scene));
+      expect(scene.resources('current')).toEqual(all(scene));
     }
   }, 30_000);
 
@@ -102,7 +122,7 @@ describe('what was announced and not read', () => {
     scene.program.registry.deliveries.behave({ drop: 10 });
     await scene.announce();
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
     const off = await startWatched(MEMBERS_OFF);
     off.program.mirrorDb
       .prepare(
@@ -134,7 +154,7 @@ describe('what was announced and not read', () => {
       receivedAt,
     );
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
     await scene.work(true);
     registry.installations.uninstall(scene.installationId);
     await registry.deliveries.settled();
@@ -146,7 +166,7 @@ describe('what was announced and not read', () => {
     const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
     inbox.acceptDeliveries([again], time.now());
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
   });
 
   test('a parked job shows until a later complete read', async () => {
@@ -158,15 +178,26 @@ describe('what was announced and not read', () => {
     await scene.read();
     await expect.poll(() => inbox.countJobs().parked).toBe(1);
     await scene.pass(80);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
     registry.faults.clear();
     await scene.announce();
     await scene.read();
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
   });
 });
 
 describe('whether anybody watches', () => {
+  test('a sign of life where nothing happened touches one row of the mirror', async () => {
+    const scene = await startWatched();
+    const { mirrorDb, folder } = scene.program;
+    await scene.watch(true);
+    mirrorDb.pragma('wal_checkpoint(TRUNCATE)');
+    await scene.pass(15);
+    const page = Number(mirrorDb.pragma('page_size', { simple: true }));
+    const rowAndHead = 32 + 2 * (24 + page);
+    expect(walBytes(join(folder, 'mirror.db'))).toBe(rowAndHead);
+  });
+
   test('a dead worker shows after at most 75 seconds, also where nothing waits', async () => {
     const scene = await startWatched();
     await scene.watch(true);
@@ -174,9 +205,9 @@ describe('whether anybody watches', () => {
     await scene.watch(false);
     await scene.work(false);
     await scene.pass(58);
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
     await scene.pass(4);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
     expect(scene.freshness()[0]?.error).toMatch(/^no worker has been seen since .*Z$/);
   });
 
@@ -189,7 +220,7 @@ describe('whether anybody watches', () => {
     await scene.watch(false);
     await scene.work(false);
     await scene.pass(75);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
   });
 
   test('one that starts again is not current before it has read what was announced meanwhile', async () => {
@@ -202,10 +233,10 @@ describe('whether anybody watches', () => {
     await scene.announce();
     await scene.pass(500);
     await scene.watch(true);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
     expect(scene.freshness()[0]?.error).toMatch(/is not read yet$/);
     await scene.read();
-    expect(scene.resources('current')).toEqual(await all(scene));
+    expect(scene.resources('current')).toEqual(all(scene));
   });
 
   test('sync by cron, where no worker ever watched, never shows, whatever waits', async () => {
@@ -214,7 +245,7 @@ describe('whether anybody watches', () => {
     for (let turn = 0; turn < 3; turn++) {
       await scene.announce();
       await scene.pass(290);
-      expect(scene.resources('current')).toEqual(await all(scene));
+      expect(scene.resources('current')).toEqual(all(scene));
       await scene.read();
     }
   });
@@ -226,7 +257,7 @@ describe('whether anybody watches', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(100);
-    expect(scene.resources('behind')).toEqual(await all(scene));
+    expect(scene.resources('behind')).toEqual(all(scene));
     await scene.reconcile();
     await scene.pass(300);
     expect(scene.resources('behind')).toEqual([]);
@@ -253,6 +284,21 @@ describe('whether anybody watches', () => {
     await scene.reconcile();
     expect(scene.resources('behind')).toEqual([]);
   });
+});
+
+test('a last look by a clock that was ahead hides nothing that came after it was put right', async () => {
+  const scene = await startWatched();
+  const { time } = scene.program;
+  time.move(3_600_000);
+  await scene.watch(true);
+  await scene.watch(false);
+  time.move(-3_600_000);
+  await scene.work(false);
+  await scene.announce();
+  await scene.pass(100);
+  await scene.watch(true);
+  expect(scene.resources('behind')).toEqual(all(scene));
+  expect(scene.freshness()[0]?.error).toMatch(/is not read yet$/);
 });
 
 describe('the flood tells a broken worker from a whole one', () => {

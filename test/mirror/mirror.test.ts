@@ -165,6 +165,12 @@ test('a purge removes one organization and nothing of another', async () => {
     await read('retirements', retirements(700), { organizationId, claim: 4, limit: 100, total: 700 });
     await read('warehouse', [credit('c-1')], { organizationId, claim: 4 });
   }
+  const announced = { resource: 'warehouse', announcedAt: new Date(clock.at).toISOString() };
+  const owners = ['organization-1', 'organization-2'];
+  mirror.announcements.announce(
+    owners.map(organizationId => ({ ...announced, organizationId })),
+    announced.announcedAt,
+  );
   const rowsOf = (organizationId: string) =>
     db
       .prepare<[], string>(
