@@ -38,6 +38,7 @@ export const MAX_ATTEMPTS = 10;
 const CANDIDATES = 256;
 
 export interface Claims {
+  /** A lease that ends later than one that begins now was given by a clock that was ahead: it is cut to that length. */
   claimJobs(options: ClaimOptions): ClaimedJob[];
   /** False when the claim is no longer ours: stop, and write nothing more. */
   renewClaim(held: Held, until: number): boolean;
@@ -56,6 +57,14 @@ type ClaimParameters = { now: string; until: string; slots: number; lanes: strin
 
 export function createClaims(db: Sqlite): Claims {
   const bury = statement<{ now: string }>(db, buryWornOut());
+  const shorten = statement<{ until: string }>(
+    db,
+    queries
+      .updateTable('jobs')
+      .set({ claimed_until: parameter<string>('until') })
+      .where('state', '=', 'claimed')
+      .where('claimed_until', '>', parameter<string>('until')),
+  );
   const claim = statement<ClaimParameters, JobRow>(db, claimDue());
   const count = statement<{ claims: number }>(
     db,
@@ -90,6 +99,7 @@ export function createClaims(db: Sqlite): Claims {
     claimJobs: ({ now, leaseMs, slots, lanes = LANES }) => {
       if (slots < 1) return [];
       return write(db, () => {
+        shorten.run({ until: toInstant(now + leaseMs) });
         bury.run({ now: toInstant(now) });
         const rows = claim.all({
           now: toInstant(now),

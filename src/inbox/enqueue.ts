@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Lane } from '../database/inbox-tables.js';
 import type { Sqlite } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
+import { MAX_BACKOFF_MS } from './backoff.js';
 import { mergePayloads, queries, raw, toInstant } from './queries.js';
 
 export interface NewJob {
@@ -47,13 +48,15 @@ type InsertParameters = {
   payload: string;
   runAt: string;
   now: string;
+  latest: string;
 };
 
 /**
  * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
  *
  * It is merged with a waiting job, never with a claimed one, which may already have read what has changed since.
- * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time, unless a person asks.
+ * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time, unless a
+ * person asks, or it is so late that only a clock that was ahead can have given it.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const lastStart = statement<{ dedupeKey: string }, { startedAt: string | null }>(
@@ -84,6 +87,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       payload: JSON.stringify(job.payload ?? {}),
       runAt: toInstant(Math.max(job.runAt ?? now, paced(last, now))),
       now: toInstant(now),
+      latest: toInstant(now + MAX_BACKOFF_MS),
     });
     if (row === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
     return row.id;
@@ -122,7 +126,8 @@ function insertOrMerge() {
     ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
       state = 'ready',
       run_at = CASE
-        WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person' THEN jobs.run_at
+        WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
+          AND jobs.run_at <= ${parameter('latest')} THEN jobs.run_at
         ELSE min(jobs.run_at, excluded.run_at) END,
       attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
       trigger = CASE

@@ -39,7 +39,7 @@ export function createInbox(db: Sqlite): Inbox {
     acceptDeliveries: asking(createAcceptDeliveries(db)),
     enqueue: asking((job, now) => write(db, () => enqueue(job, now))),
     enqueueOnce: asking((job, now) =>
-      write(db, () => (waiting.hasJobWithKey(job.dedupeKey) ? null : enqueue(job, now))),
+      write(db, () => (waiting.hasJobWithKey(job.dedupeKey, now) ? null : enqueue(job, now))),
     ),
     retryBuried: asking((id, now) => settlements.retryBuried(id, now)),
     signOfLife: createSignOfLife(db),

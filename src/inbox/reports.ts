@@ -39,8 +39,8 @@ export interface Reports {
   listDeliveries(filter: DeliveryFilter): DeliveryReport[];
   /** The text that came with a delivery, as it was signed. */
   readSignedText(deliveryId: number): string | null;
-  /** Whether an accepted delivery for the installation, of this event where one is named, came at or after this instant. */
-  hasDeliverySince(installationId: string, since: number, event?: string): boolean;
+  /** Whether an accepted delivery for the installation, of this event where one is named, came since; none of the future. */
+  hasDeliverySince(installationId: string, since: number, now: number, event?: string): boolean;
 }
 
 const DEFAULT_LIMIT = 100;
@@ -67,11 +67,15 @@ export function createReports(db: Sqlite): Reports {
       .select('signed_data')
       .where('deliveries.id', '=', parameter<number>('deliveryId')),
   );
-  const since = statement<{ installationId: string; since: string; event: string | null }, { found: number }>(
+  const since = statement<
+    { installationId: string; since: string; now: string; event: string | null },
+    { found: number }
+  >(
     db,
     raw(sql<{ found: number }>`SELECT EXISTS (SELECT 1 FROM deliveries
-      WHERE installation_id = ${parameter('installationId')} AND received_at >= ${parameter('since')}
-        AND verdict = 'accepted' AND event IS coalesce(${parameter('event')}, event)) AS found`),
+      WHERE installation_id = ${parameter('installationId')} AND verdict = 'accepted'
+        AND received_at BETWEEN ${parameter('since')} AND ${parameter('now')}
+        AND event IS coalesce(${parameter('event')}, event)) AS found`),
   );
 
   return {
@@ -81,8 +85,13 @@ export function createReports(db: Sqlite): Reports {
     findJob: id => job.get({ id }) ?? null,
     listDeliveries: filter => listDeliveries(db, filter),
     readSignedText: deliveryId => text.get({ deliveryId })?.signed_data ?? null,
-    hasDeliverySince: (installationId, from, event) =>
-      since.get({ installationId, since: toInstant(from), event: event ?? null })?.found === 1,
+    hasDeliverySince: (installationId, from, now, event) =>
+      since.get({
+        installationId,
+        since: toInstant(from),
+        now: toInstant(now),
+        event: event ?? null,
+      })?.found === 1,
   };
 }
 

@@ -10,8 +10,8 @@ export interface Waiting {
   hasClaimable(lane: Lane, now: number): boolean;
   /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
   nextChangeAt(now: number): number | null;
-  /** Whether a job with this key was ever asked for and is still remembered. */
-  hasJobWithKey(dedupeKey: string): boolean;
+  /** Whether a job with this key was ever asked for and is still remembered; what is dated in the future does not count. */
+  hasJobWithKey(dedupeKey: string, now: number): boolean;
 }
 
 export function createWaiting(db: Sqlite): Waiting {
@@ -36,10 +36,10 @@ export function createWaiting(db: Sqlite): Waiting {
       UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > ${now}
       UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${now})`),
   );
-  const key = statement<{ dedupeKey: string }, { found: number }>(
+  const key = statement<{ dedupeKey: string; now: string }, { found: number }>(
     db,
     raw(sql<{ found: number }>`SELECT EXISTS (
-      SELECT 1 FROM jobs WHERE dedupe_key = ${parameter('dedupeKey')}) AS found`),
+      SELECT 1 FROM jobs WHERE dedupe_key = ${parameter('dedupeKey')} AND created_at <= ${now}) AS found`),
   );
 
   return {
@@ -48,6 +48,6 @@ export function createWaiting(db: Sqlite): Waiting {
       const instant = next.get({ now: toInstant(at) })?.at ?? null;
       return instant === null ? null : Date.parse(instant);
     },
-    hasJobWithKey: dedupeKey => key.get({ dedupeKey })?.found === 1,
+    hasJobWithKey: (dedupeKey, at) => key.get({ dedupeKey, now: toInstant(at) })?.found === 1,
   };
 }

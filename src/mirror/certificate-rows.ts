@@ -70,6 +70,8 @@ export interface CertificateRows {
   due(organizationId: string, at: number, limit: number): DueCertificate[];
   /** Makes up to `limit` of an organization's certificates due; answers how many. */
   makeDue(organizationId: string, at: number, limit: number): number;
+  /** The same for those that were looked at in the future, before the clock was put right. */
+  makeAheadDue(organizationId: string, at: number, limit: number): number;
   /** Whether any row, past ones included, names this file. */
   isNamed(file: string): boolean;
   /** These three write inside a transaction of the caller. */
@@ -92,6 +94,11 @@ export function createCertificateRows(books: Books): CertificateRows {
   const makeDue = db.prepare<[string, string, string, number]>(
     `UPDATE certificates SET due_at = ?
      WHERE version IN (SELECT version FROM certificates WHERE organization_id = ? AND due_at > ? LIMIT ?)`,
+  );
+  const makeAheadDue = db.prepare<[string, string, string, string, number]>(
+    `UPDATE certificates SET due_at = ?
+     WHERE version IN (SELECT version FROM certificates
+       WHERE organization_id = ? AND due_at > ? AND checked_at > ? LIMIT ?)`,
   );
   const lastEnd = db
     .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_past WHERE ${WHOSE}`)
@@ -128,6 +135,10 @@ export function createCertificateRows(books: Books): CertificateRows {
     makeDue: (organizationId, at, limit) => {
       const now = formatInstant(at);
       return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
+    },
+    makeAheadDue: (organizationId, at, limit) => {
+      const now = formatInstant(at);
+      return write(db, () => makeAheadDue.run(now, organizationId, now, now, limit).changes);
     },
     isNamed: file => named.get(file, file) === 1,
     store: (moment, file, date, runId) => {

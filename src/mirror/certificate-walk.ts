@@ -37,6 +37,8 @@ export interface CertificateStore {
   enter(): Promise<number>;
   /** For a sync in full: every certificate of the organization is due. */
   makeAllDue(organizationId: string): Promise<void>;
+  /** What was looked at in the future, before the clock was put right, would wait until that has passed. */
+  makeAheadDue(organizationId: string): Promise<void>;
   /** Whether anything is due for the organization now. */
   isDue(organizationId: string): boolean;
   begin(request: Omit<RunRequest, 'resource' | 'announced'>): CertificateWalk;
@@ -61,6 +63,10 @@ export function createCertificateStore(
     makeAllDue: async organizationId => {
       const at = now();
       while (rows.makeDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
+    },
+    makeAheadDue: async organizationId => {
+      const at = now();
+      while (rows.makeAheadDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
     },
     isDue: organizationId => rows.due(organizationId, now(), 1).length > 0,
     begin: request =>

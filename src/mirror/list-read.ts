@@ -154,18 +154,25 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   #circumstances(ask: Finish['ask']): Circumstances {
     const { before } = this.#parts.run;
-    const doubtedAt = before.doubted_at;
     return {
       before: before.rows,
       isSnapshot: this.#pages.visited <= 1,
       isQuiet: this.#pages.moved === 0,
       doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
-      doubtedForMs: doubtedAt === null ? null : this.#parts.request.startedAt - Date.parse(doubtedAt),
+      doubtedForMs: this.#doubtedForMs(),
       ask,
     };
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
+  /** A doubt of the future, before the clock was put right, begins anew. */
+  #doubtedForMs(): number | null {
+    const { request, run } = this.#parts;
+    if (run.before.doubted_at === null) return null;
+    const ms = request.startedAt - Date.parse(run.before.doubted_at);
+    return ms < 0 ? null : ms;
+  }
+
   async #end(decision: Decision, ids: readonly string[], traffic: Traffic): Promise<Outcome> {
     const { run, now } = this.#parts;
     const closing = { close: decision.close.values(), goneAt: decision.goneAt, endedAt: now() };

@@ -22,7 +22,7 @@ export type ProjectWritten = 'added' | 'changed' | 'unchanged' | 'older';
 
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
 export interface ProjectsWalk {
-  /** Projects that were never asked for, or not since that instant. */
+  /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   due(checkedBefore: number): string[];
   write(project: Project, asked: { readonly askedAt: number; readonly arrivedAt: number }): ProjectWritten;
   /** The registry does not show it to us. A copy from better days stays. */
@@ -51,10 +51,10 @@ export function createProjects(
   ];
   const whole = names.join(', ');
   const due = db
-    .prepare<[string, string], string>(
+    .prepare<[string, string, string], string>(
       `SELECT r.project_id FROM project_references AS r
        LEFT JOIN project_states AS s ON s.project_id = r.project_id
-       WHERE r.organization_id = ? AND (s.checked_at IS NULL OR s.checked_at < ?)
+       WHERE r.organization_id = ? AND (s.checked_at IS NULL OR s.checked_at < ? OR s.checked_at > ?)
        ORDER BY r.project_id`,
     )
     .pluck();
@@ -80,7 +80,8 @@ export function createProjects(
   );
 
   function isOlder(projectId: string, askedAt: number): boolean {
-    return (checked.get(projectId) ?? '') > formatInstant(askedAt);
+    const checkedAt = checked.get(projectId) ?? '';
+    return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(now());
   }
 
   function lastInstant(projectId: string, stored: Stored | undefined): string | null {
@@ -99,7 +100,8 @@ export function createProjects(
   return request => {
     const run = new Run(books, { ...request, resource: 'projects' }, 'data', now);
     return {
-      due: checkedBefore => due.all(request.organizationId, formatInstant(checkedBefore)),
+      due: checkedBefore =>
+        due.all(request.organizationId, formatInstant(checkedBefore), formatInstant(now())),
       write: (project, { askedAt, arrivedAt }) => {
         const state: { outcome: ProjectWritten } = { outcome: 'older' };
         run.write(runId => {

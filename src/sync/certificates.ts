@@ -28,6 +28,7 @@ export async function fetchCertificates(context: Context, run: Run): Promise<str
   const { claim, trigger } = run.job;
   context.mirror.raiseFence({ organizationId, lane: 'certificates', claim });
   await context.certificates.enter();
+  if (isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
   const walk = context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
   const { options, traffic } = observe(run.signal, now);
   const fetcher = createFetcher({
@@ -48,6 +49,11 @@ export async function fetchCertificates(context: Context, run: Run): Promise<str
     if (code === 'forbidden') return 'refused';
     throw error;
   }
+}
+
+/** Whether the last walk is dated in the future: the clock has been put back since. */
+function isAhead({ standing, now }: Context, organizationId: string): boolean {
+  return (standing.lastRead(organizationId, 'certificates')?.attemptedAt ?? 0) > now();
 }
 
 interface FetcherOptions {

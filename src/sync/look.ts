@@ -53,7 +53,7 @@ async function readAll(
     mirrorMembers: context.mirrorMembers,
     now: now(),
     last: resource => standing.lastRead(organizationId, resource),
-    acceptedSince: at => inbox.hasDeliverySince(installation.id, at, 'newPermissionsAccepted'),
+    acceptedSince: at => inbox.hasDeliverySince(installation.id, at, now(), 'newPermissionsAccepted'),
   };
   const { read, forbidden } = plan(situation);
   const step = stepContext(context, run, admitted, findings);
@@ -130,7 +130,7 @@ function stepContext(
     full,
     announced: resource => {
       const completeAt = standing.lastRead(organizationId, resource)?.completeAt ?? null;
-      return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt);
+      return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt, now());
     },
     isStrange: resource => {
       const before = standing.lastRead(organizationId, resource);

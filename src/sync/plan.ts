@@ -124,15 +124,15 @@ function isDue(situation: Situation, resource: Resource): boolean {
   if (before === null || permissionsChanged || trigger === 'person') return true;
   if (before.declined !== null) return isDoubted(situation, before);
   if (wish.full || wish.resources !== null) return true;
-  const restMs = now - (before.completeAt ?? 0) - before.durationMs;
+  const restMs = since(before.completeAt, now) - before.durationMs;
   return trigger !== 'schedule' || restMs >= before.durationMs * REST_FACTOR;
 }
 
-/** Whether to ask once more for what was declined. An instant that lies ahead of the clock is none. */
+/** Whether to ask once more for what was declined. */
 function isDoubted({ trigger, now, acceptedSince }: Situation, before: LastRead): boolean {
-  const attemptedAt = before.attemptedAt ?? 0;
-  const sinceMs = now - attemptedAt;
-  return sinceMs < 0 || sinceMs >= believedMs(before, trigger) || acceptedSince(attemptedAt);
+  return (
+    since(before.attemptedAt, now) >= believedMs(before, trigger) || acceptedSince(before.attemptedAt ?? 0)
+  );
 }
 
 /** What was never offered is looked at daily. A refusal is believed ever longer, by a delivery for a minute only. */
@@ -140,4 +140,9 @@ function believedMs({ declined, refusals, completeAt }: LastRead, trigger: strin
   if (declined === 'not_offered' && completeAt === null) return DAY_MS;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
+}
+
+/** An instant in the future was told by a clock that has been put right since: nobody knows how long ago that was. */
+function since(instant: number | null, now: number): number {
+  return instant === null || instant > now ? Infinity : now - instant;
 }

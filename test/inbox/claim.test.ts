@@ -137,6 +137,16 @@ describe('a claim', () => {
 });
 
 describe('a lease', () => {
+  test('that a clock which was ahead has given holds no longer than one of now, after the next claim', () => {
+    const box = inbox();
+    box.enqueue(job('a', 'acme'), NOON);
+    const held = claimOne(box, NOON + 24 * 3_600_000);
+    box.enqueue(job('b', 'other'), NOON);
+    claimOne(box, NOON);
+    expect(claim(box, NOON + LEASE_MS - 1)).toEqual([]);
+    expect(claim(box, NOON + LEASE_MS).map(({ id }) => id)).toContain(held.id);
+  });
+
   test('T61 that runs out gives the job to another, and the first can do nothing more with it', () => {
     const box = inbox();
     box.enqueue(job('a', 'acme'), NOON);

@@ -126,9 +126,10 @@ test('reports filter, limit and tell of a delivery what became of it', () => {
   expect(inbox.listJobs({ installationId: 'b' })).toMatchObject([{ state: 'ready' }]);
   expect(inbox.findJob(99)).toBeNull();
   expect(inbox.readSignedText(99)).toBeNull();
-  expect(inbox.hasDeliverySince('a', NOON)).toBe(true);
-  expect(inbox.hasDeliverySince('a', NOON + 1)).toBe(false);
-  expect(inbox.hasDeliverySince('c', 0)).toBe(false);
+  expect(inbox.hasDeliverySince('a', NOON, NOON)).toBe(true);
+  expect(inbox.hasDeliverySince('a', NOON + 1, NOON + 2)).toBe(false);
+  expect(inbox.hasDeliverySince('c', 0, NOON)).toBe(false);
+  expect(inbox.hasDeliverySince('a', 0, NOON - 1)).toBe(false);
   expect(inbox.countJobs()).toEqual({
     ready: 1,
     claimed: 0,

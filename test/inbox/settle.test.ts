@@ -37,6 +37,13 @@ describe('a failed job', () => {
     expect(claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 2 });
   });
 
+  test('does not wait for a retry time that only a clock which was ahead can have given', () => {
+    const { box, held } = running();
+    box.retryJob(held, NOON + 24 * 3600 * SECOND, ERROR, NOON);
+    askAgain(box, NOON + SECOND);
+    expect(claimOne(box, NOON + SECOND)).toMatchObject({ id: held.id, attempts: 2 });
+  });
+
   test('keeps its retry time when a delivery asks for the same', () => {
     const { box, held } = running();
     box.retryJob(held, NOON + 60 * SECOND, ERROR, NOON);

@@ -79,6 +79,21 @@ test('T35 a second read a minute later closes what both lacked, and one before t
   expect(count(scene, 'warehouse_credits_past')).toBe(25);
 });
 
+test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {
+  const scene = temporaryScene();
+  scene.clock.at += 24 * 60 * MINUTE;
+  await emptyTheWarehouse(scene);
+  scene.clock.at -= 24 * 60 * MINUTE;
+  for (const [claim, rows] of [
+    [2, 25],
+    [3, 0],
+  ] as const) {
+    await scene.read('warehouse', [], { claim });
+    expect(count(scene, 'warehouse_credits')).toBe(rows);
+    scene.clock.at += MINUTE;
+  }
+});
+
 test('T35 the wait survives a restart', async () => {
   const scene = temporaryScene();
   await emptyTheWarehouse(scene);

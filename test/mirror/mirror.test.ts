@@ -62,6 +62,7 @@ test('the projects that rows name are due until they were asked for', async () =
 test('an older answer about a project never overwrites a newer one of another organization', () => {
   const scene = temporaryScene();
   const older = scene.clock.at;
+  scene.clock.at += 3 * MINUTE;
   expect(walk(scene).write(project('project-1', 'New name'), asked(older + MINUTE))).toBe('added');
   expect(walk(scene, 'organization-2', 9).write(project('project-1', 'Old name'), asked(older))).toBe(
     'older',

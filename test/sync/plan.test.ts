@@ -127,6 +127,15 @@ describe('what a look at an installation reads', () => {
     expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
   });
 
+  test('what is dated in the future is due: the clock was put right since', () => {
+    const tomorrow = situation.now + 24 * HOUR_MS;
+    const times = { attemptedAt: tomorrow, completeAt: tomorrow, durationMs: 1000 };
+    for (const declined of [null, 'refused'] as const) {
+      const last = () => ({ declined, refusals: declined === null ? 0 : 9, ...times });
+      expect(plan({ ...situation, last }).read).toEqual(RESOURCES);
+    }
+  });
+
   test('a wish survives being stored, and two merged wishes add up', () => {
     const one = { resources: ['warehouse' as const], full: false };
     const other = { resources: ['retirements' as const], full: true };

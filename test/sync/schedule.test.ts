@@ -52,6 +52,16 @@ test('a tick is one job, however many workers ask for it and however late', () =
   expect(enqueueTick(inbox, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS, NOON + MINUTE_MS)).not.toBeNull();
 });
 
+test('a tick that was asked for by a clock that was ahead is asked for again when its time comes', () => {
+  const inbox = createInbox(temporaryInbox());
+  const early = enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON + DAY_MS);
+  const [held] = inbox.claimJobs({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 });
+  if (held === undefined) throw new Error('nothing was claimed');
+  inbox.finishJob(held, 'done', NOON + DAY_MS);
+  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeGreaterThan(early ?? 0);
+  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeNull();
+});
+
 test('the schedule asks for each of its times once, the last one before the start included', async () => {
   const inbox = createInbox(temporaryInbox());
   const warnings: object[] = [];

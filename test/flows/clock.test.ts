@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { differences } from '../support/compare.js';
+import { installationJob } from '../../src/inbox/enqueue.js';
+import { writeWish } from '../../src/sync/plan.js';
+import { type Installed, startInstalled } from '../support/installed.js';
+import { issueCredit } from '../support/sandbox.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Everything was read by a clock that was a day ahead, and then it was put right. */
+async function startPutRight(): Promise<Installed> {
+  const installed = await startInstalled();
+  const { program, retire } = installed;
+  retire(5);
+  await program.rest();
+  program.time.move(DAY_MS);
+  await program.reconcile();
+  program.time.move(-DAY_MS);
+  return installed;
+}
+
+function states({ program }: Installed): unknown[] {
+  return program.rows('SELECT DISTINCT state FROM freshness ORDER BY state').map(row => Object(row)['state']);
+}
+
+test('after the clock was put back what is dated in the future is late, never current, and the schedule reads it at once', async () => {
+  const installed = await startPutRight();
+  const { program, organizationId } = installed;
+  expect(program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
+  expect(states(installed)).toEqual(['late']);
+  issueCredit(program.sandbox, organizationId, { amount: 7 });
+  await program.reconcile();
+  expect(states(installed)).toEqual(['current']);
+  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 102 }]);
+  expect(differences(program)).toEqual([]);
+});
+
+test('after the clock was put back a full sync and the schedule ask for every project and certificate again', async () => {
+  const installed = await startPutRight();
+  const { program, organizationId, installationId, calls } = installed;
+  const [project] = program.registry.projects.all();
+  program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
+  const full = { payload: writeWish({ resources: null, full: true }) };
+  const now = program.time.now();
+  program.inbox.enqueue({ ...installationJob(installationId, organizationId, 'person'), ...full }, now);
+  await program.rest();
+  expect(program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);
+  const ahead = (table: string, column: string) =>
+    program.rows(`SELECT 1 FROM ${table} WHERE ${column} > ?`, new Date(program.time.now()).toISOString());
+  expect(ahead('project_states', 'checked_at')).toEqual([]);
+  expect(ahead('certificates', 'checked_at')).toEqual([]);
+  expect(calls('/projects/x')).toBe(0);
+});
