@@ -1,4 +1,7 @@
-/** A list that lost at least this many rows, and more than half of what it had, is not believed at once. */
+/**
+ * A list that lost at least this many rows, and more than half of what it had, is not believed at once;
+ * nor is one that is wholly empty, whatever its length was: nothing is easier to answer by mistake.
+ */
 const GATE_ROWS = 20;
 const GATE_SHARE = 0.5;
 /** How long after a doubtful read a second one may confirm it. */
@@ -11,6 +14,8 @@ export interface Evidence {
   readonly missing: number;
   /** Rows that were there before the read. */
   readonly before: number;
+  /** Rows that the read found. */
+  readonly seen: number;
   /** One answer, which cannot have shifted under the reader. */
   readonly isSnapshot: boolean;
   /** Every page stood exactly as the read before had found it. */
@@ -36,8 +41,8 @@ export function judge(evidence: Evidence): Verdict {
   return evidence.isSnapshot || evidence.isQuiet ? 'close' : 'keep';
 }
 
-export function tripsGate({ missing, before }: { missing: number; before: number }): boolean {
-  return missing >= GATE_ROWS && missing > before * GATE_SHARE;
+export function tripsGate({ missing, before, seen }: Pick<Evidence, 'missing' | 'before' | 'seen'>): boolean {
+  return seen === 0 || (missing >= GATE_ROWS && missing > before * GATE_SHARE);
 }
 
 function judgeEmptied({ alive, doubtedForMs }: Evidence): Verdict {

@@ -156,6 +156,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     const { before } = this.#parts.run;
     return {
       before: before.rows,
+      seen: this.#staging.distinct,
       isSnapshot: this.#pages.visited <= 1,
       isQuiet: this.#pages.moved === 0,
       doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),

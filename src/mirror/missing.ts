@@ -30,6 +30,7 @@ export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number
 
 export interface Circumstances {
   readonly before: number;
+  readonly seen: number;
   readonly isSnapshot: boolean;
   readonly isQuiet: boolean;
   readonly doubted: VersionSet;
@@ -138,7 +139,8 @@ export const COMPLETE: Decision = {
 const WORDS = {
   rows_moved: 'missing from the list, but still there when asked for by id',
   rows_missing: 'missing from a list that moved while it was read',
-  mostly_gone: 'missing: more than half of the list. A second read must agree before they are closed',
+  mostly_gone:
+    'missing: the whole list or more than half of it. A second read must agree before they are closed',
 } as const;
 
 function fault(code: keyof typeof WORDS, rows: number): Fault {

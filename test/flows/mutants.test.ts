@@ -21,6 +21,8 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
   async function comeBackLate(damage: Damage): Promise<string[]> {
     const { program, organizationId, creditId, retire } = await startDamaged(damage);
     const path = '/organizations/*/warehouse/inventory';
+    issueCredit(program.sandbox, organizationId);
+    await program.rest();
     program.registry.faults.add({ path, kind: 'delay', options: { delayMs: 1200 }, count: 1 });
     retire(30);
     await expect.poll(() => program.registry.faults.list()[0]?.remaining, PATIENCE).toBe(0);
@@ -28,7 +30,9 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
     program.time.move(61_000);
     const late = program.worker();
     program.startWorker();
-    await expect.poll(() => program.rows('SELECT 1 FROM warehouse_credits'), PATIENCE).toEqual([]);
+    await expect
+      .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), PATIENCE)
+      .toEqual([]);
     await program.rest();
     await expect.poll(() => late.running(), PATIENCE).toBe(0);
     return differences(program);

@@ -18,6 +18,7 @@ describe('what becomes of missing rows', () => {
   const evidence = {
     missing: 5,
     before: 100,
+    seen: 95,
     isSnapshot: false,
     isQuiet: false,
     asked: 0,
@@ -34,7 +35,17 @@ describe('what becomes of missing rows', () => {
       { missing: 51, before: 200, asked: 50, alive: 1 },
       'keep',
     ],
-    ['nineteen of nineteen', { missing: 19, before: 19, isSnapshot: true }, 'close'],
+    [
+      'nineteen of nineteen, and others came',
+      { missing: 19, before: 19, seen: 1, isSnapshot: true },
+      'close',
+    ],
+    ['one of one: nothing is left', { missing: 1, before: 1, seen: 0, isSnapshot: true }, 'doubt'],
+    [
+      'one of one again, a minute later',
+      { missing: 1, before: 1, seen: 0, doubtedForMs: 60_000 },
+      'close_doubted',
+    ],
     ['twenty of forty is half', { missing: 20, before: 40, isSnapshot: true }, 'close'],
     ['twenty-one of forty', { missing: 21, before: 40, isSnapshot: true }, 'doubt'],
     ['the second read is too early', { missing: 21, before: 40, doubtedForMs: 59_999 }, 'wait'],
@@ -45,16 +56,21 @@ describe('what becomes of missing rows', () => {
   });
 });
 
-async function emptyTheWarehouse(scene: Scene): Promise<number | undefined> {
-  await scene.read('warehouse', credits(25));
+async function shorten(scene: Scene, from: number, to: number): Promise<number | undefined> {
+  await scene.read('warehouse', credits(from));
   scene.clock.at += MINUTE;
-  await scene.read('warehouse', []);
+  await scene.read('warehouse', credits(to));
   return count(scene, 'warehouse_credits');
 }
 
-test('T35 a list that is suddenly empty is not believed', async () => {
+test.each([
+  [25, 0],
+  [25, 1],
+  [3, 0],
+  [1, 0],
+])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
   const scene = temporaryScene();
-  expect(await emptyTheWarehouse(scene)).toBe(25);
+  expect(await shorten(scene, from, to)).toBe(from);
   expect(state(scene, 'warehouse')).toBe('doubtful');
   expect(scene.db.prepare("SELECT state FROM freshness WHERE resource = 'warehouse'").pluck().get()).toBe(
     'doubtful',
@@ -65,12 +81,19 @@ test('T35 the same read believes it when the gate is broken', async () => {
   const scene = temporaryScene({
     create: await brokenMirror('closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
   });
-  expect(await emptyTheWarehouse(scene)).toBe(0);
+  expect(await shorten(scene, 25, 1)).toBe(1);
+});
+
+test('T35 a short list that is suddenly empty is believed when that is not looked at', async () => {
+  const scene = temporaryScene({
+    create: await brokenMirror('closing.js', 'seen === 0 ||', ''),
+  });
+  expect(await shorten(scene, 3, 0)).toBe(0);
 });
 
 test('T35 a second read a minute later closes what both lacked, and one before that does not', async () => {
   const scene = temporaryScene();
-  await emptyTheWarehouse(scene);
+  await shorten(scene, 25, 0);
   scene.clock.at += MINUTE - 1;
   expect(await scene.read('warehouse', [])).toMatchObject({ state: 'doubtful', missing: 25 });
   expect(count(scene, 'warehouse_credits')).toBe(25);
@@ -96,7 +119,7 @@ test('T35 a doubt of the future, before the clock was put right, begins anew and
 
 test('T35 the wait survives a restart', async () => {
   const scene = temporaryScene();
-  await emptyTheWarehouse(scene);
+  await shorten(scene, 25, 0);
   scene.clock.at += MINUTE;
   const restarted = createMirror(scene.db, () => scene.clock.at);
   const read = restarted.beginRead({
@@ -112,7 +135,7 @@ test('T35 the wait survives a restart', async () => {
 
 test('T35 rows that come back are not closed, and the doubt is over', async () => {
   const scene = temporaryScene();
-  await emptyTheWarehouse(scene);
+  await shorten(scene, 25, 0);
   scene.clock.at += MINUTE;
   expect(await scene.read('warehouse', credits(25))).toMatchObject({ state: 'complete', unchanged: 25 });
   expect(scene.db.prepare('SELECT count(doubted_at) FROM resource_states').pluck().get()).toBe(0);

@@ -11,6 +11,7 @@ import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { storeGroup } from '../../src/inbox/store-group.js';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { AGREE_AFTER_MS } from '../../src/mirror/closing.js';
 import { createMirror } from '../../src/mirror/mirror.js';
 import { createStanding } from '../../src/mirror/standing.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
@@ -160,6 +161,10 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     async reconcile(afterMs = 60_000) {
       time.move(afterMs);
       enqueueTick(inbox, time.now(), time.now(), time.now());
+      await rest();
+      if (mirrorDb.prepare('SELECT 1 FROM resource_states WHERE doubted_at IS NOT NULL').get() === undefined)
+        return;
+      time.move(AGREE_AFTER_MS + 1000);
       await rest();
     },
     rows: (sql, ...values) => mirrorDb.prepare(sql).all(...values),
