@@ -34,7 +34,7 @@ describe('README', () => {
       Array.from(block.matchAll(/^npx carbon-mirror (.*)$/gm), match => match[1] ?? ''),
     );
     expect(tried.length).toBeGreaterThanOrEqual(3);
-    for (const line of tried) {
+    for (const line of tried.filter(words => !words.includes('>'))) {
       const argv = Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), match => match[1] ?? match[2] ?? '');
       expect(await runCommand(argv, { env: { DATA_DIR: demo.folder } }), line).toMatchObject({ exitCode: 0 });
     }

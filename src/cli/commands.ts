@@ -3,6 +3,7 @@ import type { CommandModule } from './command.js';
 /** Every command, in the order of the help, and the module that holds it. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   up: () => import('./up.js'),
+  demo: () => import('./demo-env.js'),
   receive: () => import('./receive.js'),
   work: () => import('./work.js'),
   sync: () => import('./sync.js'),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseDemoSettings } from './demo-settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 
@@ -66,9 +67,8 @@ export function findSettings(io: Io): Place {
 }
 
 export function readDemoSettings(folder: string): Environment {
-  const settings: unknown = JSON.parse(readFileSync(demoSettingsFile(folder), 'utf8'));
-  if (typeof settings !== 'object' || settings === null) return {};
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
+  const file = demoSettingsFile(folder);
+  return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
 function demandMirror(place: Place): Place {
