@@ -105,7 +105,7 @@ test('T35 a second read a minute later closes what both lacked, and one before t
 test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {
   const scene = temporaryScene();
   scene.clock.at += 24 * 60 * MINUTE;
-  await emptyTheWarehouse(scene);
+  await shorten(scene, 25, 0);
   scene.clock.at -= 24 * 60 * MINUTE;
   for (const [claim, rows] of [
     [2, 25],
