@@ -72,6 +72,8 @@ export interface Answer {
 export interface StreamedAnswer {
   readonly status: number;
   readonly contentLength: number | null;
+  /** False for a part of something, and for a body that ends where the connection does: it may be cut anywhere. */
+  readonly isWhole: boolean;
   /** May be walked once. Leaving the walk early, or `cancel`, closes the connection. */
   readonly body: AsyncIterable<Buffer>;
   cancel(): Promise<void>;

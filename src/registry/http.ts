@@ -174,6 +174,7 @@ export function createHttp(options: HttpOptions): Http {
     return {
       status: response.status,
       contentLength: readLength(response),
+      isWhole: isWhole(response),
       body: walk(),
       cancel: async () => abort.abort(cancelled(prepared.call, undefined)),
     };
@@ -226,6 +227,11 @@ function readLength(response: Response): number | null {
   const length = response.headers.get('content-length');
   const encoded = response.headers.has('content-encoding');
   return length === null || encoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
+}
+
+function isWhole({ status, headers }: Response): boolean {
+  const hasEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
+  return status === 200 && hasEnd && !headers.has('content-range');
 }
 
 async function sleepReally(ms: number, signal?: AbortSignal): Promise<void> {

@@ -52,6 +52,10 @@ export async function download(http: Http, call: Call, options: DownloadOptions 
   const maxBytes = options.maxBytes ?? MAX_CERTIFICATE_BYTES;
   const accept = 'application/octet-stream';
   const answer = await http.stream({ ...call, ...observed(options), accept, maxBytes });
+  if (!answer.isWhole) {
+    await answer.cancel();
+    throw badAnswer('the certificate', 'one whole answer', `${answer.status} and no end that could be known`);
+  }
   return { contentLength: answer.contentLength, body: answer.body, cancel: () => answer.cancel() };
 }
 

@@ -51,8 +51,35 @@ describe('a certificate', () => {
     ).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  test('T50 cut short of its length is an error', async () => {
+  test('T46 T50 cut short of the length that it announced is an error', async () => {
     await expect(download(short)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('T46 a part of one is refused: 206, or a range', async () => {
+    for (const [status, headers] of [
+      [206, { 'content-range': `bytes 0-999/${pdf.length}`, 'content-length': 1000 }],
+      [206, { 'content-length': 1000 }],
+      [200, { 'content-range': `bytes 0-999/${pdf.length}`, 'content-length': 1000 }],
+      [203, { 'content-length': 1000 }],
+    ] as const) {
+      const part: RequestListener = (_request, response) =>
+        response.writeHead(status, headers).end(pdf.subarray(0, 1000));
+      await expect(download(part)).rejects.toMatchObject({ code: 'bad_answer' });
+    }
+  });
+
+  test('T46 an answer that ends where its connection ends may be cut anywhere, and is refused', async () => {
+    const signed = Buffer.from('%PDF-1.7 first\n%%EOF\n and its second part\n%%EOF\n');
+    const cut: RequestListener = (request, response) => {
+      response.detachSocket(request.socket);
+      request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${signed.subarray(0, 21)}`);
+    };
+    await expect(download(cut)).rejects.toMatchObject({ code: 'bad_answer' });
+    const { bytes } = await download((_request, response) => {
+      response.write(signed.subarray(0, 21));
+      response.end(signed.subarray(21));
+    });
+    expect(bytes.equals(signed)).toBe(true);
   });
 
   test('T51 a hostile file name is not even shown', async () => {
