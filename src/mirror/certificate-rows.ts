@@ -114,7 +114,8 @@ export function createCertificateRows(books: Books): CertificateRows {
      WHERE version = @known`,
   );
   const confirm = db.prepare(
-    `UPDATE certificates SET checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL WHERE version = @known`,
+    `UPDATE certificates SET file = @file, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL
+     WHERE version = @known`,
   );
   const postpone = db.prepare(
     `UPDATE certificates SET state = @state, checked_at = @at, due_at = ${DUE}, attempts = attempts + 1,
@@ -146,7 +147,7 @@ export function createCertificateRows(books: Books): CertificateRows {
       if (known === undefined) return 'gone';
       const next = nextOf(moment, known, CHECK_AGAIN_MS);
       if (known.sha256 === file.sha256) {
-        confirm.run(next);
+        confirm.run({ ...next, file: file.file });
         return 'unchanged';
       }
       const isStored = known.state === 'stored';

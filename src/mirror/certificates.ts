@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../registry/model.js';
@@ -15,6 +15,8 @@ const TAIL = '%%EOF';
 const TAIL_WITHIN_BYTES = 1_024;
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
+/** Enough for chance, not for somebody who tries: names now hold the whole hash. */
+const OLDER_HASH_DIGITS = 12;
 const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
 
 /** The folder of certificate files. A file is either whole, flushed and named by its hash, or not there. */
@@ -26,6 +28,11 @@ export interface CertificateFolder {
   /** For a file that no row came to name. */
   discard(file: string): void;
   remove(file: string): Promise<void>;
+}
+
+interface Identity {
+  readonly retirementId: string;
+  readonly sha256: string;
 }
 
 export interface FolderOptions {
@@ -53,8 +60,7 @@ export function createCertificateFolder(
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
         const written = await writePart(part, body, maxBytes);
-        const file = `${retirementId}-${written.sha256.slice(0, 12)}.pdf`;
-        await place(part, join(folder, file), written.sha256);
+        const file = await place(folder, part, { retirementId, sha256: written.sha256 });
         await flush();
         return { file, ...written };
       } catch (error) {
@@ -104,10 +110,22 @@ function demandPdf(size: number, head: Buffer, tail: Buffer): void {
   }
 }
 
-/** A file that is there already is kept; one whose content is not what its name says was damaged on disk. */
-async function place(part: string, target: string, sha256: string): Promise<void> {
-  const isThere = (await hashOf(target)) === sha256;
-  await (isThere ? rm(part) : rename(part, target));
+/**
+ * Answers the name it has: what is there already keeps its own, also one with a part of the hash from an older program.
+ * Nothing is ever written over: what is not what its name says was damaged on disk, and is moved aside.
+ */
+async function place(folder: string, part: string, { retirementId, sha256 }: Identity): Promise<string> {
+  const name = `${retirementId}-${sha256}.pdf`;
+  for (const there of [name, `${retirementId}-${sha256.slice(0, OLDER_HASH_DIGITS)}.pdf`]) {
+    if ((await hashOf(join(folder, there))) !== sha256) continue;
+    await rm(part);
+    return there;
+  }
+  if (existsSync(join(folder, name))) {
+    await rename(join(folder, name), join(folder, `${name}.${randomUUID()}.damaged`));
+  }
+  await rename(part, join(folder, name));
+  return name;
 }
 
 async function flushFolder(folder: string): Promise<void> {

@@ -55,7 +55,7 @@ test('T51 the name of a file is ours, whatever the registry suggests', async () 
   await program.rest();
   const [row] = program.rows('SELECT retirement_id, file, sha256 FROM certificates');
   const { retirement_id, file, sha256 } = Object(row);
-  expect(file).toBe(`${retirement_id}-${String(sha256).slice(0, 12)}.pdf`);
+  expect(file).toBe(`${retirement_id}-${String(sha256)}.pdf`);
   expect(files(program)).toEqual([file]);
 });
 

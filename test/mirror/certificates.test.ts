@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { brokenModule } from '../support/mutant.js';
 import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
 const DAY = 24 * 60 * MINUTE;
@@ -104,7 +106,7 @@ test('T70 a stored certificate is a private file named by its retirement and its
   await walk.store('r-1', pdf('hello'), scene.clock.at);
   expect(walk.due(10)).toEqual([]);
   const [file = ''] = readdirSync(scene.files);
-  expect(file).toMatch(/^r-1-[0-9a-f]{12}\.pdf$/);
+  expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
   expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
   expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
   expect(statSync(scene.files).mode & 0o777).toBe(0o700);
@@ -337,12 +339,63 @@ test('a flush of names that failed is told to those who shared it, and the next 
   await expect(folder.save('r-1', pdf('x'))).resolves.toMatchObject({ size: 17 });
 });
 
-test('a file damaged on disk is repaired by the genuine one', async () => {
+test('T52 a file damaged on disk is moved aside for the genuine one', async () => {
   const scene = await certificateScene();
   const { file } = await scene.folder.save('r-1', pdf('x'));
   writeFileSync(join(scene.files, file), 'damaged');
   await scene.folder.save('r-1', pdf('x'));
   expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 x\n%%EOF\n');
+  const [aside = ''] = readdirSync(scene.files).filter(name => name !== file);
+  expect(readFileSync(join(scene.files, aside), 'utf8')).toBe('damaged');
+});
+
+describe('T52 two PDFs whose hashes begin alike', () => {
+  const hash = createHash('sha256').update('%PDF-1.7 second\n%%EOF\n').digest('hex');
+  const taken = `r-1-${hash.slice(0, 12)}.pdf`;
+
+  async function saveBeside(create: typeof createCertificateFolder): Promise<string> {
+    const files = join(temporaryFolder(), 'certificates');
+    const folder = create(files, { now: () => 0 });
+    await folder.open();
+    writeFileSync(join(files, taken), '%PDF-1.7 first\n%%EOF\n');
+    const { file } = await folder.save('r-1', pdf('second'));
+    expect(readFileSync(join(files, file), 'utf8')).toContain('second');
+    return readFileSync(join(files, taken), 'utf8');
+  }
+
+  test('are two files: the first is not written over', async () => {
+    expect(await saveBeside(createCertificateFolder)).toContain('first');
+  });
+
+  test('with a part of the hash in the name the first would be gone', async () => {
+    const address = brokenModule(
+      'certificates.js',
+      'const name = `${retirementId}-${sha256}.pdf`',
+      'const name = `${retirementId}-${sha256.slice(0, 12)}.pdf`',
+      'certificates.js',
+    );
+    const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
+    expect(await saveBeside(broken.createCertificateFolder)).toContain('second');
+  });
+});
+
+test('T52 a file keeps the shorter name that it has, and its row leaves it where it is damaged', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  await storeOne(scene, 'x');
+  const long = String(rowOf(scene)?.['file']);
+  const short = `${long.slice(0, 'r-1-'.length + 12)}.pdf`;
+  renameSync(join(scene.files, long), join(scene.files, short));
+  scene.db.prepare('UPDATE certificates SET file = ?').run(short);
+  await storeOne(scene, 'x');
+  expect(rowOf(scene)).toMatchObject({ file: short });
+  expect(readdirSync(scene.files)).toEqual([short]);
+  writeFileSync(join(scene.files, short), 'damaged');
+  await storeOne(scene, 'x');
+  expect(rowOf(scene)).toMatchObject({ file: long });
+  expect(readFileSync(join(scene.files, long), 'utf8')).toContain('x');
+  expect(readFileSync(join(scene.files, short), 'utf8')).toBe('damaged');
 });
 
 test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {

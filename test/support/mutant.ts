@@ -24,16 +24,21 @@ export async function brokenMirror(
   piece: string,
   broken: string,
 ): Promise<typeof createMirror> {
+  const module: { createMirror: typeof createMirror } = await import(
+    brokenModule(file, piece, broken, 'mirror.js')
+  );
+  return module.createMirror;
+}
+
+/** The address of one module of that mirror. */
+export function brokenModule(file: string, piece: string, broken: string, name: string): string {
   const folder = temporaryFolder();
   for (const part of ['mirror', 'database', 'registry']) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
   borrow(folder);
   breakPiece(join(folder, 'dist', 'mirror', file), piece, broken);
-  const module: { createMirror: typeof createMirror } = await import(
-    pathToFileURL(join(folder, 'dist', 'mirror', 'mirror.js')).href
-  );
-  return module.createMirror;
+  return pathToFileURL(join(folder, 'dist', 'mirror', name)).href;
 }
 
 function borrow(folder: string): void {
