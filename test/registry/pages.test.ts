@@ -294,3 +294,35 @@ describe('T36 a list that will not end', () => {
     expect(asked).toHaveLength(7);
   });
 });
+
+test('a page says when its own answer had come, however early it was asked for and however late it is taken', async () => {
+  let clock = 10;
+  let came = 0;
+  const waiting: (() => void)[] = [];
+  await using registry = await listenLoopback((request, response) => {
+    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
+    const answer = () => response.end(JSON.stringify(honest(250)({ limit: 100, page })));
+    if (page === 1) waiting.push(answer);
+    else answer();
+  });
+  const onCall = () => {
+    came += 1;
+    clock += 10;
+    if (came === 2) waiting.pop()?.();
+  };
+  const client = createOrganizationClient({
+    http: testHttp(registry.url, { now: () => clock, onCall }),
+    organizationId: 'org-1',
+    appId: 'app-1',
+    token: installationTokenSource(),
+  });
+  const arrivals: number[] = [];
+  for await (const { number, arrivedAt } of client.listRetirements()) {
+    if (number === 0) {
+      await expect.poll(() => came).toBe(3);
+      clock = 1000;
+    }
+    arrivals.push(arrivedAt);
+  }
+  expect(arrivals).toEqual([20, 40, 30]);
+});
