@@ -55,7 +55,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS });
     closing.add(() => void mirrorDb.close());
     const inbox = createInbox(inboxDb);
-    const mirror = createMirror(mirrorDb, now);
+    const mirror = createMirror(mirrorDb, now, { members: settings.mirrorMembers });
+    if (!settings.mirrorMembers) await mirror.removeMembers();
     const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
     await folder.open();
     const context = {

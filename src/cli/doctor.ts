@@ -26,6 +26,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const { checkSettings } = await import('./doctor-settings.js');
   const { checkFiles } = await import('./doctor-files.js');
   const { checkRegistry } = await import('./doctor-registry.js');
+  const { checkAnswers } = await import('./doctor-answers.js');
   const { checkReceiver } = await import('./doctor-receiver.js');
   const { findings, work } = await checkSettings(place);
   const all: Finding[] = [
@@ -33,6 +34,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...findings,
     ...checkFiles(place, io.now()),
     ...(await registryFindings(checkRegistry, place, work, io)),
+    ...checkAnswers(place, io.now()),
     await checkReceiver(place.env),
   ];
   if (options.json) await writeValue(io, all);

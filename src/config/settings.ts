@@ -40,7 +40,11 @@ export const SETTINGS: readonly Setting[] = [
   setting('SANDBOX_PORT', '8090', 'the port the sandbox listens on'),
   setting('SYNC_SCHEDULE', '*/15 * * * *', 'cron expression, in UTC: when everything is read again'),
   setting('WORKER_CONCURRENCY', '4', 'jobs at once'),
-  setting('MIRROR_MEMBERS', 'on', '`off` keeps names and e-mails of members out of the mirror'),
+  setting(
+    'MIRROR_MEMBERS',
+    'on',
+    '`off` keeps names and e-mails of members out of the mirror, and takes out those that stand in it',
+  ),
   setting('RETENTION_DAYS', '90', 'how long finished work is kept; `0` = for ever'),
   setting('LOG_LEVEL', 'info', 'one of trace, debug, info, warn, error, fatal, silent'),
 ];

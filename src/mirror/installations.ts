@@ -4,7 +4,7 @@ import type { Installation } from '../registry/model.js';
 import type { Books } from './books.js';
 import { formatInstant, instant, text } from './columns.js';
 import { following } from './dates.js';
-import { RESOURCES } from './resources.js';
+import type { Resource } from './resources.js';
 
 export interface InstallationRead {
   readonly installation: Installation;
@@ -50,7 +50,11 @@ interface Row {
 const NAMES =
   'version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, sync_run_id, document';
 
-export function createInstallations(books: Books, now: () => number): Installations {
+export function createInstallations(
+  books: Books,
+  resources: readonly Resource[],
+  now: () => number,
+): Installations {
   const { db } = books;
   const find = db.prepare<[string], Row>('SELECT * FROM installations WHERE id = ?');
   const lastEnd = db
@@ -73,7 +77,7 @@ export function createInstallations(books: Books, now: () => number): Installati
       const organizationId = fields.organization_id;
       if (organizationId !== null) {
         books.fence.hold({ organizationId, lane: 'data', claim: read.claim });
-        books.prepareStates(organizationId, RESOURCES);
+        books.prepareStates(organizationId, resources);
       }
       const stored = find.get(fields.id);
       if (stored !== undefined && isSame(stored, fields)) return 'unchanged';

@@ -17,8 +17,15 @@ import type { Companion, ListParts } from './parts.js';
 import { createPeople } from './people.js';
 import { createProjects, type ProjectsWalk } from './projects.js';
 import { createPruneRuns } from './prune-runs.js';
-import { purge } from './removal.js';
-import { DESCRIPTORS, type Descriptor, type Items, type ListResource, type Resource } from './resources.js';
+import { purge, removeMembers } from './removal.js';
+import {
+  DESCRIPTORS,
+  type Descriptor,
+  type Items,
+  type ListResource,
+  RESOURCES,
+  type Resource,
+} from './resources.js';
 import { createRetirementCompanion, noCompanion } from './retirement-companion.js';
 import { createRows, type Rows } from './rows.js';
 import { Run } from './run.js';
@@ -48,6 +55,8 @@ export interface Mirror {
   /** The same for what the registry does not have for this organization. */
   markNotOffered(task: Task, resource: Resource, at: number): void;
   forget(email: string): number;
+  /** Removes all members, past ones too, and what is said of them. */
+  removeMembers(): Promise<void>;
   /** Removes all that was mirrored for an organization; answers the certificate files to remove. */
   purge(organizationId: string, claim: number): Promise<string[]>;
   /** Runs that wrote rows stay, and the last complete one of each resource and UTC day. */
@@ -59,11 +68,24 @@ const CACHE_KB = 32_000;
 /** Pages in the log before they are moved to the file. Few at a time keep each commit short. */
 const CHECKPOINT_PAGES = 500;
 
-export function createMirror(db: Sqlite, now: () => number): Mirror {
+export interface MirrorOptions {
+  /** False keeps members out, and what is said of them too. */
+  readonly members: boolean;
+}
+
+export function createMirror(
+  db: Sqlite,
+  now: () => number,
+  { members }: MirrorOptions = { members: true },
+): Mirror {
   db.pragma(`cache_size = -${CACHE_KB}`);
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const books = createBooks(db);
-  const installations = createInstallations(books, now);
+  const installations = createInstallations(
+    books,
+    RESOURCES.filter(resource => members || resource !== 'members'),
+    now,
+  );
   const projects = createProjects(books, now);
   const people = createPeople(db);
   const rows = createAllRows(db);
@@ -123,6 +145,7 @@ export function createMirror(db: Sqlite, now: () => number): Mirror {
     markRefused: (task, resource, at) => mark('refuse', task, resource, at),
     markNotOffered: (task, resource, at) => mark('dismiss', task, resource, at),
     forget: email => people.forget(email, now()),
+    removeMembers: () => removeMembers(db),
     purge: (organizationId, claim) => purge(books, organizationId, claim),
     pruneRuns: createPruneRuns(db),
   };

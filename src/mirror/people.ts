@@ -21,6 +21,9 @@ export function createPeople(db: Sqlite): People {
        WHERE members.organization_id = resource_states.organization_id AND lower(email) = ?
      ) WHERE resource = 'members'`,
   );
+  const blank = db.prepare<[string]>(
+    'UPDATE resource_states SET answer_text = NULL WHERE instr(lower(answer_text), ?) > 0',
+  );
   const remove = db.prepare<[string]>('DELETE FROM members WHERE lower(email) = ?');
   const removePast = db.prepare<[string]>('DELETE FROM members_past WHERE lower(email) = ?');
   return {
@@ -30,6 +33,7 @@ export function createPeople(db: Sqlite): People {
       return write(db, () => {
         remember.run(hashOf(address), formatInstant(at));
         shrink.run(address);
+        blank.run(address);
         return remove.run(address).changes + removePast.run(address).changes;
       });
     },

@@ -34,6 +34,23 @@ export async function purge(books: Books, organizationId: string, claim: number)
   return files;
 }
 
+/** A few at a time; states go last, so that whoever reads meanwhile is not told that all are there. */
+export async function removeMembers(db: Sqlite): Promise<void> {
+  const said = db.prepare("DELETE FROM resource_states WHERE resource = 'members'");
+  const announced = db.prepare("DELETE FROM announcements WHERE resource = 'members'");
+  db.pragma('secure_delete = ON');
+  for (const table of ['members', 'members_past']) {
+    const remove = db.prepare<[number]>(
+      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ?)`,
+    );
+    await removeAll(db, () => remove.run(SLICE).changes);
+  }
+  write(db, () => {
+    said.run();
+    announced.run();
+  });
+}
+
 function tables(): [string, string][] {
   const names: ListResource[] = [
     'warehouse',

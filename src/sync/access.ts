@@ -54,17 +54,6 @@ export async function readAccess(
   };
 }
 
-/** One call: whether a suspended installation still is. One that is gone is not. */
-export async function isStillSuspended(tokens: Client['tokens'], installationId: string): Promise<boolean> {
-  tokens.forget(installationId);
-  try {
-    return (await orNull('forbidden', tokens.installation(installationId).get())) === null;
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'installation_gone') return false;
-    throw error;
-  }
-}
-
 async function orNull<T>(code: 'forbidden' | 'not_found', asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

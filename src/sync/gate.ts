@@ -1,5 +1,5 @@
 import type { Installation } from '../registry/model.js';
-import { isStillSuspended, readAccess } from './access.js';
+import { readAccess } from './access.js';
 import type { Context } from './context.js';
 import { StopError } from './outcome.js';
 import type { Run } from './worker.js';
@@ -56,14 +56,7 @@ export function createGate(context: Context, run: Run, installationId: string): 
   }
 
   return {
-    async enter() {
-      const known = standing.findInstallation(installationId);
-      if (known?.state === 'suspended' && job.trigger === 'schedule') {
-        state = 'suspended';
-        if (await isStillSuspended(client.tokens, installationId)) return null;
-      }
-      return look(false);
-    },
+    enter: () => look(false),
     async again() {
       const admitted = await look(true);
       if (admitted === null) throw new StopError('access_gone');

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Every installation that is not uninstalled is looked at again, each at its own place in the interval;
- * suspended ones cost one call. Installations that no webhook announced are looked for at once.
+ * suspended ones cost two calls. Installations that no webhook announced are looked for at once.
  */
 export async function tick(context: Context, run: Run): Promise<string> {
   const { inbox, mirror, standing, now, retentionDays } = context;

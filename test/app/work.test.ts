@@ -17,7 +17,7 @@ import {
 
 /** The worker as `carbon-mirror work` starts it, schedule and all, in this process. */
 async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOptions> = {}) {
-  const folder = temporaryFolder();
+  const { dataDir: folder = temporaryFolder() } = options;
   const env = {
     REGISTRY_BASE_URL: sandbox.url,
     REGISTRY_APP_ID: app.id,
@@ -32,6 +32,8 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
   onTestFinished(() => work.stop());
   return {
     lines,
+    folder,
+    stop: () => work.stop(),
     query: (name: 'inbox' | 'mirror', sql: string) => {
       const db = openDatabase(join(folder, `${name}.db`), { busyTimeoutMs: 1000, readonly: true });
       const rows = db.prepare<[], Record<string, unknown>>(sql).all();
@@ -55,6 +57,18 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
 });
 
 const ONCE_A_YEAR = '0 0 1 1 *';
+
+test('a worker that is to hold no members any more takes them out before it works', async () => {
+  const sandbox = await temporarySandbox();
+  const { app } = installApp(sandbox);
+  const filled = await startHere(sandbox, app);
+  const members = () => filled.query('mirror', 'SELECT id FROM members').length;
+  await expect.poll(members, { timeout: 15_000 }).toBeGreaterThan(0);
+  await filled.stop();
+  await startHere(sandbox, app, { dataDir: filled.folder, mirrorMembers: false, syncSchedule: ONCE_A_YEAR });
+  expect(filled.query('mirror', 'SELECT id FROM members_history')).toEqual([]);
+  expect(filled.query('mirror', "SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+});
 
 test.each([
   [

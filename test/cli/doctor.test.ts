@@ -95,6 +95,25 @@ describe('doctor', () => {
     ]);
   });
 
+  test('what the registry really answered for each resource is told, and what it does not offer', async () => {
+    const { of } = await findings();
+    const told = of('answers').map(({ found }) => found);
+    expect(told).toContainEqual(
+      expect.stringMatching(/^retirements: 200, a list in pages, \d+ \w+ ago, for /),
+    );
+    expect(told).toContainEqual(expect.stringMatching(/^warehouse: 200, a list, /));
+    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
+    db.exec(
+      `UPDATE resource_states SET answer_status = 404, answer_form = 'none', not_offered_at = answered_at
+       WHERE resource = 'addresses'`,
+    );
+    db.close();
+    const after = await findings();
+    expect(after.of('answers').filter(({ state }) => state !== 'ok')).toMatchObject([
+      { state: 'warn', found: expect.stringMatching(/^addresses: 404, no rows, /) },
+    ]);
+  });
+
   test('a receiver that nobody answers for fails', async () => {
     const { of, exitCode } = await findings({ ...demo.env, PORT: '9' });
     expect(exitCode).toBe(3);

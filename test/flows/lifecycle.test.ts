@@ -168,6 +168,21 @@ test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
   const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
   expect(program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
+  expect(program.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+});
+
+test('what suspension leaves to be seen of an installation is looked at on schedule', async () => {
+  const { program, installationId } = await startInstalled();
+  const { apps, installations } = program.registry;
+  installations.suspend(installationId);
+  await program.rest();
+  program.registry.deliveries.behave({ drop: 1 });
+  apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
+  installations.acceptPermissions(installationId);
+  await program.reconcile();
+  expect(program.rows('SELECT state, permissions FROM installations')).toEqual([
+    { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
+  ]);
 });
 
 test('a project that is not public is marked so and fails nobody', async () => {

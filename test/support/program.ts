@@ -183,7 +183,9 @@ function connect(
   databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
   options: ProgramOptions,
 ): Context {
-  const mirror = createMirror(databases.mirror, time.now);
+  const mirror = createMirror(databases.mirror, time.now, {
+    members: options.context?.mirrorMembers ?? true,
+  });
   const certificates = createCertificateFolder(join(folder, 'certificates'), { now: time.now });
   return {
     inbox: createInbox(databases.inbox),

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createMirror } from '../../src/mirror/mirror.js';
+import type { Member } from '../../src/registry/model.js';
+import { installation, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
+
+function member(id: string): Member {
+  const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
+  return { ...item, document: JSON.stringify(item) };
+}
+
+function renamed({ id }: Member): Member {
+  return { ...member(id), document: `{"id":"${id}","fullName":"Renamed"}` };
+}
+
+const members = (count: number) => Array.from({ length: count }, (_, index) => member(`m-${index}`));
+
+test('a mirror that shall not hold members lets go of all that it held, and says nothing of them', async () => {
+  const { db, mirror, read, clock } = temporaryScene();
+  await read('members', members(1200));
+  clock.at += 60_000;
+  await read('members', members(1200).map(renamed));
+  await read('retirements', [retirement('r-1')]);
+  const count = (sql: string) => db.prepare<[], number>(`SELECT count(*) FROM ${sql}`).pluck().get();
+  expect(count('members_history')).toBe(2400);
+  await mirror.removeMembers();
+  expect(count('members_history')).toBe(0);
+  expect(count("freshness WHERE resource = 'members'")).toBe(0);
+  expect(count("freshness WHERE resource = 'retirements'")).toBe(1);
+  expect(count('retirements')).toBe(1);
+  const without = createMirror(db, () => clock.at, { members: false });
+  without.writeInstallation({
+    installation: installation('installation-1', { createdAt: '2026-01-01T00:00:00.000Z', document: '{}' }),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: 'schedule',
+  });
+  expect(count("freshness WHERE resource = 'members'")).toBe(0);
+  expect(count("resource_states WHERE resource = 'warehouse'")).toBe(1);
+});
+
+test('members that are wanted again are read again', async () => {
+  const { db, mirror, read } = temporaryScene();
+  await read('members', members(2));
+  await mirror.removeMembers();
+  await read('members', members(2));
+  expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'members'").pluck().get()).toBe(2);
+});
+
+test('an answer of another form that names a forgotten person goes with the person', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const read = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'members',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+  const text = '{"owner":"Ada@People.example"}';
+  const answer = { status: 200, form: 'object' as const, at: clock.at, text };
+  read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
+  const kept = db.prepare("SELECT answer_text FROM resource_states WHERE resource = 'members'").pluck();
+  expect(kept.get()).toBe(text);
+  mirror.forget('somebody@people.example');
+  expect(kept.get()).toBe(text);
+  mirror.forget('ada@people.example');
+  expect(kept.get()).toBeNull();
+});
