@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listenFrom } from '../app/next-port.js';
 import { type Sandbox, startSandbox } from '../sandbox/start.js';
 import { runChildren } from './children.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -27,12 +28,13 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
-    const webhookUrl = `http://127.0.0.1:${io.env['PORT'] || DEFAULT_PORT}/webhooks`;
-    const settings = known ?? registerDemoApp(sandbox, folder, webhookUrl);
+    const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
-    sandbox.registry.apps.change(appId, { webhookUrl });
     const { env } = placeAt(folder, { ...settings, ...io.env }, true);
-    await runChildren(env, interrupted, async () => {
+    await runChildren(io, env, interrupted, async port => {
+      const webhookUrl = webhookUrlAt(port);
+      sandbox.registry.apps.change(appId, { webhookUrl });
+      writeSettings(folder, { ...settings, PORT: String(port) });
       installEverywhere(sandbox, appId);
       introduce(io, folder, sandbox.url, webhookUrl);
     });
@@ -41,10 +43,18 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   }
 }
 
+function webhookUrlAt(port: number | string): string {
+  return `http://127.0.0.1:${port}/webhooks`;
+}
+
+/** A port that nobody named and that the demo does not have yet is the next free one. */
 async function startDemoSandbox(io: Io, folder: string, knownPort: string | undefined): Promise<Sandbox> {
-  const port = Number(knownPort ?? (io.env['SANDBOX_PORT'] || DEFAULT_SANDBOX_PORT));
+  const named = knownPort ?? (io.env['SANDBOX_PORT'] || null);
+  const port = Number(named ?? DEFAULT_SANDBOX_PORT);
+  const start = (at: number): Promise<Sandbox> =>
+    startSandbox({ port: at, folder: join(folder, 'sandbox'), seed: SEED, strict: true });
   try {
-    return await startSandbox({ port, folder: join(folder, 'sandbox'), seed: SEED, strict: true });
+    return await (named === null ? listenFrom(port, start) : start(port));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     throw new CommandFault(
@@ -55,13 +65,13 @@ async function startDemoSandbox(io: Io, folder: string, knownPort: string | unde
   }
 }
 
-function registerDemoApp(sandbox: Sandbox, folder: string, webhookUrl: string): Io['env'] {
+function registerDemoApp(sandbox: Sandbox, folder: string, port: string): Io['env'] {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const webhookSecret = randomBytes(32).toString('hex');
   const app = sandbox.registry.apps.register({
     name: APP_NAME,
     permissions: PERMISSIONS,
-    webhookUrl,
+    webhookUrl: webhookUrlAt(port),
     webhookSecret,
     publicKeys: [publicKey.export({ type: 'spki', format: 'pem' }).toString()],
   });
@@ -73,8 +83,12 @@ function registerDemoApp(sandbox: Sandbox, folder: string, webhookUrl: string): 
     WEBHOOK_SECRETS: webhookSecret,
     SANDBOX_PORT: String(sandbox.port),
   };
-  writeFileSync(demoSettingsFile(folder), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  writeSettings(folder, settings);
   return settings;
+}
+
+function writeSettings(folder: string, settings: Io['env']): void {
+  writeFileSync(demoSettingsFile(folder), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
 }
 
 /** Once only: what a person uninstalls in the demo stays uninstalled. */

@@ -21,7 +21,7 @@ export function define(program: Command, io: Io): void {
       const { SETTINGS_TOOLS } = await import('./settings-tools.js');
       await readUpSettings(io.env, SETTINGS_TOOLS);
       adviseVolume(io);
-      return await runChildren(io.env, interrupted, async () => undefined);
+      return await runChildren(io, io.env, interrupted, async () => undefined);
     });
   examples(command, ['carbon-mirror up', 'carbon-mirror up --env-file .env']);
 }

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -9,6 +11,8 @@ import { createPrivateKey } from '../support/sandbox.js';
 
 const PATIENCE = { timeout: 50_000, interval: 200 };
 const APPS = 'SELECT count(*) FROM apps';
+const ROOT = join(import.meta.dirname, '../..');
+const WEBHOOK_URL = "SELECT webhook_url FROM apps WHERE name = 'carbon-mirror demo'";
 const COUNT = 'select count(*) from retirements';
 const UNSTORED = `select * from freshness where state <> 'current'
   union all select * from freshness where (select count(*) from certificates where state = 'pending') > 0`;
@@ -177,3 +181,135 @@ describe('a port that is taken is told in words, exit 2, and nothing is left run
     expect(up.said()).not.toContain('    at ');
   });
 });
+
+interface Living {
+  readonly role: string;
+  readonly pid: number;
+}
+
+function living(demo: Demo): Living[] {
+  const db = openDatabase(join(demo.cwd, 'data/demo/inbox.db'), { busyTimeoutMs: 1000, readonly: true });
+  const all = db.prepare<[], Living>('SELECT role, pid FROM processes ORDER BY id').all();
+  db.close();
+  return all.filter(({ pid }) => isAlive(pid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
+  const find = (): number => living(demo).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
+  await expect.poll(find, PATIENCE).not.toBe(0);
+  return find();
+}
+
+describe('a child that falls', () => {
+  test('is started again at the same port, after a pause that grows', async () => {
+    const demo = await createDemo();
+    const up = demo.start();
+    await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+    for (const role of ['receive', 'work']) {
+      const first = await pidOf(demo, role);
+      process.kill(first, 'SIGKILL');
+      const second = await pidOf(demo, role, first);
+      process.kill(second, 'SIGKILL');
+      await pidOf(demo, role, second);
+      for (const pauseS of [1, 2]) {
+        const told = `"carbon-mirror ${role}" ended by SIGKILL; it is started again in ${pauseS} s.`;
+        await expect.poll(() => up.said(), PATIENCE).toContain(told);
+      }
+    }
+    const url = `http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`;
+    await expect.poll(async () => (await fetch(url).catch(() => null))?.status, PATIENCE).toBe(405);
+    expect(up.said().match(/This is a DEMO/g)).toHaveLength(1);
+    up.child.kill('SIGINT');
+    expect(await up.ended).toBe(0);
+    await up.gone;
+    await expectNobody(demo);
+  }, 120_000);
+
+  test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
+    const demo = await createDemo();
+    const up = demo.start();
+    await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+    process.kill(await pidOf(demo, 'receive'), 'SIGKILL');
+    await expect.poll(() => up.said(), PATIENCE).toContain('it is started again in 1 s');
+    const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
+    onTestFinished(() => void stranger.close());
+    expect(await up.ended).toBe(2);
+    await up.gone;
+    expect(up.said()).toContain(`port ${demo.env['PORT'] ?? ''}`);
+  }, 120_000);
+});
+
+test('a demo whose ports nobody named has free ones, keeps them, and is told them', async () => {
+  const demos = await Promise.all([createDemo(), createDemo()]);
+  const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
+  const ups = demos.map(({ cwd }) => startProcess(['up'], unnamed, cwd));
+  const urls: string[] = [];
+  for (const [i, up] of ups.entries()) {
+    await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+    const url = /webhooks +(\S+)/.exec(up.said())?.[1] ?? '';
+    expect((await fetch(url)).status).toBe(405);
+    expect(demos[i]?.world(WEBHOOK_URL)).toBe(url);
+    urls.push(url);
+  }
+  expect(new Set(urls).size).toBe(2);
+
+  const [demo] = demos;
+  const [up] = ups;
+  up?.child.kill('SIGINT');
+  expect(await up?.ended).toBe(0);
+  await up?.gone;
+  const again = startProcess(['up'], unnamed, demo?.cwd);
+  await expect.poll(() => again.said(), PATIENCE).toContain(`webhooks      ${urls[0] ?? ''}\n`);
+}, 120_000);
+
+test('a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger', async () => {
+  const demo = await createDemo();
+  const first = demo.start();
+  await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
+  first.child.kill('SIGINT');
+  await first.gone;
+  const before = demo.world(WEBHOOK_URL);
+  expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
+  const port = await freePort();
+  const stranger = createServer().listen(port, '127.0.0.1');
+  onTestFinished(() => void stranger.close());
+  const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
+  expect(await second.ended).toBe(2);
+  await second.gone;
+  expect(demo.world(WEBHOOK_URL)).toBe(before);
+}, 120_000);
+
+test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
+  const demo = await createDemo();
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
+  const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
+  }
+  const gone = once(npm, 'close');
+  onTestFinished(() => {
+    for (const { pid } of living(demo)) process.kill(pid, 'SIGTERM');
+  });
+  await expect.poll(() => output, PATIENCE).toContain('This is a DEMO');
+  expect(
+    living(demo)
+      .map(({ role }) => role)
+      .toSorted(),
+  ).toEqual(['receive', 'work']);
+  npm.kill('SIGTERM');
+  await gone;
+  expect(output).toContain('"msg":"receiver stopped"');
+  expect(output).toContain('"msg":"worker stopped"');
+  expect(living(demo)).toEqual([]);
+  await expectNobody(demo);
+}, 120_000);
