@@ -48,7 +48,12 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());
-    closing.add(keepSigning(() => thread.signOfLife(me), log));
+    closing.add(
+      keepSigning({
+        sign: () => thread.signOfLife(me),
+        failed: error => log.warn({ err: error }, 'no sign of life could be given this time'),
+      }),
+    );
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,

@@ -1,20 +1,22 @@
 import { hostname } from 'node:os';
 import type { ProcessRole } from '../database/inbox-tables.js';
 import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/signs.js';
-import type { Log } from '../log.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {
   return { role, host: hostname(), pid: process.pid, startedAt };
 }
 
+export interface Signing {
+  readonly sign: () => Promise<unknown>;
+  readonly failed: (error: unknown) => void;
+  readonly everyMs?: number;
+}
+
 /** A sign of life at once, and then every 15 seconds. Answers how to stop. */
-export function keepSigning(sign: () => Promise<unknown>, log: Log): () => void {
-  const give = () =>
-    void sign().catch((error: unknown) => {
-      log.warn({ err: error }, 'no sign of life could be given this time');
-    });
+export function keepSigning({ sign, failed, everyMs = SIGN_EVERY_MS }: Signing): () => void {
+  const give = () => void sign().catch(failed);
   give();
-  const timer = setInterval(give, SIGN_EVERY_MS);
+  const timer = setInterval(give, everyMs);
   return () => clearInterval(timer);
 }
 

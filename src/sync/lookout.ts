@@ -114,11 +114,12 @@ export interface Lookout {
 export interface LookoutOptions extends Parts {
   readonly self: LivingProcess;
   readonly log: Log;
+  readonly everyMs?: number;
 }
 
 /** A look at once, and then every 15 seconds until it is stopped. */
 export function createLookout(options: LookoutOptions): Lookout {
-  const { inbox, self, now, log } = options;
+  const { inbox, self, now, log, everyMs = SIGN_EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
   let looking = Promise.resolve();
   let started = false;
@@ -130,7 +131,7 @@ export function createLookout(options: LookoutOptions): Lookout {
     } catch (error) {
       log.warn({ error: describe(error) }, 'no sign of life could be given this time');
     }
-    if (started) timer = setTimeout(begin, SIGN_EVERY_MS);
+    if (started) timer = setTimeout(begin, everyMs);
   }
 
   function begin(): void {

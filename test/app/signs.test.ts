@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startReceive } from '../../dist/app/receive.js';
 import { startWork } from '../../dist/app/work.js';
+import { keepSigning } from '../../src/app/signs.js';
 import { readSettings } from '../../dist/config.js';
 import { createLog } from '../../dist/log.js';
 import { openDatabase } from '../../src/database/open.js';
@@ -80,4 +81,20 @@ test('receive and work give signs of life from the start; sync that reads in its
   await worker.stop();
   expect(roles()).toEqual([{ role: 'receive' }, { role: 'work' }]);
   expect(read('mirror', 'SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+});
+
+test('signs go on when one could not be given, and end when they are stopped', async () => {
+  const failures: unknown[] = [];
+  let given = 0;
+  const sign = async () => {
+    given += 1;
+    if (given === 1) throw new Error('the database is locked');
+  };
+  const stop = keepSigning({ sign, failed: error => failures.push(error), everyMs: 1 });
+  await expect.poll(() => given).toBeGreaterThan(3);
+  stop();
+  const before = given;
+  await new Promise(resolve => setTimeout(resolve, 20));
+  expect(given).toBe(before);
+  expect(failures).toEqual([new Error('the database is locked')]);
 });

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { LivingProcess } from '../../src/inbox/signs.js';
+import { createLookout } from '../../src/sync/lookout.js';
+import { contextOf, startProgram } from '../support/program.js';
+
+const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
+
+test('it looks again and again, goes on after a look that failed, and stops where it is told to', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const context = contextOf(program, {});
+  context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  const warned: string[] = [];
+  const log = {
+    info: () => {},
+    error: () => {},
+    warn: (_fields: object, message: string) => void warned.push(message),
+  };
+  let looks = 0;
+  const announcements = {
+    ...context.mirror.announcements,
+    announce: (...given: Parameters<typeof context.mirror.announcements.announce>) => {
+      looks += 1;
+      if (looks === 1) throw new Error('the disk is full');
+      context.mirror.announcements.announce(...given);
+    },
+  };
+  const mirror = { ...context.mirror, announcements };
+  const lookout = createLookout({ ...context, mirror, self: SELF, log, everyMs: 1 });
+  lookout.start();
+  await expect.poll(() => looks).toBeGreaterThan(3);
+  await lookout.stop();
+  const before = looks;
+  await new Promise(resolve => setTimeout(resolve, 20));
+  expect(looks).toBe(before);
+  expect(warned).toEqual(['no sign of life could be given this time']);
+  expect(program.inboxDb.prepare('SELECT role, pid FROM processes').all()).toEqual([
+    { role: 'work', pid: 1 },
+  ]);
+  expect(program.rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+});
