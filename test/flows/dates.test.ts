@@ -29,8 +29,10 @@ const HAPPENINGS: readonly Happening[] = [
   {
     name: 'a credit withdrawn',
     path: /\/warehouse\/inventory$/,
-    happen: ({ program, organizationId, creditId }) =>
-      program.registry.credits.withdraw(organizationId, { creditId, amount: 100 }),
+    happen: ({ program, organizationId, creditId }) => {
+      issueCredit(program.sandbox, organizationId);
+      program.registry.credits.withdraw(organizationId, { creditId, amount: 100 });
+    },
     dates: 'SELECT valid_to AS at FROM warehouse_credits_past',
   },
   {
