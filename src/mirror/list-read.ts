@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Counts, Fault } from './books.js';
+import type { Answer, Counts, Fault } from './books.js';
 import { formatInstant } from './columns.js';
 import { HeldPages } from './held-pages.js';
 import {
@@ -117,7 +117,12 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   abandon(fault: Fault, traffic: Traffic): void {
     this.#staging.clear();
-    this.#parts.run.abandon(fault, traffic);
+    this.#parts.run.abandon(fault, { ...traffic, answer: this.#admitted(traffic.answer ?? null) });
+  }
+
+  #admitted(answer: Answer | null): Answer | null {
+    if (answer === null || answer.text === null || this.#parts.mayKeep(answer.text)) return answer;
+    return { ...answer, text: null };
   }
 
   async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {

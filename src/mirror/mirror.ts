@@ -113,6 +113,7 @@ export function createMirror(
         if (!noted.has(id)) note.run(organizationId, id);
         noted.add(id);
       },
+      mayKeep: text => people.mayKeep(text),
       admits: resource === 'members' ? people.admits() : () => true,
     };
   }

@@ -29,4 +29,6 @@ export interface ListParts<Item> {
   readonly noteProject: (id: string) => void;
   /** False for what must not be kept. */
   readonly admits: (item: Item) => boolean;
+  /** False for the text of an answer that must not be kept. */
+  readonly mayKeep: (text: string) => boolean;
 }

@@ -8,7 +8,12 @@ export interface People {
   forget(email: string, at: number): number;
   /** Answers a test that is false for a member who is to stay forgotten. */
   admits(): (item: object) => boolean;
+  /** Whether a text names none of them. */
+  mayKeep(text: string): boolean;
 }
+
+/** What may be an address in the text of a JSON object. */
+const ADDRESS = /[^\s"\\<>()[\]{},;:]+@[^\s"\\<>()[\]{},;:]+/g;
 
 export function createPeople(db: Sqlite): People {
   const remember = db.prepare<[string, string]>(
@@ -44,6 +49,11 @@ export function createPeople(db: Sqlite): People {
         const email = 'email' in item && typeof item.email === 'string' ? item.email : null;
         return email === null || !forgotten.has(hashOf(email.trim().toLowerCase()));
       };
+    },
+    mayKeep: text => {
+      const forgotten = new Set(hashes.all());
+      const named = forgotten.size === 0 ? [] : (text.toLowerCase().match(ADDRESS) ?? []);
+      return named.every(address => !forgotten.has(hashOf(address)));
     },
   };
 }

@@ -48,23 +48,28 @@ test('members that are wanted again are read again', async () => {
   expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'members'").pluck().get()).toBe(2);
 });
 
-test('an answer of another form that names a forgotten person goes with the person', async () => {
+test('an answer of another form that names a forgotten person goes with the person, and stays away', async () => {
   const { db, mirror, clock } = temporaryScene();
-  const read = mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'members',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-    announced: true,
-  });
   const text = '{"owner":"Ada@People.example"}';
   const answer = { status: 200, form: 'object' as const, at: clock.at, text };
-  read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
+  const fail = () => {
+    const read = mirror.beginRead({
+      organizationId: 'organization-1',
+      resource: 'members',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+      announced: true,
+    });
+    read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
+  };
+  fail();
   const kept = db.prepare("SELECT answer_text FROM resource_states WHERE resource = 'members'").pluck();
   expect(kept.get()).toBe(text);
   mirror.forget('somebody@people.example');
   expect(kept.get()).toBe(text);
   mirror.forget('ada@people.example');
+  expect(kept.get()).toBeNull();
+  fail();
   expect(kept.get()).toBeNull();
 });
