@@ -1,7 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listenFrom } from '../app/next-port.js';
+import { migrateFile } from '../database/migrate.js';
 import { type Sandbox, startSandbox } from '../sandbox/start.js';
 import { runChildren } from './children.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -28,6 +29,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
+    migrate(io, folder);
     const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const { env } = placeAt(folder, { ...settings, ...io.env }, true);
@@ -41,6 +43,14 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   } finally {
     await sandbox.close();
   }
+}
+
+/** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
+function migrate(io: Io, folder: string): void {
+  const { inboxFile, mirrorFile } = placeAt(folder, io.env, true);
+  const now = new Date(io.now()).toISOString();
+  migrateFile(inboxFile, 'inbox', now);
+  migrateFile(mirrorFile, 'mirror', now);
 }
 
 function webhookUrlAt(port: number | string): string {
@@ -88,7 +98,9 @@ function registerDemoApp(sandbox: Sandbox, folder: string, port: string): Io['en
 }
 
 function writeSettings(folder: string, settings: Io['env']): void {
-  writeFileSync(demoSettingsFile(folder), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  const file = demoSettingsFile(folder);
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 /** Once only: what a person uninstalls in the demo stays uninstalled. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -246,6 +246,17 @@ describe('a child that falls', () => {
     expect(up.said()).toContain(`port ${demo.env['PORT'] ?? ''}`);
   }, 120_000);
 });
+
+test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
+  const demo = await createDemo();
+  const up = demo.start();
+  const settings = join(demo.cwd, 'data/demo/settings.json');
+  await expect.poll(() => existsSync(settings), { ...PATIENCE, interval: 1 }).toBe(true);
+  expect(existsSync(join(demo.cwd, 'data/demo/mirror.db'))).toBe(true);
+  const { exitCode, stderr } = await demo.run('status');
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
+}, 120_000);
 
 test('a demo whose ports nobody named has free ones, keeps them, and is told them', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);
