@@ -72,7 +72,7 @@ describe('a certificate', () => {
     const signed = Buffer.from('%PDF-1.7 first\n%%EOF\n and its second part\n%%EOF\n');
     const cut: RequestListener = (request, response) => {
       response.detachSocket(request.socket);
-      request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${signed.toString("latin1", 0, 21)}`);
+      request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${signed.toString('latin1', 0, 21)}`);
     };
     await expect(download(cut)).rejects.toMatchObject({ code: 'bad_answer' });
     const { bytes } = await download((_request, response) => {
