@@ -269,14 +269,14 @@ describe('slow and broken answers', () => {
   });
 
   test.each([
-    ['HTML', '<!doctype html><title>hello</title>'],
-    ['truncated JSON', '{"id":"org-1","fullName":"Fj'],
-    ['nothing', ''],
-    ['an array', '[]'],
-    ['a number', '5'],
-    ['no id', '{"fullName":"Fjord"}'],
-    ['an id that is a path', '{"id":"../../x"}'],
-  ])('T34 %s with 200 is a bad answer, and its text is not repeated', async (_name, body) => {
+    ['HTML', '<!doctype html><title>hello</title>', 'bad_answer'],
+    ['truncated JSON', '{"id":"org-1","fullName":"Fj', 'bad_answer'],
+    ['nothing', '', 'bad_answer'],
+    ['an array', '[]', 'other_form'],
+    ['a number', '5', 'bad_answer'],
+    ['no id', '{"fullName":"Fjord"}', 'other_form'],
+    ['an id that is a path', '{"id":"../../x"}', 'other_form'],
+  ])('T34 %s with 200 is a bad answer, and its text is not repeated', async (_name, body, ofList) => {
     nock(ORIGIN).persist().get(/.*/).reply(200, body);
     const client = createOrganizationClient({
       http: testHttp(ORIGIN),
@@ -287,8 +287,8 @@ describe('slow and broken answers', () => {
     const error = await failure(client.readOrganization());
     expect(error.code).toBe('bad_answer');
     expect(error.message).not.toContain('Fj');
-    expect((await failure(collect(client.listRetirements()))).code).toBe('bad_answer');
-    expect((await failure(collect(client.readWarehouse()))).code).toBe('bad_answer');
+    expect((await failure(collect(client.listRetirements()))).code).toBe(ofList);
+    expect((await failure(collect(client.readWarehouse()))).code).toBe(ofList);
   });
 });
 
