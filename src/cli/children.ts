@@ -2,16 +2,19 @@ import type { Io } from './io.js';
 import { keepChild, type KeptChild } from './kept-child.js';
 import { aborted } from './service.js';
 
+/** What is done once both are ready: it is told the receiver's port, and leaves off where they are stopped. */
+export type WhenReady = (port: number, stopping: AbortSignal) => Promise<void>;
+
 /**
  * `receive` and `work` as processes of their own, the same code as the Procfile, so that a busy worker never stalls the
  * door. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
- * `whenReady` is told the port that the receiver has: nobody is to be sent to it before.
+ * Nobody is to be sent to the receiver's port before `whenReady` is told it.
  */
 export async function runChildren(
   io: Io,
   env: Io['env'],
   interrupted: AbortSignal,
-  whenReady: (port: number) => Promise<void>,
+  whenReady: WhenReady,
 ): Promise<void> {
   const giveUp = new AbortController();
   const stopping = AbortSignal.any([interrupted, giveUp.signal]);
@@ -19,7 +22,8 @@ export async function runChildren(
   const work = keepChild(io, 'work', env, stopping);
   const both = [receive, work].map(({ ended }) => ended);
   try {
-    await Promise.race([introduce(receive, work, whenReady), ...both]);
+    const ready = introduce(receive, work, port => whenReady(port, stopping));
+    await Promise.race([ready, ...both]);
     await Promise.race([aborted(interrupted), ...both]);
   } finally {
     giveUp.abort();

@@ -6,7 +6,8 @@ import { migrateFile } from '../database/migrate.js';
 import { type Sandbox, startSandbox } from '../sandbox/start.js';
 import { runChildren } from './children.js';
 import { CommandFault, EXIT } from './exit.js';
-import { type Io, say } from './io.js';
+import { introduce, tellWhenReady } from './demo-banner.js';
+import type { Io } from './io.js';
 import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from './place.js';
 
 const SEED = 1;
@@ -33,12 +34,15 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const { env } = placeAt(folder, { ...settings, ...io.env }, true);
-    await runChildren(io, env, interrupted, async port => {
+    await runChildren(io, env, interrupted, async (port, stopping) => {
       const webhookUrl = webhookUrlAt(port);
       sandbox.registry.apps.change(appId, { webhookUrl });
-      writeSettings(folder, { ...settings, PORT: String(port) });
+      const { OPERATIONS_PORT = '' } = env;
+      const ports = { PORT: String(port), ...(OPERATIONS_PORT && { OPERATIONS_PORT }) };
+      writeSettings(folder, { ...settings, ...ports });
       installEverywhere(sandbox, appId);
       introduce(io, folder, sandbox.url, webhookUrl);
+      await tellWhenReady(io, folder, countInstalled(sandbox, appId), stopping);
     });
   } finally {
     await sandbox.close();
@@ -103,33 +107,16 @@ function writeSettings(folder: string, settings: Io['env']): void {
   renameSync(`${file}.new`, file);
 }
 
+function countInstalled(sandbox: Sandbox, appId: string): number {
+  const active = sandbox.registry.installations
+    .all()
+    .filter(installation => installation.appId === appId && installation.state === 'active');
+  return active.length;
+}
+
 /** Once only: what a person uninstalls in the demo stays uninstalled. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   if (installations.all().some(installation => installation.appId === appId)) return;
   for (const organization of organizations.all()) installations.install(appId, organization.id);
-}
-
-function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
-  const { mirrorFile, inboxFile, certificates } = placeAt(folder, io.env, true);
-  say(
-    io,
-    `
-This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
-
-  registry      ${registryUrl}
-  webhooks      ${webhookUrl}
-  mirror        ${mirrorFile}
-  inbox         ${inboxFile}
-  certificates  ${certificates}
-
-Try in a second shell:
-
-  npx carbon-mirror status
-  npx carbon-mirror available
-  npx carbon-mirror query "select count(*) from retirements"
-
-Ctrl-C stops everything; the next start goes on from here.
-`,
-  );
 }
