@@ -278,12 +278,38 @@ test('few changes of an answer become visible together, with its end', async () 
     trigger: 'delivery',
     announced: true,
   });
-  const items = Array.from({ length: 800 }, (_, index) => credit(`c-${index}`));
-  await read.writeBatch(items.slice(0, 400), clock.at);
-  await read.writeBatch(items.slice(400), clock.at);
+  const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
+  await read.writeBatch(items.slice(0, 200), clock.at);
+  await read.writeBatch(items.slice(200), clock.at);
   expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(0);
   await read.finish({ requests: 1, bytes: 1, total: null });
-  expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(800);
+  expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(400);
+});
+
+test('no transaction of a read takes more than 400 rows, be they new, changed or gone: nothing else is done meanwhile', async () => {
+  const { db, clock, read } = temporaryScene();
+  const count = db.prepare<[], [number, number]>(
+    'SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM warehouse_credits_past)',
+  );
+  const [written, closed] = [[0], [0]];
+  const exec = db.exec.bind(db);
+  db.exec = sql => {
+    if (sql !== 'COMMIT') return exec(sql);
+    const [versions = 0, past = 0] = count.raw().get() ?? [];
+    written.push(versions);
+    closed.push(past);
+    return exec(sql);
+  };
+  const credits = (amount: string) =>
+    Array.from({ length: 1_000 }, (_, index) => credit(`c-${index}`, { unit: amount }));
+  for (const items of [credits('t'), credits('kg'), credits('kg').slice(0, 550)]) {
+    await read('warehouse', items);
+    clock.at += MINUTE;
+  }
+  const most = (sums: readonly number[]) => Math.max(...sums.map((sum, at) => sum - (sums[at - 1] ?? 0)));
+  expect([written.at(-1), closed.at(-1)]).toEqual([expect.any(Number), 1_450]);
+  expect(most(written)).toBeLessThanOrEqual(400);
+  expect(most(closed)).toBeLessThanOrEqual(400);
 });
 
 test('many changes of an answer are written in slices that call themselves partial', async () => {
