@@ -23,3 +23,11 @@ CREATE TABLE refusals (
   newest_at TEXT NOT NULL, -- when the latest of them came
   PRIMARY KEY (minute, reason, status, header_prefix)
 ) STRICT, WITHOUT ROWID;
+
+-- WAS Every POST whose signature was good, one row each, in the order of arrival. A row is written before the sender is answered. Repeats are rows of their own.
+-- NOW Every POST whose signature was good, in the order of arrival: a row each, but repeats of one text that wait for the same read, or are set aside, share one for a minute. A row is written before the sender is answered.
+ALTER TABLE deliveries ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0; -- how many more posts of the same text are counted in this row
+ALTER TABLE deliveries ADD COLUMN last_received_at TEXT; -- when the latest of them came; null where none did
+ALTER TABLE deliveries ADD COLUMN unread_at TEXT; -- the first of them that came after a read of its installation had begun, which did not answer it; null where there is none
+CREATE INDEX deliveries_unread ON deliveries (unread_at) WHERE unread_at IS NOT NULL;
+ALTER TABLE jobs ADD COLUMN repeats_only INTEGER NOT NULL DEFAULT 0 CHECK (repeats_only IN (0, 1)); -- 1 where nothing but deliveries that had come before asked for it: such reads slow down while they find nothing new

@@ -6,7 +6,7 @@ import type { Answer } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery'>;
+  readonly metrics: Pick<Metrics, 'accepted' | 'refused' | 'delivery' | 'repeated'>;
   readonly refusals: Pick<RefusalCounter, 'count'>;
   readonly tellEveryMs?: number;
 }
@@ -19,7 +19,10 @@ export interface AnswerLog {
 
 const TELL_EVERY_MS = 10_000;
 
-/** A line for each delivery. What was turned away is counted and told once in a while: a flood of posts is no flood of lines. */
+/**
+ * A line for each delivery. What was turned away and what only repeats is counted and told once in a while:
+ * a flood of posts is no flood of lines.
+ */
 export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
   const refused = createOccasion(tellEveryMs, (posts, answer) => {
@@ -29,11 +32,23 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
     log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
   });
 
-  function tellStored({ status, delivery, stored, tookMs }: Answer): void {
+  const repeated = createOccasion(tellEveryMs, (posts, answer) => {
+    const { delivery, stored, sender } = answer;
+    const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
+    log.info({ ...ids, sender, repeats: posts }, 'deliveries came again: reads for them slow down');
+  });
+
+  function tellStored(answer: Answer): void {
+    const { status, delivery, stored, tookMs } = answer;
     metrics.accepted(tookMs / 1000);
     if (delivery === null) return;
     const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
     metrics.delivery(verdict, event, secretIndex);
+    if (stored?.repeated) {
+      metrics.repeated();
+      repeated.add(answer);
+      return;
+    }
     const ids = { delivery: stored?.id, job: stored?.jobId, installation };
     log.info({ status, ...ids, event, reason }, `delivery ${verdict}`);
   }
@@ -46,17 +61,16 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
       return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
     },
     close: () => {
-      refused.close();
-      notStored.close();
+      for (const occasion of [refused, notStored, repeated]) occasion.close();
     },
   };
 }
 
-function describe({ status, refused, error, delivery }: Answer): object {
+function describe({ status, refused, sender, error, delivery }: Answer): object {
   return {
     status,
     reason: refused?.reason,
-    sender: refused?.sender,
+    sender,
     installation: delivery?.installationId,
     ...(error instanceof NotStoredError && { code: error.code, why: error.message }),
   };

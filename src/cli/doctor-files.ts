@@ -3,7 +3,7 @@ import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
-import { checkRefusals } from './doctor-receiver.js';
+import { checkRefusals, checkRepeats } from './doctor-receiver.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 import { ago } from './words.js';
@@ -45,6 +45,7 @@ function checkDatabases(place: Place, now: number): Finding[] {
         ...[place.mirrorFile, place.inboxFile].flatMap(file => [...checkLog(file), ...checkMode(file)]),
         ...describeHealth(readHealth(db, now), now),
         ...checkRefusals(db, place.env, now),
+        checkRepeats(db, now),
       ];
     } finally {
       db.close();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Sqlite } from '../database/open.js';
-import { type RefusalSum, sumRefusals } from '../query/inbox.js';
+import { findMostRepeated, type RefusalSum, sumRefusals } from '../query/inbox.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 
@@ -44,6 +44,22 @@ export function checkRefusals(db: Sqlite, env: Place['env'], now: number): Findi
     found: `${describePosts(sum)} refused since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
     todo: `${adviceFor(sum, own)} See "carbon-mirror deliveries list --refused".`,
   }));
+}
+
+const HOUR_MS = 3_600_000;
+/** A registry that does not see our answers sends again some times, not every minute. */
+const MANY_REPEATS = 60;
+
+/** One captured delivery can be sent again for ever: there is no instant in what is signed. */
+export function checkRepeats(db: Sqlite, now: number): Finding {
+  const most = findMostRepeated(db, new Date(now - HOUR_MS).toISOString());
+  if (most === null) return ok('repeats', 'no delivery came twice within the hour');
+  const found = `the same delivery came ${most.posts} times within the hour, last as number ${most.newestId}`;
+  if (most.posts < MANY_REPEATS) return ok('repeats', found);
+  const todo =
+    'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
+    `(docs/hardening.md), and see "carbon-mirror deliveries show ${most.newestId}".`;
+  return { check: 'repeats', state: 'warn', found, todo };
 }
 
 const MOST_SUMS = 5;

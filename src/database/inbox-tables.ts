@@ -34,6 +34,9 @@ interface DeliveriesTable {
   reason: string | null;
   secret_index: number;
   job_id: number | null;
+  repeats: Generated<number>;
+  last_received_at: Generated<string | null>;
+  unread_at: Generated<string | null>;
 }
 
 interface SignedTextsTable {
@@ -64,6 +67,7 @@ interface JobsTable {
   last_error: string | null;
   outcome: string | null;
   merged_into: number | null;
+  repeats_only: number;
 }
 
 interface ClaimsTable {

@@ -22,7 +22,10 @@ type Bounds = { from: string; until: string; after: number };
 const SLICE = 2000;
 
 export interface AnnouncedSlices {
-  /** What arrived from one instant to the other, both included, oldest first, in slices between which others may go on. */
+  /**
+   * What arrived from one instant to the other, both included, oldest first, in slices between which others may go on.
+   * Of repeats that share a row: the first, and the first that came after a read had begun.
+   */
   deliveriesBetween(from: string, until: string): Iterable<readonly Announced[]>;
 }
 
@@ -33,10 +36,8 @@ export interface AnnouncedSlices {
 export function createAnnounced(db: Sqlite): AnnouncedSlices {
   const slice = statement<Bounds, Row>(
     db,
-    raw(sql<Row>`SELECT id, installation_id AS installationId, received_at AS receivedAt, verdict FROM deliveries
-      WHERE received_at >= ${parameter('from')} AND received_at <= ${parameter('until')}
-        AND (received_at, id) > (${parameter('from')}, ${parameter('after')})
-      ORDER BY received_at, id LIMIT ${sql.lit(SLICE)}`),
+    raw(sql<Row>`${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')}
+      ORDER BY receivedAt, id LIMIT ${sql.lit(SLICE)}`),
   );
   return {
     *deliveriesBetween(from, until) {
@@ -50,6 +51,14 @@ export function createAnnounced(db: Sqlite): AnnouncedSlices {
       }
     },
   };
+}
+
+/** Each by its index, merged as they are read. */
+function cameBetween(column: 'received_at' | 'unread_at') {
+  const at = sql.ref(column);
+  return sql`SELECT id, installation_id AS installationId, ${at} AS receivedAt, verdict FROM deliveries
+    WHERE ${at} >= ${parameter('from')} AND ${at} <= ${parameter('until')}
+      AND (${at}, id) > (${parameter('from')}, ${parameter('after')})`;
 }
 
 function announced({ installationId, receivedAt, verdict }: Row): Announced[] {

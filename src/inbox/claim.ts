@@ -14,6 +14,8 @@ export interface ClaimedJob {
   readonly lane: Lane;
   readonly dedupeKey: string;
   readonly trigger: string;
+  /** Nothing asked for it but deliveries that had come before. */
+  readonly repeatsOnly: boolean;
   readonly payload: Readonly<Record<string, unknown>>;
   /** This claim included. */
   readonly attempts: number;
@@ -205,6 +207,7 @@ function claimedJob(row: JobRow): ClaimedJob {
     lane: row.lane,
     dedupeKey: row.dedupe_key,
     trigger: row.trigger,
+    repeatsOnly: row.repeats_only === 1,
     payload: readPayload(row.payload),
     attempts: row.attempts,
     runAt: row.run_at,

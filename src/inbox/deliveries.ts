@@ -3,6 +3,7 @@ import { type Sqlite, write } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
 import { createEnqueue, installationJob } from './enqueue.js';
 import { queries, toInstant } from './queries.js';
+import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';
 
 /** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
@@ -24,10 +25,15 @@ export interface NewDelivery {
 }
 
 export interface StoredDelivery {
+  /** Of its row, which repeats that wait for the same job share. */
   readonly id: number;
   /** The job that will start after the delivery arrived; null where it was set aside. */
   readonly jobId: number | null;
+  /** Counted in a row that stood already. */
+  readonly repeated: boolean;
 }
+
+type NewRow = Required<Omit<NewDeliveryRow, 'id' | 'repeats' | 'last_received_at' | 'unread_at'>>;
 
 export type AcceptDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[];
 
@@ -38,7 +44,8 @@ export type AcceptDeliveries = (deliveries: readonly NewDelivery[], now: number)
 export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
   const enqueue = createEnqueue(db);
   const texts = createSignedTexts(db);
-  const insertDelivery = statement<Required<Omit<NewDeliveryRow, 'id'>>, { id: number }>(
+  const repeats = createRepeats(db);
+  const insertDelivery = statement<NewRow, { id: number }>(
     db,
     queries
       .insertInto('deliveries')
@@ -56,7 +63,7 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
       })
       .returning('id'),
   );
-  function store(delivery: NewDelivery, jobId: number | null): StoredDelivery {
+  function insert(delivery: NewDelivery, jobId: number | null): number {
     const row = insertDelivery.get({
       received_at: toInstant(delivery.receivedAt),
       event: delivery.event,
@@ -70,29 +77,47 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
       job_id: jobId,
     });
     if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
-    return { id: row.id, jobId };
+    const { digest, secretIndex, receivedAt } = delivery;
+    repeats.remember(digest, { id: row.id, jobId, secretIndex, since: receivedAt });
+    return row.id;
+  }
+
+  function store(delivery: NewDelivery, jobId: number | null): StoredDelivery {
+    const folded = repeats.fold({ ...delivery, jobId });
+    if (folded === null) return { id: insert(delivery, jobId), jobId, repeated: false };
+    texts.seen(delivery);
+    return { id: folded, jobId, repeated: true };
   }
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
-    const jobs = new Map<string, number>();
+    const asked = new Map<string, AskedFor>();
     return deliveries.map(delivery => {
       const { verdict, installationId, organizationId } = delivery;
       if (verdict !== 'accepted' || installationId === null) return store(delivery, null);
-      const job =
-        jobs.get(installationId) ?? enqueue(installationJob(installationId, organizationId, 'delivery'), now);
-      jobs.set(installationId, job);
-      return store(delivery, job);
+      const repeatsOnly = texts.isRepeat(delivery);
+      const before = asked.get(installationId);
+      if (before !== undefined && (repeatsOnly || !before.repeatsOnly)) return store(delivery, before.jobId);
+      const job = { ...installationJob(installationId, organizationId, 'delivery'), repeatsOnly };
+      const jobId = enqueue(job, now);
+      asked.set(installationId, { jobId, repeatsOnly });
+      return store(delivery, jobId);
     });
   }
 
   return (deliveries, now) => {
     try {
       const stored = write(db, () => storeAll(deliveries, now));
-      texts.remember();
+      for (const memory of [texts, repeats]) memory.committed();
       return stored;
     } catch (error) {
-      texts.forget();
+      for (const memory of [texts, repeats]) memory.rolledBack();
       throw error;
     }
   };
+}
+
+/** What this transaction has asked for already. */
+interface AskedFor {
+  readonly jobId: number;
+  readonly repeatsOnly: boolean;
 }

@@ -3,7 +3,8 @@ import type { Lane } from '../database/inbox-tables.js';
 import type { Sqlite } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
 import { MAX_BACKOFF_MS } from './backoff.js';
-import { mergePayloads, queries, raw, toInstant } from './queries.js';
+import { createPace } from './pace.js';
+import { mergePayloads, raw, toInstant } from './queries.js';
 
 export interface NewJob {
   readonly kind: string;
@@ -14,12 +15,11 @@ export interface NewJob {
   readonly installationId?: string | null;
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
+  /** Nothing asks for it but deliveries that had come before: it says nothing new. */
+  readonly repeatsOnly?: boolean;
   /** Not to be started before this instant (epoch ms); without it as soon as the pace allows. */
   readonly runAt?: number;
 }
-
-/** Two starts of one key are at least this far apart, so that a flood of deliveries is read once a second. */
-export const START_PACE_MS = 1000;
 
 export const INSTALLATION_JOB = 'installation';
 
@@ -46,6 +46,7 @@ type InsertParameters = {
   dedupeKey: string;
   trigger: string;
   payload: string;
+  repeatsOnly: number;
   runAt: string;
   now: string;
   latest: string;
@@ -56,27 +57,27 @@ type InsertParameters = {
  *
  * It is merged with a waiting job, never with a claimed one, which may already have read what has changed since.
  * A parked job becomes ready: something has changed. A job that waits after a failure keeps its retry time, unless a
- * person asks, or it is so late that only a clock that was ahead can have given it.
+ * person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
-  const lastStart = statement<{ dedupeKey: string }, { startedAt: string | null }>(
-    db,
-    queries
-      .selectFrom('jobs')
-      .where('dedupe_key', '=', parameter<string>('dedupeKey'))
-      .select(expression => expression.fn.max('started_at').as('startedAt')),
-  );
+  const pace = createPace(db);
   const satisfied = statement<SatisfiedParameters, { id: number }>(db, findSatisfied());
   const insert = statement<InsertParameters, { id: number }>(db, insertOrMerge());
 
+  function findDue(job: NewJob, at: number): number | undefined {
+    if (job.payload !== undefined || job.runAt !== undefined) return undefined;
+    const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
+    const asked = { dedupeKey, trigger, organizationId, repeatsOnly: Number(repeatsOnly), at: toInstant(at) };
+    return satisfied.get(asked)?.id;
+  }
+
   return (job, now) => {
-    const { dedupeKey, trigger, organizationId = null } = job;
-    const addsNothing = job.payload === undefined && job.runAt === undefined;
-    const due = addsNothing
-      ? satisfied.get({ dedupeKey, trigger, organizationId, now: toInstant(now) })
-      : undefined;
-    if (due !== undefined) return due.id;
-    const last = lastStart.get({ dedupeKey })?.startedAt ?? null;
+    const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
+    const due = findDue(job, now);
+    if (due !== undefined) return due;
+    const startAt = pace({ dedupeKey, repeatsOnly }, now);
+    const waiting = repeatsOnly ? findDue(job, startAt) : undefined;
+    if (waiting !== undefined) return waiting;
     const row = insert.get({
       kind: job.kind,
       organizationId,
@@ -85,7 +86,8 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       dedupeKey,
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
-      runAt: toInstant(Math.max(job.runAt ?? now, paced(last, now))),
+      repeatsOnly: Number(repeatsOnly),
+      runAt: toInstant(Math.max(job.runAt ?? now, startAt)),
       now: toInstant(now),
       latest: toInstant(now + MAX_BACKOFF_MS),
     });
@@ -94,20 +96,22 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   };
 }
 
-/** A last start that lies ahead of the clock (it was set back) delays by one pace at most. */
-function paced(lastStart: string | null, now: number): number {
-  if (lastStart === null) return now;
-  return Math.min(Date.parse(lastStart) + START_PACE_MS, now + START_PACE_MS);
-}
+type SatisfiedParameters = {
+  dedupeKey: string;
+  trigger: string;
+  organizationId: string | null;
+  repeatsOnly: number;
+  at: string;
+};
 
-type SatisfiedParameters = { dedupeKey: string; trigger: string; organizationId: string | null; now: string };
-
-/** A due job that merging would not change: in a flood most deliveries find one, and nothing is written. */
+/** A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written. */
 function findSatisfied() {
+  const repeats = parameter('repeatsOnly');
   return raw(sql<{ id: number }>`
     SELECT id FROM jobs
-    WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked')
-      AND state = 'ready' AND payload = '{}' AND run_at <= ${parameter('now')}
+    WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked') AND payload = '{}'
+      AND ((state = 'ready' AND run_at <= ${parameter('at')}) OR (${repeats} AND (state = 'parked' OR attempts > 0)))
+      AND (${repeats} OR NOT repeats_only)
       AND trigger IN ('person', ${parameter('trigger')})
       AND coalesce(${parameter('organizationId')}, organization_id, '') = coalesce(organization_id, '')`);
 }
@@ -115,14 +119,16 @@ function findSatisfied() {
 function insertOrMerge() {
   const installation = parameter<string | null>('installationId');
   return raw(sql<{ id: number }>`
-    INSERT INTO jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, run_at, created_at)
+    INSERT INTO jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, repeats_only,
+      run_at, created_at)
     VALUES (
       ${parameter('kind')},
       coalesce(${parameter('organizationId')}, (
         SELECT organization_id FROM jobs
         WHERE installation_id = ${installation} AND organization_id IS NOT NULL LIMIT 1)),
       ${installation}, ${parameter('lane')}, ${parameter('dedupeKey')},
-      ${parameter('trigger')}, ${parameter('payload')}, ${parameter('runAt')}, ${parameter('now')})
+      ${parameter('trigger')}, ${parameter('payload')}, ${parameter('repeatsOnly')},
+      ${parameter('runAt')}, ${parameter('now')})
     ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
       state = 'ready',
       run_at = CASE
@@ -134,6 +140,10 @@ function insertOrMerge() {
         WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
         WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
         ELSE jobs.trigger END,
+      repeats_only = CASE 'schedule'
+        WHEN jobs.trigger THEN excluded.repeats_only
+        WHEN excluded.trigger THEN jobs.repeats_only
+        ELSE min(jobs.repeats_only, excluded.repeats_only) END,
       payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('excluded.payload'))},
       organization_id = coalesce(excluded.organization_id, jobs.organization_id)
     RETURNING id`);

@@ -3,6 +3,7 @@ import type { DeliveryRow, JobRow, JobState, Verdict } from '../database/inbox-t
 import type { Sqlite } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
 import { queries, raw, toInstant } from './queries.js';
+import { FOLDED_WITHIN_MS } from './repeats.js';
 
 /** Done jobs are not counted: there may be millions. */
 export interface JobCounts {
@@ -41,9 +42,20 @@ export interface Reports {
   readSignedText(deliveryId: number): string | null;
   /** Whether an accepted delivery for the installation, of this event where one is named, came since; none of the future. */
   hasDeliverySince(installationId: string, since: number, now: number, event?: string): boolean;
+  /** The same without those that repeat one which waits already. */
+  hasNewDeliverySince(installationId: string, since: number, now: number): boolean;
 }
 
 const DEFAULT_LIMIT = 100;
+
+type Since = { installationId: string; event: string | null; begun: string; since: string; now: string };
+
+interface Stretch {
+  readonly installationId: string;
+  readonly from: number;
+  readonly now: number;
+  readonly event: string | null;
+}
 
 export function createReports(db: Sqlite): Reports {
   const counts = statement<{ none: null }, JobCounts>(
@@ -67,16 +79,23 @@ export function createReports(db: Sqlite): Reports {
       .select('signed_data')
       .where('deliveries.id', '=', parameter<number>('deliveryId')),
   );
-  const since = statement<
-    { installationId: string; since: string; now: string; event: string | null },
-    { found: number }
-  >(
+  const since = statement<Since, { found: number }>(
     db,
     raw(sql<{ found: number }>`SELECT EXISTS (SELECT 1 FROM deliveries
       WHERE installation_id = ${parameter('installationId')} AND verdict = 'accepted'
-        AND received_at BETWEEN ${parameter('since')} AND ${parameter('now')}
+        AND received_at BETWEEN ${parameter('begun')} AND ${parameter('now')}
+        AND coalesce(last_received_at, received_at) >= ${parameter('since')}
         AND event IS coalesce(${parameter('event')}, event)) AS found`),
   );
+  /** Whether one came in a row that was begun since then. */
+  const hasSince = (begun: number, { installationId, from, now, event }: Stretch): boolean =>
+    since.get({
+      installationId,
+      event,
+      begun: toInstant(begun),
+      since: toInstant(from),
+      now: toInstant(now),
+    })?.found === 1;
 
   return {
     countJobs: () =>
@@ -86,12 +105,9 @@ export function createReports(db: Sqlite): Reports {
     listDeliveries: filter => listDeliveries(db, filter),
     readSignedText: deliveryId => text.get({ deliveryId })?.signed_data ?? null,
     hasDeliverySince: (installationId, from, now, event) =>
-      since.get({
-        installationId,
-        since: toInstant(from),
-        now: toInstant(now),
-        event: event ?? null,
-      })?.found === 1,
+      hasSince(from - FOLDED_WITHIN_MS, { installationId, from, now, event: event ?? null }),
+    hasNewDeliverySince: (installationId, from, now) =>
+      hasSince(from, { installationId, from, now, event: null }),
   };
 }
 

@@ -184,6 +184,7 @@ function prepare(db: Sqlite) {
             WHEN 'person' IN (jobs.trigger, merged.trigger) THEN 'person'
             WHEN merged.trigger = 'delivery' THEN 'delivery'
             ELSE jobs.trigger END,
+          repeats_only = min(jobs.repeats_only, merged.repeats_only),
           payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('merged.payload'))},
           last_error_code = merged.last_error_code, last_error = merged.last_error
         FROM jobs AS merged WHERE jobs.id = ${id} AND merged.id = ${parameter('from')}`),

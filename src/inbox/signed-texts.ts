@@ -1,5 +1,6 @@
 import type { Sqlite } from '../database/open.js';
 import { parameter, statement } from '../database/statement.js';
+import { createMemory } from './memory.js';
 import { queries, toInstant } from './queries.js';
 
 export interface SignedText {
@@ -10,21 +11,29 @@ export interface SignedText {
 }
 
 export interface SignedTexts {
+  /** Whether the same text came within the hour before this one. */
+  isRepeat(text: SignedText): boolean;
+  /** It came again, and its row stands. */
+  seen(text: SignedText): void;
   /** Store the text unless it came before, and answer its id. To be run inside `write`. */
   keep(text: SignedText): number;
-  /** The transaction was committed. */
-  remember(): void;
-  /** The transaction was rolled back. */
-  forget(): void;
+  committed(): void;
+  rolledBack(): void;
+}
+
+interface Known {
+  readonly id: number;
+  /** Epoch ms. */
+  readonly seenAt: number;
 }
 
 /** Repeats come soon after one another; so many digests are known at a time. */
 const REMEMBERED = 10_000;
+const HOUR_MS = 3_600_000;
 
-/** The ids of the latest texts by digest, in memory: an index in the database would cost a page for each delivery. */
+/** The latest texts by digest, in memory: an index in the database would cost a page for each delivery. */
 export function createSignedTexts(db: Sqlite): SignedTexts {
-  const known = readLatest(db);
-  const fresh = new Map<string, number>();
+  const memory = createMemory<Known>(REMEMBERED, readLatest(db));
   const touch = statement<{ id: number; digest: string; receivedAt: string }>(
     db,
     queries
@@ -45,37 +54,47 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
       .returning('id'),
   );
 
+  function findOrInsert({ digest, receivedAt, signedData }: SignedText): number {
+    const id = memory.get(digest)?.id;
+    const at = { digest, receivedAt: toInstant(receivedAt) };
+    if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
+    const row = insert.get({ ...at, signedData });
+    if (row === undefined) throw new Error('expected the id of a stored text, got none');
+    return row.id;
+  }
+
   return {
-    keep: ({ digest, receivedAt, signedData }) => {
-      const id = fresh.get(digest) ?? known.get(digest);
-      const at = { digest, receivedAt: toInstant(receivedAt) };
-      if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
-      const row = insert.get({ ...at, signedData });
-      if (row === undefined) throw new Error('expected the id of a stored text, got none');
-      fresh.set(digest, row.id);
-      return row.id;
+    isRepeat: ({ digest, receivedAt }) => {
+      const seenAt = memory.get(digest)?.seenAt;
+      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < HOUR_MS;
     },
-    remember: () => {
-      for (const [digest, id] of fresh) known.set(digest, id);
-      fresh.clear();
-      for (const oldest of known.keys()) {
-        if (known.size <= REMEMBERED) return;
-        known.delete(oldest);
-      }
+    seen: ({ digest, receivedAt }) => {
+      const known = memory.get(digest);
+      if (known !== undefined) memory.set(digest, { id: known.id, seenAt: receivedAt });
     },
-    forget: () => fresh.clear(),
+    keep: text => {
+      const id = findOrInsert(text);
+      memory.set(text.digest, { id, seenAt: text.receivedAt });
+      return id;
+    },
+    committed: memory.committed,
+    rolledBack: memory.rolledBack,
   };
 }
 
-function readLatest(db: Sqlite): Map<string, number> {
-  const latest = statement<Record<string, never>, { digest: string; id: number }>(
+function readLatest(db: Sqlite): Map<string, Known> {
+  const latest = statement<Record<string, never>, { digest: string; id: number; last_received_at: string }>(
     db,
-    queries.selectFrom('signed_texts').select(['digest', 'id']).orderBy('id', 'desc').limit(REMEMBERED),
+    queries
+      .selectFrom('signed_texts')
+      .select(['digest', 'id', 'last_received_at'])
+      .orderBy('id', 'desc')
+      .limit(REMEMBERED),
   );
   return new Map(
     latest
       .all({})
       .toReversed()
-      .map(({ digest, id }) => [digest, id]),
+      .map(({ digest, id, last_received_at: at }) => [digest, { id, seenAt: Date.parse(at) }]),
   );
 }

@@ -17,6 +17,8 @@ export interface ReadAge {
 /** What this program counts. Every label has few values, whatever the registry or a stranger sends. */
 export interface Metrics {
   delivery(verdict: string, event: string | null, secretIndex: number): void;
+  /** One that is counted in the row of the same text. */
+  repeated(): void;
   refused(status: number): void;
   accepted(seconds: number): void;
   committed(deliveries: number): void;
@@ -59,6 +61,10 @@ export function createMetrics(events: readonly string[]): Metrics {
     'deliveries_by_secret_total',
     'Deliveries by the webhook secret that fits',
     'secret',
+  );
+  const repeats = counter(
+    'deliveries_repeated_total',
+    'Deliveries that repeat one whose read was still waited for',
   );
   const refusals = counter('posts_refused_total', 'Posts to the receiver that were refused', 'status');
   const accepts = histogram(
@@ -116,6 +122,7 @@ export function createMetrics(events: readonly string[]): Metrics {
       deliveries.inc({ verdict: verdict(given), event: name });
       secrets.inc({ secret: secret(String(secretIndex)) });
     },
+    repeated: () => repeats.inc(),
     refused: status => refusals.inc({ status: statusLabel(status) }),
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),

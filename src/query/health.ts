@@ -1,4 +1,5 @@
 import type { Sqlite } from '../database/open.js';
+import { NEWEST_DELIVERY } from './inbox.js';
 import { type Life, readLife } from './signs.js';
 
 export interface Health {
@@ -31,7 +32,7 @@ export function readHealth(db: Sqlite, now: number): Health {
   const yesterday = new Date(now - DAY_MS).toISOString();
   return {
     origin: origin ?? null,
-    newestDeliveryAt: instant('SELECT max(received_at) FROM inbox.deliveries'),
+    newestDeliveryAt: instant(NEWEST_DELIVERY),
     worker: readLife(db, 'work', now),
     setAside: number(
       "SELECT count(*) FROM inbox.deliveries WHERE received_at >= ? AND verdict = 'set_aside'",

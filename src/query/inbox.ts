@@ -8,6 +8,7 @@ export const DELIVERY_COLUMNS = [
   'received_at',
   'event',
   'installation_id',
+  'repeats',
   'verdict',
   'reason',
   'job_id',
@@ -34,6 +35,12 @@ const DELIVERIES = `
   FROM inbox.deliveries AS d
   LEFT JOIN inbox.jobs AS j ON j.id = d.job_id
   LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into`;
+
+/** When the newest came: a row is counted on for a minute at most. */
+export const NEWEST_DELIVERY = `
+  SELECT max(max(received_at, coalesce(last_received_at, ''))) FROM inbox.deliveries
+  WHERE received_at >= (
+    SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(received_at), '-1 minute') FROM inbox.deliveries)`;
 
 export const REFUSAL_COLUMNS = ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'] as const;
 
@@ -67,6 +74,22 @@ export function sumRefusals(db: Sqlite, since: string): RefusalSum[] {
       GROUP BY reason, status, header_prefix ORDER BY posts DESC, reason, header_prefix`,
     )
     .all(since.slice(0, 'YYYY-MM-DDTHH:MM'.length));
+}
+
+export interface Repeated {
+  readonly newestId: number;
+  readonly posts: number;
+}
+
+/** The text that came most often since an instant; null where none came more than once. */
+export function findMostRepeated(db: Sqlite, since: string): Repeated | null {
+  const found = db
+    .prepare<[string], Repeated>(
+      `SELECT max(id) AS newestId, count(*) + sum(repeats) AS posts FROM inbox.deliveries
+      WHERE received_at >= ? GROUP BY digest HAVING posts > 1 ORDER BY posts DESC LIMIT 1`,
+    )
+    .get(since);
+  return found ?? null;
 }
 
 export interface DeliveryFilter {

@@ -1,5 +1,6 @@
 import { FRESHNESS_STATES } from '../database/mirror-tables.js';
 import type { Sqlite } from '../database/open.js';
+import { NEWEST_DELIVERY } from './inbox.js';
 import { type RefusalSum, sumRefusals } from './inbox.js';
 import { type Life, readLife } from './signs.js';
 
@@ -96,7 +97,7 @@ const OLDEST = `SELECT
   )) AS delivery`;
 
 const DELIVERIES = `
-  SELECT (SELECT max(received_at) FROM inbox.deliveries) AS newest,
+  SELECT (${NEWEST_DELIVERY}) AS newest,
     (SELECT count(*) FROM inbox.deliveries WHERE verdict = 'set_aside') AS setAside`;
 
 const DAY_MS = 86_400_000;

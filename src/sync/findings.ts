@@ -10,6 +10,8 @@ export interface Findings {
   answered: boolean;
   /** When the next outstanding hold ends, by the registry's clock. */
   holdEnd: number | null;
+  /** Rows came, changed or went. */
+  news: boolean;
   /** Retirements came or changed: there may be certificates to fetch. */
   retired: boolean;
 }

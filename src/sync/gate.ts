@@ -19,12 +19,15 @@ export interface Gate {
   again(): Promise<Admitted>;
   /** What the latest look found. */
   state(): string;
+  /** Whether a look found another state or other permissions than were known. */
+  hasChanged(): boolean;
 }
 
 export function createGate(context: Context, run: Run, installationId: string): Gate {
   const { inbox, mirror, standing, client, appId, now } = context;
   const { job, signal } = run;
   let state = 'unknown';
+  let changed = false;
   let raised = false;
 
   async function look(prove: boolean): Promise<Admitted | null> {
@@ -32,6 +35,7 @@ export function createGate(context: Context, run: Run, installationId: string): 
     const known = standing.findInstallation(installationId);
     const access = await readAccess(client, installationId, { appId, known, prove, signal });
     state = access.state;
+    changed ||= known?.state !== access.state;
     const read = { claim: job.claim, startedAt, arrivedAt: now(), trigger: job.trigger, state: access.state };
     if (access.state === 'uninstalled') {
       bind(known?.organizationId ?? null);
@@ -43,6 +47,7 @@ export function createGate(context: Context, run: Run, installationId: string): 
     mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
     if (access.state === 'suspended') return null;
     const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
+    changed ||= permissionsChanged;
     return { installation, organizationId, permissionsChanged };
   }
 
@@ -63,5 +68,6 @@ export function createGate(context: Context, run: Run, installationId: string): 
       return admitted;
     },
     state: () => state,
+    hasChanged: () => changed,
   };
 }

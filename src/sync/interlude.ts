@@ -36,7 +36,7 @@ export function createInterlude(
   function isAsked(): boolean {
     if (busy || now() - checkedAt < PACE_MS) return false;
     checkedAt = now();
-    return inbox.hasDeliverySince(run.job.installationId ?? '', lookedAt, now());
+    return inbox.hasNewDeliverySince(run.job.installationId ?? '', lookedAt, now());
   }
 
   async function readUrgent(reading: Resource | undefined): Promise<void> {

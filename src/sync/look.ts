@@ -1,3 +1,4 @@
+import { UNCHANGED } from '../inbox/pace.js';
 import { PAGE_ROWS } from '../registry/reading.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
@@ -23,8 +24,14 @@ export async function look(context: Context, run: Run): Promise<string> {
     absent: new Map(),
     answered: false,
     holdEnd: null,
+    news: false,
     retired: false,
   };
+  const word = await lookThrough(context, run, gate, findings);
+  return run.job.repeatsOnly && !findings.news && !gate.hasChanged() ? UNCHANGED : word;
+}
+
+async function lookThrough(context: Context, run: Run, gate: Gate, findings: Findings): Promise<string> {
   try {
     const admitted = await gate.enter();
     if (admitted === null) return gate.state();
@@ -138,7 +145,10 @@ function stepContext(
     },
     pageSize: resource => (full ? null : standing.lastRead(organizationId, resource)?.pageSize) ?? PAGE_ROWS,
     now,
-    onRead,
+    onRead: end => {
+      findings.news ||= end.added + end.changed + end.removed > 0;
+      onRead(end);
+    },
     registryNow: () => now() + (client.http.clockSkewMs() ?? 0),
     signal,
     turn,

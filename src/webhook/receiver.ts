@@ -26,6 +26,8 @@ export interface Answer {
   readonly stored: StoredDelivery | null;
   /** Null exactly where the status is 202. */
   readonly refused: Refused | null;
+  /** The address that a refused or repeated post came from. */
+  readonly sender: string | null;
   /** Why a delivery could not be stored; null unless the status is 503. */
   readonly error: unknown;
   /** From the last byte of the body to the answer; 0 where no body was read. */
@@ -67,18 +69,29 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
   const signatureHeader = `x-${ownPrefix}-signature-256`;
 
   function told(answer: Partial<Answer> & { readonly status: number }): void {
-    answered?.({ delivery: null, stored: null, refused: null, error: null, tookMs: 0, ...answer });
+    answered?.({
+      delivery: null,
+      stored: null,
+      refused: null,
+      sender: null,
+      error: null,
+      tookMs: 0,
+      ...answer,
+    });
   }
 
-  function describe({ headers, socket }: Request, status: number): Refused {
+  function describe({ headers, socket }: Request, status: number): Pick<Answer, 'refused' | 'sender'> {
     const prefix = findPrefix(headers, ownPrefix);
     const reason = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
-    return { reason: REASONS[status] ?? reason, headerPrefix: prefix, sender: socket.remoteAddress ?? null };
+    return {
+      refused: { reason: REASONS[status] ?? reason, headerPrefix: prefix },
+      sender: socket.remoteAddress ?? null,
+    };
   }
 
   function refuse(exchange: Exchange, status: number, detail: string, tookMs: number): void {
     sendProblem(exchange.response, status, detail);
-    told({ status, refused: describe(exchange.request, status), tookMs });
+    told({ status, ...describe(exchange.request, status), tookMs });
   }
 
   function turnAway(
@@ -88,7 +101,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     delivery: DeliverySummary | null,
   ): void {
     sendProblem(response, 503, NOT_STORED, { 'retry-after': RETRY_AFTER_SECONDS });
-    told({ status: 503, delivery, refused: describe(request, 503), error, tookMs });
+    told({ status: 503, delivery, ...describe(request, 503), error, tookMs });
   }
 
   async function settle(exchange: Exchange, post: Post): Promise<void> {
@@ -101,9 +114,11 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
       const { code, message } = outcome.failure;
       return turnAway(exchange, new NotStoredError(code, message), tookMs, delivery);
     }
+    const { stored } = outcome;
+    const sender = stored.repeated ? (exchange.request.socket.remoteAddress ?? null) : null;
     exchange.response.statusCode = 202;
     exchange.response.end();
-    told({ status: 202, delivery, stored: outcome.stored, tookMs });
+    told({ status: 202, delivery, stored, sender, tookMs });
   }
 
   return (request: Request, response: Response): void => {

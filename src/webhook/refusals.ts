@@ -1,12 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { OTHER_PREFIX, type Refusal, type RefusalReason } from '../inbox/refusals.js';
 
-/** Why one post was turned away, and what tells its sender from others. */
+/** Why one post was turned away. */
 export interface Refused {
   readonly reason: RefusalReason;
   readonly headerPrefix: string;
-  /** The address that the connection came from. */
-  readonly sender: string | null;
 }
 
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
@@ -21,7 +19,7 @@ export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
 }
 
 export interface RefusalCounter {
-  count(refused: Pick<Refused, 'reason' | 'headerPrefix'>, status: number): void;
+  count(refused: Refused, status: number): void;
   /** Write what is counted, and no more after that. */
   close(): Promise<void>;
 }

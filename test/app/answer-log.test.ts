@@ -28,7 +28,8 @@ const untried: Answer = {
   status: 503,
   delivery: null,
   stored: null,
-  refused: { reason: 'not_stored', headerPrefix: '', sender: '192.0.2.7' },
+  refused: { reason: 'not_stored', headerPrefix: '' },
+  sender: '192.0.2.7',
   error: new NotStoredError('too_many_waiting', 'too many posts are under way'),
   tookMs: 0,
 };
@@ -36,7 +37,8 @@ const untried: Answer = {
 const forged: Answer = {
   ...untried,
   status: 401,
-  refused: { reason: 'signature_not_valid', headerPrefix: 'registry', sender: '192.0.2.8' },
+  refused: { reason: 'signature_not_valid', headerPrefix: 'registry' },
+  sender: '192.0.2.8',
   error: null,
 };
 

@@ -194,6 +194,27 @@ test('T19 a flood of unsigned posts is a line or two, whatever each is answered'
   expect(lines[0]).toContain('"sender":"127.0.0.1"');
 });
 
+test('T20 one delivery that comes again and again is one row and two lines, and each is answered 202', async () => {
+  const receiver = await startReceiver();
+  await keepBusy(Number(new URL(receiver.url).port), 500);
+  expect(
+    readInbox(receiver.dataDir, 'SELECT count(*) AS n, sum(repeats) AS repeats FROM deliveries'),
+  ).toEqual([{ n: 1, repeats: 499 }]);
+  expect(await (await fetch(`${receiver.operationsUrl}/metrics`)).text()).toContain(
+    'carbon_mirror_deliveries_repeated_total 499',
+  );
+  receiver.child.kill('SIGTERM');
+  expect(await receiver.ended).toBe(0);
+  const lines = receiver
+    .output()
+    .split('\n')
+    .filter(line => line.includes('"delivery":1'));
+  const told = lines.map(line => Number(/"repeats":(\d+)/.exec(line)?.[1] ?? 0));
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(499);
+  expect(lines.length).toBeLessThanOrEqual(4);
+  expect(lines.at(-1)).toContain('"sender":"127.0.0.1"');
+});
+
 async function walBytes(receiver: Receiver): Promise<number> {
   const text = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();
   return Number(/carbon_mirror_database_wal_bytes\{database="inbox"\} (\d+)/.exec(text)?.[1]);

@@ -27,6 +27,9 @@ test('a delivery is a row, its text is kept beside it and its job starts after i
       reason: null,
       secret_index: 0,
       job_id: stored?.jobId,
+      repeats: 0,
+      last_received_at: null,
+      unread_at: null,
       job_state: 'ready',
       job_outcome: null,
     },
@@ -45,7 +48,7 @@ test('a delivery is a row, its text is kept beside it and its job starts after i
 test('a delivery that is set aside is stored without a job', () => {
   const inbox = createInbox(temporaryInbox());
   const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
-  expect(inbox.acceptDeliveries([aside], NOON)).toEqual([{ id: 1, jobId: null }]);
+  expect(inbox.acceptDeliveries([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
   expect(inbox.countJobs()).toMatchObject({ ready: 0 });
 });
 
@@ -61,7 +64,7 @@ test('the text of repeats is kept once, across groups and restarts', () => {
     { signed_data: 'a', last_received_at: new Date(NOON).toISOString() },
     { signed_data: 'b', last_received_at: new Date(NOON + 2).toISOString() },
   ]);
-  expect(db.prepare('SELECT text_id FROM deliveries ORDER BY id').pluck().all()).toEqual([1, 1, 2, 1, 1, 2]);
+  expect(db.prepare('SELECT text_id FROM deliveries ORDER BY id').pluck().all()).toEqual([1, 2, 2]);
 });
 
 test('a text that was rolled back, or removed since, is stored again', () => {
@@ -72,13 +75,15 @@ test('a text that was rolled back, or removed since, is stored again', () => {
   accept([acceptedDelivery(textOf('a'))], NOON);
   expect(db.prepare('SELECT signed_data FROM signed_texts').pluck().all()).toEqual(['a']);
   db.exec("DELETE FROM signed_texts; INSERT INTO signed_texts VALUES (1, 'another digest', '', 'another')");
-  accept([acceptedDelivery(textOf('a'))], NOON);
+  const later = NOON + 61_000;
+  accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
   expect(createInbox(db).readSignedText(2)).toBe('a');
 });
 
 test('T09 50 identical deliveries lead to one read, and at most one after it', () => {
   const inbox = createInbox(temporaryInbox());
-  const deliveries = Array.from({ length: 50 }, () => acceptedDelivery());
+  const one = acceptedDelivery();
+  const deliveries = Array.from({ length: 50 }, () => one);
   inbox.acceptDeliveries(deliveries.slice(0, 20), NOON);
   const [running] = inbox.claimJobs({ ...LEASE, now: NOON });
   inbox.acceptDeliveries(deliveries.slice(20), NOON + 5);
@@ -109,7 +114,9 @@ test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', 
   }
   expect(starts).toBeGreaterThanOrEqual(3);
   expect(starts).toBeLessThanOrEqual(4);
-  expect(inbox.listDeliveries({ limit: 2000 })).toHaveLength(1000);
+  const rows = inbox.listDeliveries({ limit: 2000 });
+  expect(rows.reduce((posts, { repeats }) => posts + 1 + repeats, 0)).toBe(1000);
+  expect(rows.length).toBeLessThan(10);
 });
 
 test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more', () => {

@@ -64,9 +64,9 @@ describe('deliveries that arrive together', () => {
       commits.accept(acceptedDelivery()),
     ]);
     expect(results).toEqual([
-      { id: 1, jobId: 1 },
+      { id: 1, jobId: 1, repeated: false },
       { failure: { code: 'SQLITE_CONSTRAINT_CHECK', message: expect.any(String) } },
-      { id: 2, jobId: 1 },
+      { id: 2, jobId: 1, repeated: false },
     ]);
     expect(stored()).toBe(2);
   });

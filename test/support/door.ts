@@ -25,6 +25,7 @@ export interface Door {
   readonly answers: Answer[];
   readonly listening: Listening;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
+  /** Posts, repeats among them. */
   stored(): number;
 }
 
@@ -68,7 +69,8 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : new Uint8Array(body),
       }),
-    stored: () => Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get()),
+    stored: () =>
+      Number(db.prepare('SELECT count(*) + coalesce(sum(repeats), 0) FROM deliveries').pluck().get()),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,7 @@ export function temporaryInbox(folder: string = temporaryFolder()): Sqlite {
   return db;
 }
 
+/** Each is another text unless it is told which. */
 export function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
   return {
     receivedAt: NOON,
@@ -32,7 +34,7 @@ export function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDeliv
     installationId: 'installation-1',
     organizationId: 'organization-1',
     signedData: 'e30=',
-    digest: '0'.repeat(64),
+    digest: randomBytes(32).toString('hex'),
     outerMismatch: null,
     verdict: 'accepted',
     reason: null,

@@ -81,7 +81,7 @@ describe('the signature check', () => {
 const ANSWERED: Outcome = {
   kind: 'stored',
   delivery: { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 },
-  stored: { id: 0, jobId: null },
+  stored: { id: 0, jobId: null, repeated: false },
 };
 
 describe('the durable answer', () => {

@@ -24,7 +24,7 @@ test('a post that we cannot cope with fails alone: those beside it are stored, e
   const accept = createAcceptPosts({
     secrets: [SECRET],
     appId: APP_ID,
-    store: deliveries => deliveries.map((_, index) => ({ id: index + 1, jobId: null })),
+    store: deliveries => deliveries.map((_, index) => ({ id: index + 1, jobId: null, repeated: false })),
   });
   const forged = { ...genuine(), signature: 'sha256=00' };
   const outcomes = accept([genuine(), poison, forged, genuine()], 0);

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { Sqlite } from '../database/open.js';
+import { parameter, statement } from '../database/statement.js';
+import { createMemory } from './memory.js';
+import { raw, toInstant } from './queries.js';
+
+/** What a repeat shares a row with. */
+export interface StoredRow {
+  readonly id: number;
+  /** The job that it waits for; null where it was set aside. */
+  readonly jobId: number | null;
+  readonly secretIndex: number;
+  /** When the first of the row came, in epoch ms. */
+  readonly since: number;
+}
+
+export interface Repeat {
+  readonly digest: string;
+  readonly jobId: number | null;
+  readonly secretIndex: number;
+  readonly receivedAt: number;
+  readonly outerMismatch: string | null;
+}
+
+export interface Repeats {
+  /**
+   * Count a repeat in the row of the same text that waits for the same job, and answer that row's id;
+   * null where there is none. To be run inside `write`.
+   */
+  fold(repeat: Repeat): number | null;
+  remember(digest: string, row: StoredRow): void;
+  committed(): void;
+  rolledBack(): void;
+}
+
+const REMEMBERED = 10_000;
+
+/** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
+export const FOLDED_WITHIN_MS = 60_000;
+
+export function createRepeats(db: Sqlite): Repeats {
+  const memory = createMemory<StoredRow>(REMEMBERED, new Map());
+  const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
+    db,
+    addToRow(),
+  );
+
+  return {
+    fold: ({ digest, jobId, secretIndex, receivedAt, outerMismatch }) => {
+      const row = memory.get(digest);
+      if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
+      const age = receivedAt - row.since;
+      if (age < 0 || age >= FOLDED_WITHIN_MS) return null;
+      return add.run({ id: row.id, digest, outerMismatch, at: toInstant(receivedAt) }) === 1 ? row.id : null;
+    },
+    remember: memory.set,
+    committed: memory.committed,
+    rolledBack: memory.rolledBack,
+  };
+}
+
+/** A read that has begun since the row's oldest unread post may have answered it, but not this one. */
+function addToRow() {
+  const at = parameter('at');
+  return raw(sql<never>`
+    UPDATE deliveries SET
+      repeats = repeats + 1,
+      outer_mismatch = coalesce(outer_mismatch, ${parameter('outerMismatch')}),
+      last_received_at = max(coalesce(last_received_at, received_at), ${at}),
+      unread_at = iif(
+        (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND lane = 'data')
+          > coalesce(unread_at, received_at),
+        ${at}, unread_at)
+    WHERE id = ${parameter('id')} AND digest = ${parameter('digest')}`);
+}

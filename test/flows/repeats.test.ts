@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { UNCHANGED } from '../../src/inbox/pace.js';
+import { lookOut } from '../../src/sync/lookout.js';
+import { differences } from '../support/compare.js';
+import { startInstalled } from '../support/installed.js';
+import { contextOf, type Program } from '../support/program.js';
+
+const STEP_MS = 500;
+const MINUTE_MS = 60_000;
+const WATCH_MS = 15_000;
+
+interface Captured {
+  readonly body: string;
+  readonly signature: string;
+}
+
+function capture({ registry }: Program): Captured {
+  const [latest] = registry.deliveries.list(1);
+  const { body, signature } = registry.deliveries.get(latest?.id ?? 0);
+  return { body, signature: signature ?? '' };
+}
+
+/** Posts them in rotation, and lets the worker do whatever comes due; answers when installations were looked at. */
+async function replay(
+  program: Program,
+  captured: readonly Captured[],
+  forMs: number,
+  each = async (_afterMs: number): Promise<void> => undefined,
+): Promise<number[]> {
+  const looks: number[] = [];
+  let seen = program.ended.length;
+  for (let step = 0; step * STEP_MS < forMs; step += 1) {
+    const { body, signature } = captured[step % captured.length] ?? { body: '', signature: '' };
+    const headers = { 'content-type': 'application/json', 'x-registry-signature-256': signature };
+    const response = await fetch(program.webhookUrl, { method: 'POST', headers, body });
+    expect(response.status).toBe(202);
+    await response.arrayBuffer();
+    await program.worker().idle();
+    const ended = program.ended.slice(seen).filter(({ kind }) => kind === 'installation');
+    seen = program.ended.length;
+    looks.push(...ended.map(() => step * STEP_MS));
+    program.time.move(STEP_MS);
+    await each((step + 1) * STEP_MS);
+  }
+  return looks;
+}
+
+function mostInAMinute(looks: readonly number[]): number {
+  return Math.max(...looks.map(from => looks.filter(at => at >= from && at < from + MINUTE_MS).length));
+}
+
+async function startCaptured() {
+  const installed = await startInstalled();
+  const { program, retire } = installed;
+  const captured: Captured[] = [];
+  for (let amount = 1; amount <= 3; amount += 1) {
+    retire(amount);
+    await program.rest();
+    captured.push(capture(program));
+  }
+  return { ...installed, captured };
+}
+
+test('T20 three captured deliveries in rotation are read less than 12 times a minute, and nothing falls behind', async () => {
+  const { program, captured, retire, calls, installationId } = await startCaptured();
+  const rowsBefore = program.inbox.listDeliveries({ limit: 1000 }).length;
+  const callsBefore = calls(`/installations/${installationId}`);
+  const context = contextOf(program, {});
+  const behind: unknown[] = [];
+  const watch = async (afterMs: number): Promise<void> => {
+    if (afterMs % WATCH_MS !== 0) return;
+    await lookOut(context);
+    behind.push(...program.rows("SELECT resource FROM freshness WHERE state = 'behind'"));
+  };
+  const looks = await replay(program, captured, 2 * MINUTE_MS, watch);
+  expect(behind).toEqual([]);
+  expect(mostInAMinute(looks)).toBeLessThan(12);
+  expect(looks.length).toBeGreaterThanOrEqual(8);
+  expect(calls(`/installations/${installationId}`) - callsBefore).toBe(looks.length);
+  expect(program.ended.filter(({ outcome }) => outcome === UNCHANGED).length).toBeGreaterThanOrEqual(8);
+  const rows = program.inbox.listDeliveries({ limit: 1000 });
+  expect(rows.length - rowsBefore).toBeLessThan(60);
+  expect(rows.reduce((sum, { repeats }) => sum + repeats + 1, 0) - rowsBefore).toBe(
+    (2 * MINUTE_MS) / STEP_MS,
+  );
+
+  const before = program.ended.length;
+  retire(4);
+  await program.registry.deliveries.settled();
+  program.time.move(1000);
+  await program.worker().idle();
+  await expect.poll(() => program.ended.length).toBeGreaterThan(before);
+  await program.rest();
+  expect(program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 4 }]);
+  expect(differences(program)).toEqual([]);
+}, 120_000);
+
+test('T20 a change that only a repeat leads to is found within 15 s, and reads are quick again after it', async () => {
+  const { program, captured, retire } = await startCaptured();
+  await replay(program, captured, MINUTE_MS);
+  program.registry.deliveries.behave({ drop: 1 });
+  retire(5);
+  const looks = await replay(program, captured, 40_000);
+  expect(looks[0]).toBeLessThanOrEqual(16_000);
+  expect(looks[1]).toBeLessThanOrEqual((looks[0] ?? 0) + 2000);
+  expect(looks[2]).toBeLessThanOrEqual((looks[1] ?? 0) + 2000);
+  expect(differences(program)).toEqual([]);
+}, 120_000);
