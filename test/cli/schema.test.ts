@@ -52,6 +52,6 @@ test('schema lists all, shows one, and says so when there is none', async () => 
   const json = await runCommand(['schema', 'freshness', '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject([{ name: 'freshness', kind: 'view' }]);
   const none = await runCommand(['schema', 'retirement']);
-  expect(none).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(none).toMatchObject({ exitCode: 6, stdout: '' });
   expect(none.stderr).toContain('There is no table or view "retirement"');
 });
