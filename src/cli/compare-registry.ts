@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, OrganizationClient } from '../auth/client.js';
 import type { Sqlite } from '../database/open.js';
+import { isForgotten } from '../mirror/people.js';
 import { DESCRIPTORS, type Descriptor, type ListResource } from '../mirror/resources.js';
 import type { Page } from '../registry/reading.js';
 
@@ -96,7 +97,7 @@ function comparison<Item extends { readonly document: string }>(
   return async (db, owner, target) => {
     const known = readKnown(db, descriptor, target.organization_id);
     const rows = known.size;
-    const isForgotten = forgottenIn(db);
+    const isMissed = forgottenIn(db);
     const differences: Difference[] = [];
     const add = (key: string, difference: Difference['difference']) =>
       differences.push({
@@ -111,7 +112,7 @@ function comparison<Item extends { readonly document: string }>(
         const document = known.get(key);
         known.delete(key);
         if (document === undefined) {
-          if (!isForgotten(item.document)) add(key, 'not in the mirror');
+          if (!isMissed(item.document)) add(key, 'not in the mirror');
         } else if (document !== digest(item.document)) add(key, 'changed');
       }
     }
@@ -141,14 +142,13 @@ function digest(document: string): string {
 
 /** A person who asked to be forgotten is missing on purpose. */
 function forgottenIn(db: Sqlite): (document: string) => boolean {
-  const asked = db.prepare<[string]>('SELECT 1 FROM forgotten_people WHERE email_sha256 = ?');
+  const hashes = db.prepare<[], string>('SELECT email_sha256 FROM forgotten_people').pluck().all();
+  const forgotten = new Set(hashes);
   return document => {
+    if (forgotten.size === 0) return false;
     const person: unknown = JSON.parse(document);
     if (typeof person !== 'object' || person === null || !('email' in person)) return false;
-    return (
-      asked.get(createHash('sha256').update(String(person.email).trim().toLowerCase()).digest('hex')) !==
-      undefined
-    );
+    return isForgotten(forgotten, String(person.email));
   };
 }
 

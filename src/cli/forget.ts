@@ -29,21 +29,22 @@ export function define(program: Command, io: Io): void {
       'Remove a person from members and their history, and from the webhooks that name the address',
     )
     .requiredOption('--person <email>', "the person's e-mail address")
-    .option('--vacuum', 'also rewrite both files, which frees them of older copies; writers wait meanwhile')
+    .option('--no-vacuum', 'leave older copies in unused parts of both files, so that no writer has to wait')
     .option('--json', 'print what was removed as JSON')
     .action((options: ForgetOptions) => forget(io, options));
   examples(command, [
     'carbon-mirror forget --person someone@example.org',
-    'carbon-mirror forget --person someone@example.org --vacuum --json',
+    'carbon-mirror forget --person someone@example.org --json',
   ]);
 }
 
 async function forget(io: Io, options: ForgetOptions): Promise<void> {
-  const address = options.person.trim().toLowerCase();
+  const { normalAddress } = await import('../mirror/person.js');
+  const address = normalAddress(options.person);
   if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
     throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${options.person}".`);
   }
-  const forgotten = await remove(io, address, options.vacuum === true);
+  const forgotten = await remove(io, address, options.vacuum !== false);
   if (options.json) await writeValue(io, forgotten);
   for (const line of describe(forgotten)) say(io, line);
 }
@@ -52,9 +53,10 @@ async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgott
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { forgetTexts } = await import('../inbox/forget.js');
   const { readMentions } = await import('../query/mentions.js');
+  const { namesAddress } = await import('../mirror/person.js');
   return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
     const memberRows = mirror.forget(address);
-    const { texts, deliveries } = forgetTexts(inboxDb, content => names(content, address));
+    const { texts, deliveries } = forgetTexts(inboxDb, content => namesAddress(content, address));
     const databases = [mirrorDb, inboxDb];
     if (vacuum) for (const db of databases) db.exec('VACUUM');
     const emptied = databases.map(emptyLog);
@@ -64,30 +66,9 @@ async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgott
       deliveries,
       logsEmptied: emptied.every(Boolean),
       vacuumed: vacuum,
-      mentions: readMentions(mirrorDb, address),
+      mentions: readMentions(mirrorDb, document => namesAddress(document, address)),
     };
   });
-}
-
-/** JSON can write a letter in several ways: its strings are looked at as they are read. */
-function names(content: string, address: string): boolean {
-  try {
-    return holds(JSON.parse(content), address);
-  } catch {
-    return content.toLowerCase().includes(address);
-  }
-}
-
-/** Without recursion: what was signed may be nested deeper than the stack. */
-function holds(value: unknown, address: string): boolean {
-  const waiting = [value];
-  while (waiting.length > 0) {
-    const next = waiting.pop();
-    if (typeof next === 'string' && next.toLowerCase().includes(address)) return true;
-    if (typeof next !== 'object' || next === null) continue;
-    for (const [name, inner] of Object.entries(next)) waiting.push(name, inner);
-  }
-  return false;
 }
 
 function describe(forgotten: Forgotten): string[] {
@@ -103,6 +84,11 @@ function describe(forgotten: Forgotten): string[] {
   if (!logsEmptied)
     lines.push('A reader holds a log (-wal) open: old copies leave it when that reader is gone.');
   if (!vacuumed)
-    lines.push('Older copies may stand in unused parts of the files until --vacuum rewrites them.');
-  return [...lines, 'Backups and snapshots are not touched.'];
+    lines.push(
+      'Older copies may stand in unused parts of both files: without --no-vacuum they are rewritten.',
+    );
+  return [
+    ...lines,
+    'Certificates (PDFs), backups and snapshots are not touched: look for the person there yourself.',
+  ];
 }

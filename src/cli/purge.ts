@@ -12,6 +12,7 @@ interface PurgeOptions {
   readonly organization: string;
   readonly confirm: string;
   readonly force?: boolean;
+  readonly vacuum?: boolean;
   readonly json?: boolean;
 }
 
@@ -22,6 +23,7 @@ export function define(program: Command, io: Io): void {
     .requiredOption('--organization <name>', `the organization: ${HOW_NAMED}`)
     .requiredOption('--confirm <name>', 'its exact name, to say that it is meant')
     .option('--force', 'even while the app is installed there; the next read brings it back')
+    .option('--no-vacuum', 'leave older copies in unused parts of both files, so that no writer has to wait')
     .option('--json', 'print what was removed as JSON')
     .action((options: PurgeOptions) => purge(io, options));
   examples(command, [
@@ -36,19 +38,35 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   demandMeant(found, options);
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates.js');
+  const { forgetTexts } = await import('../inbox/forget.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
-  const { files, emptied } = await withWriters(place, io.now, async ({ inbox, mirror, mirrorDb }) => {
-    const claim = inbox.takeClaim(mirror.highestClaim());
-    const named = await mirror.purge(found.organizationId, claim);
-    for (const file of named) await folder.remove(file);
-    return { files: named.length, emptied: emptyLog(mirrorDb) };
-  });
   const { organizationId, name } = found;
-  if (options.json)
-    await writeValue(io, { organizationId, name, certificateFiles: files, logEmptied: emptied });
+  const { files, texts, emptied } = await withWriters(
+    place,
+    io.now,
+    async ({ inbox, inboxDb, mirror, mirrorDb }) => {
+      const claim = inbox.takeClaim(mirror.highestClaim());
+      const removed = await mirror.purge(organizationId, claim, ids => folder.removeAllOf(ids));
+      const { texts: signed } = forgetTexts(inboxDb, content => content.includes(organizationId));
+      const databases = [mirrorDb, inboxDb];
+      if (options.vacuum !== false) for (const db of databases) db.exec('VACUUM');
+      return { files: removed, texts: signed, emptied: databases.map(emptyLog).every(Boolean) };
+    },
+  );
+  const vacuumed = options.vacuum !== false;
+  if (options.json) {
+    const counts = { certificateFiles: files, signedTexts: texts };
+    await writeValue(io, { organizationId, name, ...counts, logEmptied: emptied, vacuumed });
+  }
   say(io, `Removed all that was mirrored for ${name}, and ${files} certificate files.`);
-  say(io, 'Its deliveries stay in inbox.db until RETENTION_DAYS; backups and snapshots are not touched.');
-  if (!emptied) say(io, 'A reader holds mirror.db-wal open: old copies leave it when that reader is gone.');
+  say(
+    io,
+    `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
+  );
+  say(io, 'Backups and snapshots are not touched, nor what other organizations name it in.');
+  if (!vacuumed)
+    say(io, 'Older copies may stand in unused parts of both files: without --no-vacuum they are rewritten.');
+  if (!emptied) say(io, 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.');
   if (found.state !== 'uninstalled')
     say(io, 'The app is still installed there: the next read brings it back.');
 }

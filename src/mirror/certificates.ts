@@ -17,6 +17,7 @@ const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
 /** Enough for chance, not for somebody who tries: names now hold the whole hash. */
 const OLDER_HASH_DIGITS = 12;
+const FILE = /^(.+)-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf(?:\.[0-9a-f-]{36}\.damaged)?$/;
 const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
 
 /** The folder of certificate files. A file is either whole, flushed and named by its hash, or not there. */
@@ -27,7 +28,8 @@ export interface CertificateFolder {
   save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
   /** For a file that no row came to name. */
   discard(file: string): void;
-  remove(file: string): Promise<void>;
+  /** Removes every file of these retirements, damaged ones included, whether a row names it or not; answers how many. */
+  removeAllOf(retirementIds: ReadonlySet<string>): Promise<number>;
 }
 
 interface Identity {
@@ -69,7 +71,13 @@ export function createCertificateFolder(
       }
     },
     discard: file => rmSync(join(folder, file), { force: true }),
-    remove: file => rm(join(folder, file), { force: true }),
+    removeAllOf: async retirementIds => {
+      const present = existsSync(folder) ? await readdir(folder) : [];
+      const files = present.filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
+      for (const file of files) await rm(join(folder, file), { force: true });
+      await flushNames(folder);
+      return files.length;
+    },
   };
 }
 

@@ -91,7 +91,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const told = formatInstant(arrivedAt);
-    const result = await this.#compare(items.filter(this.#parts.admits), { told, page: null, likely: [] });
+    const result = await this.#compare(items.filter(this.#parts.admits()), { told, page: null, likely: [] });
     if (this.#staging.size > AT_ONCE) this.#showsEarly = true;
     if (this.#showsEarly && this.#staging.size >= SLICE) await this.#applyAll();
     return result;

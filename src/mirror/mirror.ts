@@ -57,8 +57,12 @@ export interface Mirror {
   forget(email: string): number;
   /** Removes all members, past ones too, and what is said of them. */
   removeMembers(): Promise<void>;
-  /** Removes all that was mirrored for an organization; answers the certificate files to remove. */
-  purge(organizationId: string, claim: number): Promise<string[]>;
+  /** Removes all that was mirrored for an organization; answers how many certificate files went. */
+  purge(
+    organizationId: string,
+    claim: number,
+    removeFiles: (retirementIds: ReadonlySet<string>) => Promise<number>,
+  ): Promise<number>;
   /** Runs that wrote rows stay, and the last complete one of each resource and UTC day. */
   pruneRuns(before: number): Promise<number>;
 }
@@ -114,7 +118,7 @@ export function createMirror(
         noted.add(id);
       },
       mayKeep: text => people.mayKeep(text),
-      admits: resource === 'members' ? people.admits() : () => true,
+      admits: resource === 'members' ? () => people.admits() : () => () => true,
     };
   }
 
@@ -147,7 +151,7 @@ export function createMirror(
     markNotOffered: (task, resource, at) => mark('dismiss', task, resource, at),
     forget: email => people.forget(email, now()),
     removeMembers: () => removeMembers(db),
-    purge: (organizationId, claim) => purge(books, organizationId, claim),
+    purge: (organizationId, claim, removeFiles) => purge(books, organizationId, claim, removeFiles),
     pruneRuns: createPruneRuns(db),
   };
 }

@@ -27,8 +27,8 @@ export interface ListParts<Item> {
   readonly now: () => number;
   /** Inside a transaction: remembers that the organization's rows name this project. */
   readonly noteProject: (id: string) => void;
-  /** False for what must not be kept. */
-  readonly admits: (item: Item) => boolean;
+  /** Answers a test that is false for what must not be kept. To be asked again inside the transaction that writes. */
+  readonly admits: () => (item: Item) => boolean;
   /** False for the text of an answer that must not be kept. */
   readonly mayKeep: (text: string) => boolean;
 }

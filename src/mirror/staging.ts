@@ -142,7 +142,11 @@ export class Staging<Item extends { document: string }> {
     if (slice.length === 0) return counts;
     const writes = { counts, runId, version: books.versions(lengthOf(slice)) };
     companion.begin();
-    for (const [name, staged] of slice) this.#settle(name, staged, this.#put(staged, writes));
+    const isAdmitted = this.#parts.admits();
+    for (const [name, staged] of slice) {
+      if (isWholly(staged, isAdmitted)) this.#settle(name, staged, this.#put(staged, writes));
+      else this.#staged.delete(name);
+    }
     companion.flush(request.organizationId);
     return counts;
   }
@@ -194,6 +198,11 @@ export class Staging<Item extends { document: string }> {
   #duplicate(): MirrorError {
     return new MirrorError('duplicate_key', `two ${this.#parts.descriptor.table} with one key in one answer`);
   }
+}
+
+/** Somebody may have asked to be forgotten since the answer came. */
+function isWholly<Item>({ item, earlier }: Staged<Item>, isAdmitted: (item: Item) => boolean): boolean {
+  return isAdmitted(item) && (earlier === null || isWholly(earlier, isAdmitted));
 }
 
 /** How many versions come of so many rows. */

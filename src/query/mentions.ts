@@ -19,17 +19,16 @@ export interface Mention {
 }
 
 /** Rows, past ones included, whose registry's object names the address. They are found by reading every one. */
-export function readMentions(db: Sqlite, address: string): Mention[] {
-  return TABLES.map(table => ({
-    table,
-    rows:
-      db
-        .prepare<[string], number>(
-          `SELECT count(*) FROM ${table}_history WHERE instr(lower(document), ?) > 0`,
-        )
-        .pluck()
-        .get(address) ?? 0,
-  })).filter(({ rows }) => rows > 0);
+export function readMentions(db: Sqlite, isAbout: (document: string) => boolean): Mention[] {
+  return TABLES.map(table => ({ table, rows: countIn(db, table, isAbout) })).filter(({ rows }) => rows > 0);
+}
+
+function countIn(db: Sqlite, table: string, isAbout: (document: string) => boolean): number {
+  let rows = 0;
+  for (const document of db.prepare<[], string>(`SELECT document FROM ${table}_history`).pluck().iterate()) {
+    if (isAbout(document)) rows += 1;
+  }
+  return rows;
 }
 
 export interface Purgeable {

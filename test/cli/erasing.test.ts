@@ -1,0 +1,155 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { createInbox } from '../../src/inbox/inbox.js';
+import type { Member } from '../../src/registry/model.js';
+import { runCommand } from '../support/command.js';
+import { acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { MINUTE, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
+
+function member(id: string, email: string): Member {
+  return { id, fullName: 'Ada', email, document: JSON.stringify({ id, email }) };
+}
+
+/** Everything in a folder, byte for byte: databases, logs and certificates. */
+function bytesOf(folder: string): Buffer {
+  return Buffer.concat(
+    readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => readFileSync(join(entry.parentPath, entry.name))),
+  );
+}
+
+const purge = async (folder: string, ...more: string[]) =>
+  await runCommand(
+    ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force', ...more],
+    { env: { DATA_DIR: folder } },
+  );
+
+describe('T75 forget', () => {
+  test.each([
+    ['in capitals that are not ASCII', 'ÄNNE@EXAMPLE.ORG', 'änne@example.org'],
+    ['with spaces around it', ' anne@example.org\u00a0', 'anne@example.org'],
+    ['with a sharp s', 'STRASSE@example.org', 'straße@example.org'],
+    ['in letters of another width', 'ａnne@example.org', 'anne@example.org'],
+  ])('finds an address %s, past rows included, and keeps it out', async (_, sent, asked) => {
+    const folder = temporaryFolder();
+    temporaryInbox(folder).close();
+    const { db, clock, read } = temporaryScene({ folder });
+    await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
+    clock.at += MINUTE;
+    await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
+    const { exitCode, stdout } = await runCommand(['forget', '--person', asked, '--json'], {
+      env: { DATA_DIR: folder },
+      now: () => clock.at,
+    });
+    expect(exitCode).toBe(0);
+    expect(Object.values(JSON.parse(stdout))).toContain(2);
+    expect(bytesOf(folder).includes(sent.trim())).toBe(false);
+    clock.at += MINUTE;
+    await read('members', [member('m-1', asked), member('m-3', 'third@example.org')]);
+    expect(db.prepare('SELECT id FROM members ORDER BY id').pluck().all()).toEqual(['m-3']);
+  });
+
+  test('holds while a read of members is under way: what was compared before is not written after', async () => {
+    const { db, mirror, clock } = temporaryScene();
+    const request = { organizationId: 'organization-1', resource: 'members', claim: 1 } as const;
+    const open = mirror.beginRead({
+      ...request,
+      startedAt: clock.at,
+      trigger: 'schedule',
+      announced: true,
+    });
+    await open.writeBatch([member('m-1', 'anne@example.org'), member('m-2', 'b@example.org')], clock.at);
+    mirror.forget('Anne@Example.org');
+    const { state } = await open.finish({ ...TRAFFIC, total: null });
+    expect(state).toBe('complete');
+    expect(db.prepare('SELECT id FROM members_history').pluck().all()).toEqual(['m-2']);
+    expect(db.prepare("SELECT rows FROM resource_states WHERE resource = 'members'").pluck().get()).toBe(1);
+  });
+});
+
+describe('T75 purge', () => {
+  const PDF = '%PDF-1.7 of the purged one\n%%EOF\n';
+
+  async function filled() {
+    const folder = temporaryFolder();
+    const inbox = temporaryInbox(folder);
+    createInbox(inbox).raiseClaims(5);
+    const scene = temporaryScene({ folder });
+    const files = join(folder, 'certificates');
+    mkdirSync(files);
+    const certificates = createCertificateFolder(files, { now: () => scene.clock.at });
+    const store = createCertificateStore(scene.mirror.books, certificates, () => scene.clock.at);
+    const ids = Array.from({ length: 210 }, (_, index) => `retired-${String(index).padStart(4, '0')}-x`);
+    const list = (comment: string) => ids.map(id => retirement(id, { comment }));
+    for (const comment of ['first', 'second', 'third']) {
+      scene.clock.at += MINUTE;
+      await scene.read('retirements', list(comment), { limit: 100, total: ids.length });
+    }
+    await store.enter();
+    const begin = { organizationId: 'organization-1', claim: 1, startedAt: scene.clock.at };
+    const walk = store.begin({ ...begin, trigger: 'schedule' });
+    walk.due(500);
+    for (const id of ids.slice(0, 20)) {
+      await walk.store(id, bodyOf(PDF), scene.clock.at);
+    }
+    walk.finish(TRAFFIC);
+    return { ...scene, folder, files, ids, inbox };
+  }
+
+  test('leaves no id of the organization in any byte of the mirror and its files', async () => {
+    const { folder, ids, db, inbox } = await filled();
+    createInbox(inbox).acceptDeliveries([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
+    const { exitCode, stdout, stderr } = await purge(folder, '--json');
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain('20');
+    expect(stderr).toContain('Backups and snapshots are not touched');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    inbox.pragma('wal_checkpoint(TRUNCATE)');
+    const bytes = bytesOf(folder);
+    expect(ids.filter(id => bytes.includes(id))).toEqual([]);
+    expect(bytes.includes('of the purged one')).toBe(false);
+  });
+
+  test('that was killed after its files were gone, or before, is finished by asking again', async () => {
+    const { folder, files, mirror, db, ids } = await filled();
+    const killed = mirror.purge('organization-1', 9, () => Promise.reject(new Error('killed')));
+    await expect(killed).rejects.toThrow('killed');
+    expect(readdirSync(files)).toHaveLength(20);
+    writeFileSync(join(files, `${ids[30]}-0123456789ab.pdf`), PDF);
+    writeFileSync(join(files, 'of-another-0123456789ab.pdf'), PDF);
+    expect(await purge(folder)).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(files)).toEqual(['of-another-0123456789ab.pdf']);
+    expect(db.prepare('SELECT count(*) FROM certificates_history').pluck().get()).toBe(0);
+  });
+
+  test('leaves what a newer read writes meanwhile, rows and files together', async () => {
+    const { mirror, read, db, files } = await filled();
+    await mirror.purge('organization-1', 9, async () => {
+      mirror.writeInstallationState({
+        installationId: 'installation-1',
+        state: 'active',
+        claim: 10,
+        startedAt: Date.now(),
+        arrivedAt: Date.now(),
+        trigger: 'delivery',
+      });
+      await read('warehouse', [], { claim: 10 });
+      await read('retirements', [retirement('new-one')], { claim: 10 });
+      return 0;
+    });
+    expect(db.prepare('SELECT id FROM retirements').pluck().all()).toEqual(['new-one']);
+    expect(existsSync(files)).toBe(true);
+  });
+});
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function textAbout(id: string): string {
+  return Buffer.from(JSON.stringify({ organizationId: 'organization-1', id })).toString('base64');
+}
