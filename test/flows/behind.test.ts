@@ -286,13 +286,14 @@ describe('whether anybody watches', () => {
   });
 });
 
-test('a last look by a clock that was ahead hides nothing that came after it was put right', async () => {
+test('a last look by a clock that was ahead is none once it is put right, and hides nothing that came after', async () => {
   const scene = await startWatched();
   const { time } = scene.program;
   time.move(3_600_000);
   await scene.watch(true);
   await scene.watch(false);
   time.move(-3_600_000);
+  expect(scene.resources('behind')).toEqual(all(scene));
   await scene.work(false);
   await scene.announce();
   await scene.pass(100);
