@@ -25,6 +25,7 @@ test('every error of the client has an exit code and no stack trace', () => {
     unavailable: 5,
     timeout: 5,
     bad_answer: 5,
+    other_form: 5,
     too_large: 5,
     outcome_unknown: 3,
     cancelled: 130,

@@ -27,9 +27,6 @@ test('the list is only taken from the outermost object', () => {
 
 describe('a list that cannot be trusted is a bad answer', () => {
   test.each([
-    ['no list', '{"projects":[]}'],
-    ['null', '{"credits":null}'],
-    ['an object', '{"credits":{}}'],
     ['two lists', '{"credits":[{}],"credits":[{}]}'],
     ['numbers in it', '{"credits":[1]}'],
     ['null in it', '{"credits":[null]}'],
@@ -43,10 +40,31 @@ describe('a list that cannot be trusted is a bad answer', () => {
     ['text behind it', '{"credits":[]}x'],
     ['nothing', ''],
     ['HTML', '<html>'],
-    ['another outermost value', '["credits",[{}]]'],
   ])('%s', (_name, text) => {
     expect(() => cut(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
   });
+});
+
+test.each([
+  ['no list', 'object', '{"projects":[]}'],
+  ['null', 'object', '{"credits":null}'],
+  ['an object', 'object', '{"credits":{}}'],
+  ['a list without a name', 'list', '["credits",[{}]]'],
+])('%s is an answer of another form, which the error carries and does not say', (_name, form, text) => {
+  expect(() => cut(text)).toThrow(
+    expect.objectContaining({
+      code: 'other_form',
+      answer: { form, text },
+      message: expect.not.stringContaining(text),
+    }),
+  );
+});
+
+test('of a long answer of another form the error carries the beginning', () => {
+  const text = `{"projects":"${'x'.repeat(100_000)}"}`;
+  expect(() => cut(text)).toThrow(
+    expect.objectContaining({ answer: { form: 'object', text: text.slice(0, 4096) } }),
+  );
 });
 
 test('T33 what stands around the list may not grow without end, and neither may one element', () => {
