@@ -81,7 +81,7 @@ test('SIGTERM answers what was stored, closes the database cleanly and exits 0',
   receiver.child.kill('SIGTERM');
   const answered = (await Promise.all(posts)).filter(status => status === 202);
   expect(await receiver.ended).toBe(0);
-  const counted = readInbox(receiver.dataDir, 'SELECT count(*) AS n FROM deliveries');
+  const counted = readInbox(receiver.dataDir, 'SELECT sum(repeats + 1) AS n FROM deliveries');
   expect(counted).toEqual([{ n: answered.length }]);
   expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 });
@@ -136,7 +136,7 @@ test('T66 a reader that never ends stops no delivery, and the size of the log is
   for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
   expect(await walBytes(receiver)).toBeGreaterThan(before);
   endless.return?.();
-  expect(readInbox(receiver.dataDir, 'SELECT count(*) AS n FROM deliveries')).toEqual([{ n: 201 }]);
+  expect(readInbox(receiver.dataDir, 'SELECT sum(repeats + 1) AS n FROM deliveries')).toEqual([{ n: 201 }]);
 });
 
 test('T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays', async () => {

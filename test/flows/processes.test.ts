@@ -172,14 +172,17 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   }
   const seconds = (Date.now() - startedAt) / 1000;
   const during = program.ended.slice(began).filter(({ kind }) => kind === 'installation').length;
-  expect(program.inbox.listDeliveries({ installationId, limit: 1000 }).length).toBeGreaterThanOrEqual(500);
+  const rows = program.inbox.listDeliveries({ installationId, limit: 1000 });
+  expect(rows.reduce((posts, { repeats }) => posts + 1 + repeats, 0)).toBeGreaterThanOrEqual(500);
   expect(during).toBeGreaterThanOrEqual(1);
   expect(during).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
   await program.rest();
-  const [delivery] = program.inbox.listDeliveries({ limit: 1 });
+  const arrivals = program.inbox
+    .listDeliveries({ limit: 1000 })
+    .map(row => row.last_received_at ?? row.received_at);
   const [read] = program.rows(
     "SELECT max(started_at) AS started FROM sync_runs WHERE resource = 'warehouse'",
   );
-  expect(Object(read)['started'] > (delivery?.received_at ?? '')).toBe(true);
+  expect(Object(read)['started'] > (arrivals.toSorted().at(-1) ?? '')).toBe(true);
   expect(differences(program)).toEqual([]);
 }, 30_000);
