@@ -312,18 +312,22 @@ test.each(cases)('$method $path goes out exactly so', async ({ call, answer, ...
   const answerText = typeof answer === 'string' ? answer : JSON.stringify(answer);
   nock('https://registry.test')
     .intercept(() => true, expected.method, undefined)
-    .reply(200, function reply(uri, body) {
-      const { headers } = this.req;
-      sent.push({
-        path: uri,
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-        authorization: headers['authorization'],
-        accept: headers['accept'],
-        version: headers['x-registry-api-version'],
-        contentType: headers['content-type'],
-      });
-      return answerText;
-    });
+    .reply(
+      200,
+      function reply(uri, body) {
+        const { headers } = this.req;
+        sent.push({
+          path: uri,
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+          authorization: headers['authorization'],
+          accept: headers['accept'],
+          version: headers['x-registry-api-version'],
+          contentType: headers['content-type'],
+        });
+        return answerText;
+      },
+      { 'content-length': String(Buffer.byteLength(answerText)) },
+    );
 
   await call(createClients());
 
