@@ -3,13 +3,14 @@ import type { Difference } from './compare-registry.js';
 import type { Sqlite } from '../database/open.js';
 import type { Broken } from '../query/invariants.js';
 import { examples } from './command.js';
-import { CommandFault, EXIT } from './exit.js';
+import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { writeRows, writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
+  readonly certificates?: boolean;
   readonly json?: boolean;
 }
 
@@ -18,12 +19,23 @@ export function define(program: Command, io: Io): void {
     .command('verify')
     .description('Check both databases and every certificate; with --against-registry every row too')
     .option('--against-registry', 'read everything afresh and hold it against the mirror, row by row')
+    .option(
+      '--certificates',
+      'with --against-registry: fetch every stored certificate again, and compare its bytes',
+    )
     .option('--json', 'print the result as JSON')
     .action((options: VerifyOptions) => verify(io, options));
-  examples(command, ['carbon-mirror verify', 'carbon-mirror verify --against-registry --json']);
+  examples(command, [
+    'carbon-mirror verify',
+    'carbon-mirror verify --against-registry --json',
+    'carbon-mirror verify --against-registry --certificates',
+  ]);
 }
 
 async function verify(io: Io, options: VerifyOptions): Promise<void> {
+  if (options.certificates && !options.againstRegistry) {
+    throw new CommandFault(EXIT.usage, '--certificates goes with --against-registry.');
+  }
   const place = findPlace(io);
   const { openReader } = await import('../query/open.js');
   const { findBroken } = await import('../query/invariants.js');
@@ -38,7 +50,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
       ...(await findChangedTexts(db)),
     ];
     const certificates = await verifyFiles(db, place.certificates, null, interrupted);
-    const compared = options.againstRegistry ? await compare(io, place) : null;
+    const compared = options.againstRegistry ? await compare(io, place, options, interrupted) : null;
     const faults = [
       ...broken.map(fromLaw),
       ...certificates.faults.map(fault => ({ check: 'certificates', where: fault.file, fault: fault.fault })),
@@ -72,16 +84,24 @@ async function findChangedTexts(db: Sqlite): Promise<Broken[]> {
   return changed;
 }
 
-async function compare(io: Io, place: Place) {
+async function compare(io: Io, place: Place, options: VerifyOptions, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare-registry.js');
+  const { compareSingles } = await import('./compare-single.js');
   const { connect } = await import('./connect.js');
   const { openReader } = await import('../query/open.js');
   const client = await connect(place, io);
   const db = openReader(place);
   try {
-    return await compareWithRegistry(db, client, ({ organization_id: organization, resource }) => {
+    const lists = await compareWithRegistry(db, client, ({ organization_id: organization, resource }) => {
       if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);
     });
+    const certificates = options.certificates === true;
+    const turn = () => demandNotInterrupted(interrupted);
+    const singles = await compareSingles({ db, client, certificates, turn });
+    return {
+      rows: lists.rows + singles.rows,
+      differences: [...lists.differences, ...singles.differences],
+    };
   } finally {
     db.close();
   }

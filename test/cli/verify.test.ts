@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +56,31 @@ test('a mirror that is whole passes, against the registry too', async () => {
   const compared = await run('--against-registry');
   expect(compared).toMatchObject({ exitCode: 0 });
   expect(compared.stderr).toContain('rows are as at the registry');
+});
+
+test('installations, projects and certificates are held against the registry too, those byte by byte', async () => {
+  expect(await run('--certificates')).toMatchObject({ exitCode: 2 });
+  const compared = await run('--against-registry', '--certificates');
+  expect(compared).toMatchObject({ exitCode: 0, stdout: '' });
+  const [row] = demo.query(
+    "SELECT version, retirement_id, file, sha256, size FROM certificates WHERE state = 'stored'",
+  );
+  const [file, sha256] = [String(row?.['file']), String(row?.['sha256'])];
+  const other = Buffer.from('%PDF-1.4 of somebody else %%EOF');
+  const forged = createHash('sha256').update(other).digest('hex');
+  const forgedFile = `${String(row?.['retirement_id'])}-${forged}.pdf`;
+  writeFileSync(join(demo.folder, 'certificates', forgedFile), other);
+  change(`UPDATE certificates SET file = '${forgedFile}', sha256 = '${forged}', size = ${other.length}
+      WHERE version = ${String(row?.['version'])};
+    UPDATE projects SET full_name = 'Elsewhere', document = json_set(document, '$.fullName', 'Elsewhere')
+      WHERE id = (SELECT min(id) FROM projects);
+    UPDATE installations SET document = replace(document, '{', '{ ') WHERE id = (SELECT min(id) FROM installations)`);
+  const found = await faults('--against-registry', '--certificates');
+  const checks = found.map(({ check, fault }) => `${check.split(' ')[0]} ${fault}`);
+  expect(checks).toEqual(['installations changed', 'projects changed', 'certificates changed']);
+  expect((await faults()).map(({ check }) => check)).toEqual([]);
+  change(`UPDATE certificates SET file = '${file}', sha256 = '${sha256}', size = ${String(row?.['size'])}
+      WHERE version = ${String(row?.['version'])}`);
 });
 
 test('a row that was changed, added or removed by hand is found against the registry, exit 3', async () => {
