@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
 import type { Available, LeftOut } from '../query/available.js';
-import { cleanText } from './clean.js';
+import { shortName } from './clean.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
@@ -92,10 +92,10 @@ async function write(io: Io, { rows, leftOut }: Available, options: AvailableOpt
     return undefined;
   }
   if (rows.length > 0) await writeRows(io, 'table', COLUMNS, rows);
-  else await emit(io, 'Nothing can be sold now.\n');
+  else await print(io, 'Nothing can be sold now.');
   if (leftOut.length === 0) return undefined;
-  await emit(io, `\nNot for sale now (see last_known_credits):\n\n`);
-  for (const each of leftOut) await emit(io, `  ${describe(each)}\n`);
+  await print(io, '', 'Not for sale now (see last_known_credits):', '');
+  await print(io, ...leftOut.map(each => `  ${describe(each)}`));
   return undefined;
 }
 
@@ -111,6 +111,6 @@ function describe({
   const known = ageSeconds === null ? 'never read completely' : `known ${ago(ageSeconds)} ago`;
   const tonnes = amount === null ? '' : `, ${Number(amount.toFixed(6))} t`;
   const why = error === null ? '' : `: ${error}`;
-  const name = organizationName ?? organizationId;
-  return cleanText(`${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`);
+  const name = shortName(organizationName ?? organizationId);
+  return `${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`;
 }

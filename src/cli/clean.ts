@@ -7,6 +7,21 @@ export function cleanText(text: string): string {
   return text.replace(UNSEEN, ' ');
 }
 
+const LONGEST_NAME = 60;
+const LONGEST_LINE = 2000;
+
+/** A name of somebody else's inside a sentence of ours. */
+export function shortName(name: string): string {
+  const clean = cleanText(name);
+  return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME - 1)}…` : clean;
+}
+
+/** One line for people, whatever stands in it. */
+export function cleanLine(line: string): string {
+  const clean = cleanText(line);
+  return clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE - 1)}…` : clean;
+}
+
 /** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
 export function escapeJson(json: string): string {
   return json.replace(UNSEEN, character =>

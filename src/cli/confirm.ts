@@ -1,3 +1,4 @@
+import { cleanLine } from './clean.js';
 import { createInterface } from 'node:readline';
 import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
@@ -12,7 +13,7 @@ export async function confirm(io: Io, what: string, options: { readonly yes?: bo
       'Add --yes to do it without a question.',
     );
   }
-  io.stderr.write(`${what} This cannot be undone. Go on? [y/N] `);
+  io.stderr.write(`${cleanLine(what)} This cannot be undone. Go on? [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
   throw new CommandFault(EXIT.interrupted, 'Nothing was done.');
 }

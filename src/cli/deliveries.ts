@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { emit, type Io, print, say } from './io.js';
 import { readLimit, sheet } from './lists.js';
 import { installationOfDeliveries } from './named-in-mirror.js';
-import { writeRows, writeValue } from './output.js';
+import { jsonText, writeRows, writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 import { readNumber } from './words.js';
 
@@ -98,10 +98,10 @@ async function show(io: Io, id: string, options: { json?: boolean }): Promise<vo
   const { delivery, signedData } = await find(findPlace(io), id);
   const content = signedData === null ? null : decode(signedData);
   if (options.json) return await writeValue(io, { ...delivery, signed_data: signedData, content });
-  await emit(io, sheet(delivery));
+  await print(io, ...sheet(delivery));
   if (signedData === null)
     say(io, 'The signed text was removed: it is older than RETENTION_DAYS, or a person was forgotten.');
-  else await emit(io, `${typeof content === 'string' ? content : JSON.stringify(content, null, 2)}\n`);
+  else await print(io, ...(typeof content === 'string' ? content : jsonText(content, 2)).split('\n'));
   return undefined;
 }
 
@@ -118,12 +118,8 @@ async function tail(io: Io, options: { json?: boolean }): Promise<void> {
       last = Number(row['id']);
       const { received_at: at, event, installation_id: installation, verdict, reason } = row;
       const line = `${String(last)}  ${String(at)}  ${String(event)}  ${String(installation)}  ${String(verdict)}`;
-      await emit(
-        io,
-        options.json
-          ? `${JSON.stringify(row)}\n`
-          : `${line}${reason === null ? '' : `: ${String(reason)}`}\n`,
-      );
+      if (options.json) await emit(io, `${jsonText(row)}\n`);
+      else await print(io, `${line}${reason === null ? '' : `: ${String(reason)}`}`);
     }
     await pause(POLL_MS, interrupted);
   }

@@ -1,3 +1,4 @@
+import { shortName } from './clean.js';
 import { type Client, createClient } from '../auth/client.js';
 import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../auth/clock.js';
 import type { WorkSettings } from '../config/settings.js';
@@ -135,7 +136,7 @@ function describePermissions(installations: readonly Installation[], mirrorMembe
       {
         check: 'permissions',
         state: 'warn' as const,
-        found: `${organization?.fullName ?? id}: not permitted: ${forbidden.join(', ')}`,
+        found: `${shortName(organization?.fullName ?? id)}: not permitted: ${forbidden.join(', ')}`,
         todo: `Ask for ${names.join(', ')} at the registry, and have the organization accept it.`,
       },
     ];

@@ -81,7 +81,7 @@ async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
   const rows = findings.map(({ check, state, found }) => ({ state, check, found }));
   await writeRows(io, 'table', ['state', 'check', 'found'], rows);
   for (const { check, state, found, todo } of findings.filter(finding => finding.state !== 'ok')) {
-    say(io, `\n${state}: ${check}: ${found}`);
+    say(io, '', `${state}: ${check}: ${found}`);
     if (todo !== null) say(io, `  ${todo}`);
   }
 }

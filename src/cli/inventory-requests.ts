@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { LISTS } from '../query/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from './lists.js';
 import { liveRequest, liveRequests, requestRow } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
@@ -72,7 +72,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   });
   const row = requestRow(made);
   if (options.json) await writeValue(io, row);
-  else await emit(io, sheet({ ...row, document: null }));
+  else await print(io, ...sheet({ ...row, document: null }));
   say(io, 'It waits for an administrator of the organization.');
   await lookAgain(io, place, installationId);
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { cleanLine } from './clean.js';
 
 /** What a command touches of the outside. Data goes to `stdout`, talk to `stderr`. */
 export interface Io {
@@ -16,15 +17,21 @@ export interface Io {
   readonly tellParent: (fact: Readonly<Record<string, unknown>>) => void;
 }
 
-export function say(io: Io, text: string): void {
-  io.stderr.write(`${text}\n`);
+/** Talk, a line each: what the registry sent cannot end a line or draw on the terminal. */
+export function say(io: Io, ...lines: readonly string[]): void {
+  for (const line of lines) io.stderr.write(`${cleanLine(line)}\n`);
+}
+
+/** Data for people, a line each. */
+export async function print(io: Io, ...lines: readonly string[]): Promise<void> {
+  for (const line of lines) await emit(io, `${cleanLine(line)}\n`);
 }
 
 export function colours(io: Io): boolean {
   return io.terminal.stdout && !io.env['NO_COLOR'];
 }
 
-/** Write and wait until the reader has room, so that memory does not grow with the data. */
+/** Text as it is, for files and programs. Writes and waits until the reader has room, so that memory does not grow with the data. */
 export async function emit(io: Io, text: string): Promise<void> {
   if (io.stdout.write(text)) return;
   await new Promise<void>(resolve => {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION, readLimit, sheet } from './lists.js';
 import { organizationOfJobs } from './named-in-mirror.js';
 import { type Row, writeRows, writeValue } from './output.js';
@@ -69,7 +69,7 @@ async function list(io: Io, options: ListOptions): Promise<void> {
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
   const job = await findJob(findPlace(io), id);
   if (options.json) return await writeValue(io, job);
-  await emit(io, sheet(job));
+  await print(io, ...sheet(job));
   if (job['state'] === 'buried') say(io, `When its cause is gone: "carbon-mirror jobs retry ${id}".`);
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Sqlite } from '../database/open.js';
 import type { Client } from '../auth/client.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
 import { findPlace, findSettings, type Place } from './place.js';
@@ -78,7 +78,7 @@ export function defineShow(parent: Command, io: Io, resource: Resource): Command
         : await readMirrorOne(place, resource, id, options);
       const shown = rows.map(row => resource.refine?.(row) ?? row);
       if (options.json) return await writeValue(io, shown.length === 1 ? shown[0] : shown);
-      for (const row of shown) await emit(io, sheet(row));
+      for (const row of shown) await print(io, ...sheet(row));
       return undefined;
     });
   return resource.liveOne === undefined
@@ -106,7 +106,8 @@ export function readLimit(text: string): number {
 }
 
 /** One row as lines of name and value. */
-export function sheet(row: Row): string {
+/** A row as lines; its document last, as it was sent but for what a terminal obeys. */
+export function sheet(row: Row): string[] {
   const width = Math.max(...Object.keys(row).map(name => name.length));
   const lines = Object.entries(row)
     .filter(([name]) => name !== 'document')
@@ -114,8 +115,8 @@ export function sheet(row: Row): string {
       ([name, value]) =>
         `${name.padEnd(width)}  ${value === null || value === undefined ? '-' : String(value)}`,
     );
-  const document = typeof row['document'] === 'string' ? `\n${row['document']}\n` : '';
-  return `${lines.join('\n')}\n${document}\n`;
+  const { document } = row;
+  return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
 }
 
 async function* readMirror(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { sheet } from './lists.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
@@ -59,6 +59,6 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
     email: made.user?.email,
   };
   if (options.json) await writeValue(io, row);
-  else await emit(io, sheet(row));
+  else await print(io, ...sheet(row));
   say(io, 'The webhook about the installation brings it into the mirror.');
 }

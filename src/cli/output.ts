@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { cleanText, escapeJson } from './clean.js';
-import { colours, emit, type Io } from './io.js';
+import { colours, emit, type Io, print } from './io.js';
 import { withSnakeKeys } from './snake-case.js';
 
 export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
@@ -42,9 +42,13 @@ async function writeCsv(
   rows: Iterable<Row> | AsyncIterable<Row>,
 ): Promise<number> {
   let count = 0;
-  await emit(io, `${columns.map(csvCell).join(',')}\r\n`);
+  const write = (cells: readonly Cell[]) => {
+    const text = cells.map(csvCell).join(',');
+    return io.terminal.stdout ? print(io, text) : emit(io, `${text}\r\n`);
+  };
+  await write(columns);
   for await (const row of rows) {
-    await emit(io, `${columns.map(name => csvCell(row[name])).join(',')}\r\n`);
+    await write(columns.map(name => row[name]));
     count++;
   }
   return count;
@@ -130,12 +134,17 @@ function asText(cell: string | number | bigint | boolean | Uint8Array): string {
   return cell instanceof Uint8Array ? `x'${Buffer.from(cell).toString('hex')}'` : String(cell);
 }
 
-/** A spreadsheet runs a text cell that begins like a formula; an apostrophe in front keeps it text. */
+// eslint-disable-next-line no-control-regex
+const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/g;
+
+/**
+ * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
+ * take `;` for the end of a cell: an apostrophe in front keeps it text.
+ */
 export function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
-  const plainText = asText(cell);
-  const safe = typeof cell === 'string' && /^[=+\-@\t\r]/.test(plainText) ? `'${plainText}` : plainText;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = typeof cell === 'string' ? cell.replace(FORMULA, "$1'") : asText(cell);
+  return /[",;\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 export function jsonText(value: unknown, indent?: number): string {

@@ -1,3 +1,5 @@
+import { say } from './io.js';
+import { shortName } from './clean.js';
 import type { EndedRun, Progress } from '../query/sync-progress.js';
 import type { Io } from './io.js';
 
@@ -29,7 +31,7 @@ export function createProgressBar(io: Io): ProgressBar {
       if (io.terminal.stderr) return;
       for (const run of runs.filter(({ id }) => !told.has(id))) {
         told.add(run.id);
-        io.stderr.write(`${describeRun(run)}\n`);
+        say(io, describeRun(run));
       }
     },
     close: () => {
@@ -67,5 +69,5 @@ function describeRun(run: EndedRun): string {
     `${run.unchanged} unchanged`,
   ];
   const fault = run.error === null ? '' : `: ${run.error}`;
-  return `${run.organization}, ${run.resource}: ${run.state}: ${counts.join(', ')}${fault}`;
+  return `${shortName(run.organization)}, ${run.resource}: ${run.state}: ${counts.join(', ')}${fault}`;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { LISTS } from '../query/lists.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io } from './io.js';
+import { type Io, print } from './io.js';
 import { defineGroup, defineList, defineShow, sheet } from './lists.js';
 import { liveProject, liveProjects, projectRow } from './live.js';
 import { type Row, writeValue } from './output.js';
@@ -46,7 +46,7 @@ function defineFind(group: Command, io: Io): void {
         ? [await findLive(io, place, { serialization, creditId })]
         : await findMirrored(place, { serialization, creditId });
       if (options.json) return await writeValue(io, rows.length === 1 ? rows[0] : rows);
-      for (const row of rows) await emit(io, sheet(row));
+      for (const row of rows) await print(io, ...sheet(row));
       return undefined;
     });
 }

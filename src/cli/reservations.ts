@@ -3,7 +3,7 @@ import type { Reservation } from '../auth/client.js';
 import { LISTS } from '../query/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from './lists.js';
 import { liveReservation, liveReservations, reservationRow, withMinutes } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
@@ -151,7 +151,7 @@ async function show(
 ): Promise<void> {
   const row = reservation && withMinutes(reservationRow(client, reservation, organization));
   if (options.json) await writeValue(io, row);
-  else if (row !== null) await emit(io, sheet({ ...row, document: null }));
+  else if (row !== null) await print(io, ...sheet({ ...row, document: null }));
   if (row === null) say(io, 'It is done; the registry shows the reservation no more.');
   const { lookAgain } = await import('./reach.js');
   await lookAgain(io, place, installationId);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ControlClient } from '../sandbox/control-client.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { sheet } from './lists.js';
 import { type Cell, type Row, writeRows, writeValue } from './output.js';
 import { build, flatten, isObject, valueAt } from './paths.js';
@@ -29,13 +29,7 @@ export async function showAnswer(io: Io, verb: Verb, answer: unknown, json: bool
   if (json) await writeValue(io, verb.list === undefined ? answer : itemsOf(answer, verb.list));
   else if (verb.list !== undefined) await showList(io, verb, itemsOf(answer, verb.list));
   else if (!isObject(answer) || Object.keys(answer).length === 0) say(io, 'Done.');
-  else
-    await emit(
-      io,
-      sheet(toRow(answer, verb.columns ?? Object.keys(flatten(answer))))
-        .trimEnd()
-        .concat('\n'),
-    );
+  else await print(io, ...sheet(toRow(answer, verb.columns ?? Object.keys(flatten(answer)))).slice(0, -1));
   if (verb.next !== undefined && !json)
     say(io, typeof verb.next === 'string' ? verb.next : verb.next(answer));
 }

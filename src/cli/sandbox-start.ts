@@ -155,7 +155,7 @@ function introduce(
       : []),
     'In a second shell, "carbon-mirror sandbox --help" shows what can be done with it. Ctrl-C stops it.',
   ];
-  say(io, lines.join('\n'));
+  say(io, ...lines);
 }
 
 function count(number: number, what: string): string {

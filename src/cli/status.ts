@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { OrganizationStatus, ResourceStatus, Status } from '../query/status.js';
+import { shortName } from './clean.js';
 import { examples } from './command.js';
-import { emit, type Io } from './io.js';
+import { type Io, print } from './io.js';
 import { type Row, writeRows, writeValue } from './output.js';
 import { findPlace, type Place } from './place.js';
 import { ago } from './words.js';
@@ -31,9 +32,9 @@ export function define(program: Command, io: Io): void {
       db.close();
       const mirror = { demo: place.demo, folder: place.folder };
       if (options.json) return await writeValue(io, { mirror, ...status });
-      await emit(io, `${firstLine(place, status, io.now())}\n\n`);
+      await print(io, firstLine(place, status, io.now()), '');
       await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
-      await emit(io, `\n${summary(status, io.now()).join('\n')}\n`);
+      await print(io, '', ...summary(status, io.now()));
       return undefined;
     });
   examples(command, [
@@ -130,7 +131,9 @@ function summary(status: Status, now: number): string[] {
   for (const organization of status.organizations) {
     for (const { resource, error, state } of organization.resources) {
       if (error === null || state === 'forbidden') continue;
-      lines.push(`${organization.name ?? organization.organizationId}, ${resource}: ${state}: ${error}`);
+      lines.push(
+        `${shortName(organization.name ?? organization.organizationId)}, ${resource}: ${state}: ${error}`,
+      );
     }
   }
   return lines;

@@ -5,7 +5,7 @@ import { EVENTS, type EventName, isId } from '../registry/model.js';
 import type { Sqlite } from '../database/open.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
-import { emit, type Io, say } from './io.js';
+import { type Io, print, say } from './io.js';
 import { HOW_NAMED } from './lists.js';
 import { installationIn, organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
@@ -87,7 +87,7 @@ interface Report {
 async function printAnswers(io: Io, told: Report, json: boolean): Promise<void> {
   const { event, installation, url, answers } = told;
   if (json) await writeValue(io, { ...told, answers: countAnswers(answers) });
-  else await emit(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}\n`);
+  else await print(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}`);
 }
 
 function checkStored(io: Io, answers: readonly number[]): void {

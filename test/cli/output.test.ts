@@ -81,6 +81,16 @@ test('CSV is quoted, and a text that begins like a formula stays text', async ()
   for (const evil of ['=1+1', '+1', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
     expect(csvCell(evil).replace(/^"/, '')).toMatch(/^'/);
   }
+  for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
+    expect(csvCell(evil), evil).toBe(`'${evil}`);
+  }
+  expect(csvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
+  expect(csvCell('tea; milk')).toBe('"tea; milk"');
+  for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
+    expect(csvCell(evil), evil).toBe(`'${evil}`);
+  }
+  expect(csvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
+  expect(csvCell('tea; milk')).toBe('"tea; milk"');
   expect(csvCell(-5)).toBe('-5');
   expect(csvCell(null)).toBe('');
 });

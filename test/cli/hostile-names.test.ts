@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/open.js';
+import { runCommand } from '../support/command.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+/** Clears the screen, turns the text, and makes up a line of its own. */
+const EVIL = '\u001b[2J\u009b31m\u202eevil\r\nok  registry  all is well\u2028';
+
+// eslint-disable-next-line no-control-regex
+const BOLD = /\u001b\[(?:1|22)m/g;
+// eslint-disable-next-line no-control-regex
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+let demo: DemoMirror;
+let retirement = '';
+
+beforeAll(async () => {
+  demo = await startDemoMirror();
+  retirement = String(demo.query('SELECT id FROM retirements LIMIT 1')[0]?.['id']);
+  const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 5000 });
+  db.prepare('UPDATE organizations SET full_name = ?').run(EVIL);
+  db.prepare('UPDATE projects SET full_name = ?').run(EVIL);
+  db.prepare('UPDATE retirements SET beneficiary = ?, document = ?').run(
+    EVIL,
+    JSON.stringify({ comment: EVIL }),
+  );
+  db.prepare("UPDATE resource_states SET error = ?, outcome = 'failed'").run(EVIL);
+  db.close();
+});
+
+afterAll(async () => {
+  await demo.stop();
+});
+
+const COMMANDS = [
+  'status',
+  'available',
+  'available --csv',
+  'doctor',
+  'organizations list',
+  'projects list',
+  'retirements list',
+  'retirements list --csv',
+  'retirements show RETIREMENT',
+  'history retirements RETIREMENT',
+  'as-of 2020-01-01 --organization ORGANIZATION',
+  'certificates list',
+  'purge ORGANIZATION',
+];
+
+test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no line: %s', async command => {
+  const argv = command
+    .replace('RETIREMENT', retirement)
+    .replace('ORGANIZATION', demo.organizationIds[0] ?? '')
+    .split(' ');
+  const hasJson = !command.includes('--csv') && !command.startsWith('purge');
+  for (const options of hasJson ? [[], ['--json']] : [[]]) {
+    const { stdout, stderr } = await runCommand([...argv, ...options], {
+      env: demo.env,
+      terminal: true,
+      input: 'n\n',
+    });
+    const printed = (stdout + stderr).replaceAll(BOLD, '');
+    expect(printed).not.toBe('');
+    expect(printed).not.toMatch(OBEYED);
+    expect(printed).not.toMatch(/^ok +registry +all is well/m);
+  }
+});
