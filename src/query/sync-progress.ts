@@ -54,6 +54,9 @@ export interface Asked {
   readonly organizationId: string | null;
 }
 
+/** A job whose like has started a moment ago begins so much later. */
+const PACE_MS = 1000;
+
 const COLUMNS = `id, kind, state, organization_id AS organizationId, installation_id AS installationId, attempts,
   started_at AS startedAt, run_at AS runAt, last_error_code AS errorCode, last_error AS error`;
 
@@ -76,7 +79,7 @@ export function readFollowed(db: Sqlite, { mark, jobs, organizationId }: Asked, 
         AND run_at <= @now
       UNION
       SELECT ${COLUMNS} FROM (
-        SELECT * FROM inbox.jobs WHERE state = 'ready' AND run_at <= @now
+        SELECT * FROM inbox.jobs WHERE state = 'ready' AND run_at <= @soon
         UNION ALL SELECT * FROM inbox.jobs WHERE state = 'claimed'
       ) WHERE kind = 'certificates' AND (@organizationId IS NULL OR organization_id = @organizationId)
       ORDER BY id`,
@@ -86,6 +89,7 @@ export function readFollowed(db: Sqlite, { mark, jobs, organizationId }: Asked, 
       job: mark.job,
       organizationId,
       now: new Date(now).toISOString(),
+      soon: new Date(now + PACE_MS).toISOString(),
     });
 }
 
