@@ -72,8 +72,8 @@ export function createCertificateFolder(
     },
     discard: file => rmSync(join(folder, file), { force: true }),
     removeAllOf: async retirementIds => {
-      const present = existsSync(folder) ? await readdir(folder) : [];
-      const files = present.filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
+      if (!existsSync(folder)) return 0;
+      const files = (await readdir(folder)).filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
       for (const file of files) await rm(join(folder, file), { force: true });
       await flushNames(folder);
       return files.length;

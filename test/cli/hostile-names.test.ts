@@ -46,7 +46,7 @@ const COMMANDS = [
   'history retirements RETIREMENT',
   'as-of 2020-01-01 --organization ORGANIZATION',
   'certificates list',
-  'purge ORGANIZATION',
+  'purge --organization ORGANIZATION --confirm nobody',
 ];
 
 test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no line: %s', async command => {
