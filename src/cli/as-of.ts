@@ -110,7 +110,7 @@ async function knownAt(io: Io, db: Sqlite, wanted: readonly AsOf[], tolerant: bo
     if (unknown.length === 0) return known;
     throw new CommandFault(
       EXIT.checkFailed,
-      unknown.join('\n'),
+      unknown,
       'The mirror cannot tell what was there before its first complete read.',
     );
   }

@@ -60,7 +60,7 @@ function demandKnown(db: Sqlite, organizationId: string | null, at: string | nul
   );
   throw new CommandFault(
     EXIT.checkFailed,
-    lines.join('\n'),
+    lines,
     'The mirror cannot tell which certificates were there before its first complete read.',
   );
 }

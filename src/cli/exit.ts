@@ -15,16 +15,19 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+type Lines = string | readonly string[];
+
 /** A fault that was foreseen: shown as its message and, on the next line, what to do. Never a stack trace. */
 export class CommandFault extends Error {
   override readonly name = 'CommandFault';
   readonly exitCode: ExitCode;
-  readonly advice: string | null;
+  /** What is said, a line each: a line end within one is somebody else's. */
+  readonly lines: readonly string[];
 
-  constructor(exitCode: ExitCode, message: string, advice: string | null = null) {
-    super(message);
+  constructor(exitCode: ExitCode, message: Lines, advice: Lines = []) {
+    super([message].flat().join('\n'));
     this.exitCode = exitCode;
-    this.advice = advice;
+    this.lines = [message, advice].flat();
   }
 }
 
@@ -68,10 +71,7 @@ export interface Explanation {
 /** The one table from an error to what a person reads and a script gets. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandFault) {
-    return {
-      exitCode: error.exitCode,
-      lines: error.advice === null ? [error.message] : [error.message, error.advice],
-    };
+    return { exitCode: error.exitCode, lines: error.lines };
   }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
   if (FAULTS_OF_THE_PLACE.includes(error.name)) {
@@ -84,7 +84,9 @@ export function explain(error: unknown): Explanation {
   if (damage !== null) return { exitCode: EXIT.unexpected, lines: damage };
   const system = describeSystemFault(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: [system.said, system.advice] };
-  return explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: [error.stack ?? error.message] };
+  return (
+    explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') }
+  );
 }
 
 function explainRegistry(error: Error): Explanation | null {

@@ -52,17 +52,16 @@ function ambiguous(text: string, found: readonly Named[], { what }: Sought): Com
   return new CommandFault(
     EXIT.usage,
     `"${shown(text)}" may be more than one ${what}: say more of it, or its id.`,
-    [...lines, ...more].join('\n'),
+    [...lines, ...more],
   );
 }
 
 export function notThere(text: string, known: readonly Named[], sought: Sought): CommandFault {
   const near = findNear(text, known).map(describe);
-  return new CommandFault(
-    EXIT.notThere,
-    `There is no ${sought.what} "${shown(text)}" ${sought.where}.`,
-    [...(near.length === 0 ? [] : ['Near:', ...near]), sought.advice].join('\n'),
-  );
+  return new CommandFault(EXIT.notThere, `There is no ${sought.what} "${shown(text)}" ${sought.where}.`, [
+    ...(near.length === 0 ? [] : ['Near:', ...near]),
+    sought.advice,
+  ]);
 }
 
 function describe({ id, name }: Named): string {

@@ -22,7 +22,7 @@ export async function runProgram(argv: readonly string[], version: string, given
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { exitCode, lines } = explain(error);
-    say(given, ...lines.flatMap(line => line.split('\n')));
+    say(given, ...lines);
     return exitCode;
   }
 }

@@ -87,10 +87,10 @@ function faultOf({ fault, isTooLarge }: { fault: string; isTooLarge: boolean }):
   );
 }
 
-function adviceFor(fault: string): string | null {
+function adviceFor(fault: string): readonly string[] {
   return /no such (table|column)/.test(fault)
-    ? 'See "carbon-mirror schema" for the tables and their columns.'
-    : null;
+    ? ['See "carbon-mirror schema" for the tables and their columns.']
+    : [];
 }
 
 function toRow(columns: readonly string[], cells: readonly Value[]): Row {

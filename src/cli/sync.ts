@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Asked, Followed, Synced } from '../query/sync-progress.js';
 import { RESOURCES } from '../sync/plan.js';
+import { shortName } from './clean.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT, type ExitCode, exitCodeOf } from './exit.js';
 import { type Io, say } from './io.js';
@@ -81,6 +82,10 @@ const UNREAD = [...CLOSED, 'forbidden', 'never_read', 'not_read'];
 /** Where several things failed, the cause of most of them is named by the exit code. */
 const GRAVEST_FIRST: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
+function nameOf({ organization, resource }: Synced): string {
+  return `${shortName(organization)}, ${resource}`;
+}
+
 function demandWhole(
   failures: readonly Followed[],
   rows: readonly Synced[],
@@ -90,7 +95,7 @@ function demandWhole(
     const codes = failures.map(({ errorCode }) => exitCodeOf(errorCode ?? ''));
     throw new CommandFault(
       GRAVEST_FIRST.find(code => codes.includes(code)) ?? EXIT.checkFailed,
-      failures.map(describeFailure).join('\n'),
+      failures.map(describeFailure),
       'What waits is tried again by the next worker or the next "carbon-mirror sync".',
     );
   }
@@ -98,9 +103,7 @@ function demandWhole(
   if (unsettled.length > 0) {
     throw new CommandFault(
       EXIT.checkFailed,
-      unsettled
-        .map(row => `${row.organization}, ${row.resource}: ${row.state}: ${row.error ?? ''}`)
-        .join('\n'),
+      unsettled.map(row => `${nameOf(row)}: ${row.state}: ${row.error ?? ''}`),
       'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
     );
   }
@@ -108,12 +111,7 @@ function demandWhole(
   if (refused.length > 0) {
     throw new CommandFault(
       EXIT.notAuthorized,
-      refused
-        .map(
-          row =>
-            `${row.organization}, ${row.resource}: refused, although it is permitted: ${row.error ?? ''}`,
-        )
-        .join('\n'),
+      refused.map(row => `${nameOf(row)}: refused, although it is permitted: ${row.error ?? ''}`),
       'A repeated "carbon-mirror sync" asks again at once.',
     );
   }
@@ -121,7 +119,7 @@ function demandWhole(
   if (organization !== undefined && closed !== undefined) {
     throw new CommandFault(
       EXIT.notAuthorized,
-      `The app is ${closed.state} on ${closed.organization}: the registry lets nothing be read.`,
+      `The app is ${closed.state} on ${shortName(closed.organization)}: the registry lets nothing be read.`,
       'An administrator of the organization can change that at the registry.',
     );
   }

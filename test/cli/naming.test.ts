@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { choose, type Named } from '../../src/cli/named.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
+import { CommandFault } from '../../src/cli/exit.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
 const NAMED = ['organization', 'installation', 'app'];
@@ -13,8 +14,9 @@ function faultOf(text: string, known: readonly Named[]) {
   try {
     return { chosen: choose(text, known, sought) };
   } catch (error) {
-    if (!(error instanceof Error && 'exitCode' in error && 'advice' in error)) throw error;
-    return { exitCode: error.exitCode, message: error.message, advice: String(error.advice) };
+    if (!(error instanceof CommandFault)) throw error;
+    const { exitCode, lines } = error;
+    return { exitCode, message: lines[0], advice: lines.slice(1).join('\n') };
   }
 }
 
