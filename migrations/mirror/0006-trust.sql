@@ -142,6 +142,48 @@ SELECT r.organization_id, r.resource,
   r.drift, r.attempted_at, coalesce(r.error, r.why), r.announced_at, r.watched_at
 FROM told AS r;
 
+-- SQLite before 3.42 knows no parts of a second here, and answered nothing.
+DROP VIEW reservations_now;
+
+-- Reservations as they stand at this moment, to the second: a hold ends by the clock, without any event.
+CREATE VIEW reservations_now (
+  version, -- number of this version; rises over all tables and is never used twice
+  organization_id, -- the organization whose list it stood in
+  id, -- the registry's id
+  credit_id, -- the credit that is held
+  serialization, -- what names the credit in public
+  type, -- exPost (issued) or exAnte (expected)
+  amount, -- tonnes, to look at; sums of it are not exact
+  amount_micro, -- millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds
+  amount_exact, -- the registry's own digits; null where it sent no usable number
+  fault, -- what is wrong with the amount; null where nothing is
+  project_id, -- the project that issued the credit
+  project_name, -- the project's name as this row was sent with it
+  reserver_id, -- the app that holds it
+  reserver_name, -- name of that app
+  state, -- the registry's own word when it was read; it grows old as the clock runs
+  is_complete, -- 1 where a transfer or retirement finished it, else 0
+  reserved_to_at, -- when the hold ends
+  created_at, -- when the registry says it was created
+  updated_at, -- when the registry says it last changed
+  valid_from, -- when the answer that showed this version had arrived; the registry may have changed earlier. Before migration 0006: start of that read
+  sync_run_id, -- the sync run that wrote it; old runs are removed in time
+  state_now, -- outstanding, finished, cancelled or expired, worked out when this is read
+  seconds_left -- how long the hold still lasts; null unless it is outstanding
+) AS
+WITH reckoned AS (
+  SELECT *, CASE
+    WHEN is_complete = 1 OR lower(state) = 'finished' THEN 'finished'
+    WHEN lower(state) = 'cancelled' THEN 'cancelled'
+    WHEN lower(state) = 'expired' OR unixepoch(reserved_to_at) <= unixepoch('now') THEN 'expired'
+    ELSE 'outstanding'
+  END AS state_now
+  FROM reservations
+)
+SELECT version, organization_id, id, credit_id, serialization, type, amount, amount_micro, amount_exact, fault, project_id, project_name, reserver_id, reserver_name, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, sync_run_id, state_now,
+  CASE WHEN state_now = 'outstanding' THEN unixepoch(reserved_to_at) - unixepoch('now') END
+FROM reckoned;
+
 -- What columns of earlier migrations mean from here on. Versions that stand already keep the instants that they have.
 -- WAS start of the read that found this version; the registry may have changed earlier
 -- NOW when the answer that showed this version had arrived; the registry may have changed earlier. Before migration 0006: start of that read
