@@ -9,9 +9,7 @@ const POLL_MS = 250;
 export function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
   const { mirrorFile, inboxFile, certificates } = placeAt(folder, io.env, true);
   const command = `${whereOf(io)}npx carbon-mirror`;
-  say(
-    io,
-    `
+  const lines = `
 This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
 
   registry      ${registryUrl}
@@ -27,8 +25,8 @@ Try in a second shell:
   ${command} query "select count(*) from retirements"
 
 Ctrl-C stops everything; the next start goes on from here.
-`,
-  );
+`;
+  say(io, ...lines.split('\n'));
 }
 
 /** A second shell has not the settings of this one. */

@@ -244,7 +244,7 @@ export const PEOPLE: readonly VerbGroup[] = [
 ];
 
 /** What a program that is this app has to be told. */
-function describeSettings(app: unknown): string {
+function describeSettings(app: unknown): string[] {
   const keyFile = valueAt(app, 'privateKeyFile');
   return [
     `Settings of a program that is this app, beside REGISTRY_BASE_URL:`,
@@ -252,5 +252,5 @@ function describeSettings(app: unknown): string {
     `  REGISTRY_PRIVATE_KEY_FILE=${typeof keyFile === 'string' ? keyFile : 'the private key of its own'}`,
     '  WEBHOOK_SECRETS=the secret that you gave',
     `Next: carbon-mirror sandbox installations install --app ${String(valueAt(app, 'nameId'))} --organization NAME`,
-  ].join('\n');
+  ];
 }

@@ -31,7 +31,7 @@ export async function showAnswer(io: Io, verb: Verb, answer: unknown, json: bool
   else if (!isObject(answer) || Object.keys(answer).length === 0) say(io, 'Done.');
   else await print(io, ...sheet(toRow(answer, verb.columns ?? Object.keys(flatten(answer)))).slice(0, -1));
   if (verb.next !== undefined && !json)
-    say(io, typeof verb.next === 'string' ? verb.next : verb.next(answer));
+    say(io, ...(typeof verb.next === 'string' ? [verb.next] : verb.next(answer)));
 }
 
 async function showList(io: Io, { columns = [] }: Verb, items: readonly unknown[]): Promise<void> {

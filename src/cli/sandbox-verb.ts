@@ -40,7 +40,7 @@ export interface Verb {
   readonly columns?: readonly string[];
   readonly example: string;
   /** What may be wanted next. */
-  readonly next?: string | ((answer: unknown) => string);
+  readonly next?: string | ((answer: unknown) => readonly string[]);
 }
 
 export interface VerbGroup {
