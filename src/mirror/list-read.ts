@@ -19,8 +19,8 @@ import type { Traffic } from './run.js';
 import { type Origin, Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 
-/** Rows of one transaction. With its sums and its flush it takes up to 30 ms: nothing else is done meanwhile. */
-const SLICE = 250;
+/** Rows of one transaction: some 30 ms with their sums, in which nothing else is done. */
+const SLICE = 350;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 400;
 /** The changes of a long list become visible after so many pages, or so many rows. */

@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Database } from '../../dist/database/driver.js';
 
-/** Where every run is entered, whatever it finds; sqlite_sequence is the counter of its ids. */
-const RECORD = /^(?:sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
+/** Where every run is entered, whatever it finds, and each sign of life; sqlite_sequence is the counter of its ids. */
+const RECORD =
+  /^(?:origin|sqlite_schema|sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = 3;
 const VERSION = { 'x-registry-api-version': '2023-06-16' };
 const PERMISSIONS = {
