@@ -1,4 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { findForeign, isLoopback } from './foreign.js';
+import { sendProblem } from './problem.js';
 
 export interface OperationsAddress {
   readonly host: string;
@@ -20,13 +22,18 @@ export function listenForOperations(
   handler: RequestListener,
   { host, port }: OperationsAddress,
 ): Promise<OperationsListener> {
+  let onLoopback = false;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
     },
-    handler,
+    (request, response) => {
+      const foreign = findForeign(request.headers, onLoopback);
+      if (foreign === null) return handler(request, response);
+      return sendProblem(response, foreign.status, foreign.detail);
+    },
   );
   server.maxConnections = MAX_CONNECTIONS;
   return new Promise((resolve, reject) => {
@@ -34,8 +41,10 @@ export function listenForOperations(
     server.listen(port, host, () => {
       server.off('error', reject);
       const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
+      onLoopback = isLoopback(bound.address);
       resolve({
-        port: typeof address === 'object' && address !== null ? address.port : port,
+        port: bound.port,
         close: () => closeAll(server),
       });
     });
@@ -43,7 +52,7 @@ export function listenForOperations(
 }
 
 /** Nobody's work hangs on an answer here: what is open is cut. */
-function closeAll(server: ReturnType<typeof createServer>): Promise<void> {
+function closeAll(server: Server): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve());
     server.closeAllConnections();

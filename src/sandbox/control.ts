@@ -1,20 +1,26 @@
 import { type RequestHandler, Router } from 'express';
 import { EARLIEST, LATEST } from './clock.js';
-import { badRequest, forbidden } from './errors.js';
+import { badRequest, errorBody } from './errors.js';
 import type { Registry } from './registry.js';
 import { readFields, refuseFaults } from './validate.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+const REFUSED =
+  'The control API answers only to programs on this machine, called by localhost or a loopback address';
 
 /** No browser page, no name that was bent to this machine and no proxy may speak for the person at it. */
-export const allowLoopbackOnly: RequestHandler = (req, _res, next) => {
+export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
   const isForwarded = req.get('x-forwarded-for') !== undefined || req.get('forwarded') !== undefined;
-  const isFromHere = LOOPBACK.has(req.socket.remoteAddress ?? '') && LOOPBACK_NAMES.has(req.hostname ?? '');
-  if (!isFromHere || isForwarded || req.get('origin') !== undefined) {
-    throw forbidden('The control API answers only to programs on this machine');
-  }
-  next();
+  const isFromPage = req.get('origin') !== undefined || req.get('sec-fetch-site') === 'cross-site';
+  const isFromHere =
+    LOOPBACK.has(req.socket.remoteAddress ?? '') && LOOPBACK_HOST.test(req.get('host') ?? '');
+  if (isFromHere && !isForwarded && !isFromPage) return next();
+  const problem = { type: 'about:blank', title: 'Forbidden', status: 403, detail: REFUSED };
+  return void res
+    .status(403)
+    .type('application/problem+json')
+    .json({ ...problem, ...errorBody(403, REFUSED) });
 };
 
 /** The human side: what people do with the registry, and what the sandbox does to its own time. */

@@ -1,14 +1,16 @@
+import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type OperationsListener, listenForOperations } from '../../src/operations/listen.js';
 import { createMetrics } from '../../src/operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../../src/operations/operations.js';
+import { talk } from '../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];
 let listener: OperationsListener | undefined;
 
-async function start(options: Partial<OperationsOptions> = {}): Promise<string> {
+async function start(options: Partial<OperationsOptions> = {}, host = '127.0.0.1'): Promise<string> {
   const app = createOperations({ live: {}, ready: {}, metrics: createMetrics(EVENTS), ...options });
-  listener = await listenForOperations(app, { host: '127.0.0.1', port: 0 });
+  listener = await listenForOperations(app, { host, port: 0 });
   return `http://127.0.0.1:${listener.port}`;
 }
 
@@ -102,6 +104,81 @@ test('a port that is taken is told to the caller', async () => {
   await start();
   const taken = { host: '127.0.0.1', port: listener?.port ?? 0 };
   await expect(listenForOperations(() => {}, taken)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+describe('T78 a page of another site', () => {
+  const PATHS = ['livez', 'readyz', 'metrics', 'nothing'];
+
+  /** With the headers that `fetch` would not let pass. */
+  async function call(url: string, headers: Record<string, string>) {
+    const answer = await new Promise<{ status: number | undefined; type: string | undefined; text: string }>(
+      (resolve, reject) => {
+        const sent = request(url, { headers, agent: false }, response => {
+          const parts: Buffer[] = [];
+          response.on('data', part => parts.push(part));
+          response.on('end', () => {
+            const { statusCode: status, headers: came } = response;
+            resolve({ status, type: came['content-type'], text: Buffer.concat(parts).toString() });
+          });
+        });
+        sent.on('error', reject).end();
+      },
+    );
+    return answer;
+  }
+
+  test.each([
+    'attacker.example',
+    'attacker.example:8081',
+    'localhost.attacker.example',
+    '127.0.0.1.attacker.example',
+    'attacker.example:127.0.0.1',
+    '128.0.0.1',
+    '[::2]:8081',
+    '.',
+  ])('does not reach what listens on loopback by the name "%s"', async host => {
+    const url = await start({ ready: { inbox: () => 'a word of ours' } });
+    for (const path of PATHS) {
+      const { status, type, text } = await call(`${url}/${path}`, { host });
+      expect({ status, type }).toEqual({ status: 421, type: 'application/problem+json' });
+      expect(JSON.parse(text).detail).toContain('OPERATIONS_HOST');
+      expect(text).not.toContain('a word of ours');
+    }
+  });
+
+  test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8081', '[::1]', '[::1]:8081'])(
+    'is not what calls by the name %s',
+    async host => {
+      const url = await start();
+      expect(await call(`${url}/metrics`, { host })).toMatchObject({ status: 200 });
+      const sameSite = { host, 'sec-fetch-site': 'same-origin' };
+      expect(await call(`${url}/metrics`, sameSite)).toMatchObject({ status: 200 });
+    },
+  );
+
+  test('is not the probe that sends no Host at all', async () => {
+    await start();
+    const answer = await talk(listener?.port ?? 0, 'GET /livez HTTP/1.0\r\n\r\n');
+    expect(answer).toContain(' 200 OK');
+  });
+
+  test.each(['127.0.0.1', '0.0.0.0'])('does not reach what listens on %s in a browser', async host => {
+    const url = await start({}, host);
+    for (const path of PATHS) {
+      const { status, type, text } = await call(`${url}/${path}`, { 'sec-fetch-site': 'cross-site' });
+      expect({ status, type }).toEqual({ status: 403, type: 'application/problem+json' });
+      expect(JSON.parse(text).detail).toContain('another site');
+    }
+  });
+
+  test('is not the probe or scraper that calls from another machine, by any name', async () => {
+    const url = await start({}, '0.0.0.0');
+    for (const host of ['mirror.internal:8081', '10.1.2.3:8081', 'attacker.example']) {
+      for (const path of ['livez', 'readyz', 'metrics']) {
+        expect(await call(`${url}/${path}`, { host })).toMatchObject({ status: 200 });
+      }
+    }
+  });
 });
 
 describe('/metrics', () => {
