@@ -56,7 +56,7 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   return {
     answered: answer => {
       if (answer.refused === null) return tellStored(answer);
-      metrics.refused(answer.status);
+      metrics.refused(answer.status, answer.refused.reason);
       refusals.count(answer.refused, answer.status);
       return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
     },

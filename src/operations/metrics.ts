@@ -19,7 +19,7 @@ export interface Metrics {
   delivery(verdict: string, event: string | null, secretIndex: number): void;
   /** One that is counted in the row of the same text. */
   repeated(): void;
-  refused(status: number): void;
+  refused(status: number, reason: string): void;
   accepted(seconds: number): void;
   committed(deliveries: number): void;
   walBytes(database: string, bytes: number): void;
@@ -66,7 +66,12 @@ export function createMetrics(events: readonly string[]): Metrics {
     'deliveries_repeated_total',
     'Deliveries that repeat one whose read was still waited for',
   );
-  const refusals = counter('posts_refused_total', 'Posts to the receiver that were refused', 'status');
+  const refusals = counter(
+    'posts_refused_total',
+    'Posts to the receiver that were refused, by answer and reason',
+    'status',
+    'reason',
+  );
   const accepts = histogram(
     'accept_duration_seconds',
     'From the end of the body to the answer 202',
@@ -111,6 +116,7 @@ export function createMetrics(events: readonly string[]): Metrics {
   const route = createLabel();
   const resource = createLabel();
   const verdict = createLabel();
+  const reason = createLabel();
   const secret = createLabel();
   const database = createLabel();
   const outcomes = createLabel();
@@ -123,7 +129,7 @@ export function createMetrics(events: readonly string[]): Metrics {
       secrets.inc({ secret: secret(String(secretIndex)) });
     },
     repeated: () => repeats.inc(),
-    refused: status => refusals.inc({ status: statusLabel(status) }),
+    refused: (status, given) => refusals.inc({ status: statusLabel(status), reason: reason(given) }),
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),
     walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),

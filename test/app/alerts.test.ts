@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REFUSAL_REASONS } from '../../src/inbox/refusals.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -61,6 +62,16 @@ test.each(RULES)('every metric that $alert names is served, in the states that i
       ).not.toEqual([]);
     }
   }
+});
+
+test('the reasons for which posts are refused are those that a rule asks for', () => {
+  const asked = RULES.flatMap(({ expr }) => parts(expr)).filter(({ label }) => label === 'reason');
+  expect(asked.flatMap(({ values }) => values).toSorted()).toEqual([
+    'no_signature',
+    'not_stored',
+    'signature_not_valid',
+  ]);
+  for (const value of asked.flatMap(({ values }) => values)) expect(REFUSAL_REASONS).toContain(value);
 });
 
 test('what a rule asks for is told by the process that is still there when the other has died', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
 import { NotStoredError } from '../../src/inbox/group-commit.js';
+import { REFUSAL_REASONS } from '../../src/inbox/refusals.js';
 import { createLog } from '../../src/log.js';
 import { createMetrics } from '../../src/operations/metrics.js';
 import type { Answer } from '../../src/webhook/receiver.js';
@@ -15,13 +16,14 @@ async function record(tellEveryMs: number) {
     sink: { write: line => lines.push(JSON.parse(line)) },
   });
   const counted: string[] = [];
+  const metrics = createMetrics([]);
   const answers = createAnswerLog({
     log,
-    metrics: createMetrics([]),
+    metrics,
     refusals: { count: ({ reason }) => counted.push(reason) },
     tellEveryMs,
   });
-  return { answers, lines, counted };
+  return { answers, lines, counted, metrics };
 }
 
 const untried: Answer = {
@@ -85,6 +87,20 @@ test('T19 what came meanwhile is told even when nothing comes after it', async (
   await expect.poll(() => lines.map(line => line['refused'])).toEqual([1, 2]);
   answers.close();
   expect(lines).toHaveLength(2);
+});
+
+test('T01 T19 each refused post is counted by its reason for a monitor', async () => {
+  const { answers, metrics } = await record(60_000);
+  for (const reason of REFUSAL_REASONS) {
+    const answer = { ...forged, refused: { reason, headerPrefix: 'registry' } };
+    answers.answered(answer);
+    answers.answered(answer);
+  }
+  answers.close();
+  const text = await metrics.text();
+  for (const reason of REFUSAL_REASONS) {
+    expect(text).toContain(`carbon_mirror_posts_refused_total{status="401",reason="${reason}"} 2\n`);
+  }
 });
 
 test('T17 T19 genuine deliveries that cannot be stored are an error of their own, told as seldom', async () => {
