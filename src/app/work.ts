@@ -4,7 +4,7 @@ import type { WorkSettings } from '../config/settings.js';
 import { migrateFile } from '../database/migrate.js';
 import { openDatabase } from '../database/open.js';
 import { createInbox } from '../inbox/inbox.js';
-import { createCertificateStore } from '../mirror/certificate-walk.js';
+import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
 import { createStanding } from '../mirror/standing.js';
@@ -12,6 +12,7 @@ import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { ReadEnd } from '../sync/context.js';
+import { describe } from '../sync/outcome.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { checkWritable, serveOperations } from './operations.js';
@@ -102,6 +103,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     });
     sync.start();
     closing.add(() => sync.stop());
+    closing.add(startSweep(context.certificates, log));
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
 
@@ -116,6 +118,19 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       },
     };
   });
+}
+
+/** Beside the work; answers what ends it. */
+function startSweep(certificates: CertificateStore, log: Tools['log']): () => Promise<void> {
+  const stopped = new AbortController();
+  const swept = certificates.sweep(stopped.signal).then(
+    files => files > 0 && log.info({ files }, 'removed certificate files that no row names'),
+    (error: unknown) => log.warn({ error: describe(error) }, 'the certificates folder was not swept'),
+  );
+  return async () => {
+    stopped.abort();
+    await swept;
+  };
 }
 
 function countReads(metrics: Metrics): (end: ReadEnd) => void {

@@ -39,18 +39,21 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates.js');
   const { forgetTexts } = await import('../inbox/forget.js');
+  const { installationJob } = await import('../inbox/enqueue.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
   const { organizationId, name } = found;
   const { files, texts, emptied } = await withWriters(
     place,
     io.now,
     async ({ inbox, inboxDb, mirror, mirrorDb }) => {
-      const claim = inbox.takeClaim(mirror.highestClaim());
-      const removed = await mirror.purge(organizationId, claim, ids => folder.removeAllOf(ids));
+      const takeClaim = () => inbox.takeClaim(mirror.highestClaim());
+      const purged = await mirror.purge({ organizationId, takeClaim, folder });
+      for (const id of purged.installations)
+        inbox.enqueue(installationJob(id, organizationId, 'person'), io.now());
       const { texts: signed } = forgetTexts(inboxDb, content => content.includes(organizationId));
       const databases = [mirrorDb, inboxDb];
       if (options.vacuum !== false) for (const db of databases) db.exec('VACUUM');
-      return { files: removed, texts: signed, emptied: databases.map(emptyLog).every(Boolean) };
+      return { files: purged.files, texts: signed, emptied: databases.map(emptyLog).every(Boolean) };
     },
   );
   const vacuumed = options.vacuum !== false;

@@ -58,7 +58,7 @@ export interface Moment {
   readonly retirementVersion: number;
 }
 
-/** gone: the retirement was closed meanwhile, so that there is no row to write to. */
+/** gone: the retirement was closed or purged meanwhile, so that there is no row to write to, or no file. */
 export type Stored = 'stored' | 'replaced' | 'unchanged' | 'gone';
 
 /** Answers the instant of a new version, after the latest that its row had. */
@@ -72,8 +72,6 @@ export interface CertificateRows {
   makeDue(organizationId: string, at: number, limit: number): number;
   /** The same for those that were looked at in the future, before the clock was put right. */
   makeAheadDue(organizationId: string, at: number, limit: number): number;
-  /** Whether any row, past ones included, names this file. */
-  isNamed(file: string): boolean;
   /** These three write inside a transaction of the caller. */
   store(moment: Moment, file: CertificateFile, date: Dating, runId: number): Stored;
   unavailable(moment: Moment): void;
@@ -122,12 +120,6 @@ export function createCertificateRows(books: Books): CertificateRows {
        error = @error
      WHERE version = @known`,
   );
-  const named = db
-    .prepare<[string, string], number>(
-      `SELECT EXISTS (SELECT 1 FROM certificates WHERE file = ?)
-         OR EXISTS (SELECT 1 FROM certificates_past WHERE file = ?)`,
-    )
-    .pluck();
   const enterSlice = createEnter(books);
 
   return {
@@ -141,7 +133,6 @@ export function createCertificateRows(books: Books): CertificateRows {
       const now = formatInstant(at);
       return write(db, () => makeAheadDue.run(now, organizationId, now, now, limit).changes);
     },
-    isNamed: file => named.get(file, file) === 1,
     store: (moment, file, date, runId) => {
       const known = find.get(moment.organizationId, moment.retirementId);
       if (known === undefined) return 'gone';

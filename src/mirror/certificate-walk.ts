@@ -12,6 +12,7 @@ import type { CertificateFolder } from './certificates.js';
 import { formatInstant } from './columns.js';
 import { MirrorError } from './errors.js';
 import { Run, type Traffic } from './run.js';
+import { createUnnamedFiles, type UnnamedFiles } from './unnamed-files.js';
 
 const DUE_AT_ONCE = 500;
 /** Files whose rows share one commit. A crash before it costs asking for them again. */
@@ -41,6 +42,8 @@ export interface CertificateStore {
   makeAheadDue(organizationId: string): Promise<void>;
   /** Whether anything is due for the organization now. */
   isDue(organizationId: string): boolean;
+  /** Removes files that a walk or a purge that was killed has left without a row; answers how many. */
+  sweep(signal: AbortSignal): Promise<number>;
   begin(request: Omit<RunRequest, 'resource' | 'announced'>): CertificateWalk;
 }
 
@@ -50,6 +53,7 @@ export function createCertificateStore(
   now: () => number,
 ): CertificateStore {
   const rows = createCertificateRows(books);
+  const unnamed = createUnnamedFiles(books.db, folder);
   return {
     enter: async () => {
       let entered = 0;
@@ -69,8 +73,9 @@ export function createCertificateStore(
       while (rows.makeAheadDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
     },
     isDue: organizationId => rows.due(organizationId, now(), 1).length > 0,
+    sweep: signal => unnamed.sweep(now(), signal),
     begin: request =>
-      beginWalk({ rows, folder, now, organizationId: request.organizationId, run: runOf(request) }),
+      beginWalk({ rows, folder, unnamed, now, organizationId: request.organizationId, run: runOf(request) }),
   };
 
   function runOf(request: Omit<RunRequest, 'resource' | 'announced'>): Run {
@@ -81,6 +86,7 @@ export function createCertificateStore(
 interface WalkParts {
   readonly rows: CertificateRows;
   readonly folder: CertificateFolder;
+  readonly unnamed: UnnamedFiles;
   readonly now: () => number;
   readonly organizationId: string;
   readonly run: Run;
@@ -93,7 +99,7 @@ interface Saved {
   readonly arrivedAt: number;
 }
 
-function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): CertificateWalk {
+function beginWalk({ rows, folder, unnamed, now, organizationId, run }: WalkParts): CertificateWalk {
   let saved: Saved[] = [];
   let failed = 0;
   let wanted = new Map<string, number>();
@@ -107,17 +113,23 @@ function beginWalk({ rows, folder, now, organizationId, run }: WalkParts): Certi
     const batch = saved;
     saved = [];
     let outcomes: Stored[] = [];
-    run.write(runId => {
-      outcomes = batch.map(({ moment, file, arrivedAt }) => {
-        const told = formatInstant(arrivedAt);
-        return rows.store(moment, file, before => run.dates.give(told, before), runId);
+    try {
+      run.write(runId => {
+        outcomes = batch.map(each => writeRow(each, runId));
+        return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
       });
-      return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
-    });
-    run.counts.unchanged += count(outcomes, 'unchanged');
-    for (const [index, { file }] of batch.entries()) {
-      if (outcomes[index] === 'gone' && !rows.isNamed(file.file)) folder.discard(file.file);
+      run.counts.unchanged += count(outcomes, 'unchanged');
+    } catch (error) {
+      if (error instanceof MirrorError) unnamed.remove(batch.map(({ file }) => file.file));
+      throw error;
     }
+    if (outcomes.includes('gone')) unnamed.remove(batch.map(({ file }) => file.file));
+  }
+
+  /** A purge may have removed the file since: then it is due as it was. */
+  function writeRow({ moment, file, arrivedAt }: Saved, runId: number): Stored {
+    if (!folder.has(file.file)) return 'gone';
+    return rows.store(moment, file, before => run.dates.give(formatInstant(arrivedAt), before), runId);
   }
 
   function writeOne(work: () => void): void {

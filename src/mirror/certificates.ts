@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
-import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../registry/model.js';
 import type { CertificateFile } from './certificate-rows.js';
@@ -14,10 +14,12 @@ const TAIL = '%%EOF';
 /** A PDF may carry a few line ends or a note after its last marker. */
 const TAIL_WITHIN_BYTES = 1_024;
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
-const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
+export const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
 /** Enough for chance, not for somebody who tries: names now hold the whole hash. */
 const OLDER_HASH_DIGITS = 12;
 const FILE = /^(.+)-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf(?:\.[0-9a-f-]{36}\.damaged)?$/;
+const WHOLE = /-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf$/;
+const LOOKED_AT_ONCE = 64;
 const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
 
 /** The folder of certificate files. A file is either whole, flushed and named by its hash, or not there. */
@@ -26,10 +28,15 @@ export interface CertificateFolder {
   open(): Promise<void>;
   /** Stores a file if it is a whole PDF; the same content again is the same file. */
   save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
-  /** For a file that no row came to name. */
-  discard(file: string): void;
-  /** Removes every file of these retirements, damaged ones included, whether a row names it or not; answers how many. */
-  removeAllOf(retirementIds: ReadonlySet<string>): Promise<number>;
+  has(file: string): boolean;
+  /** Only under the lock of all who write rows, after a look that none names it: see `createUnnamedFiles`. */
+  remove(file: string): void;
+  /** Every file of these retirements, damaged ones included. */
+  filesOf(retirementIds: ReadonlySet<string>): Promise<string[]>;
+  /** Files that were written in a stretch of time, a few at a time; damaged ones and parts are none of them. */
+  writtenBetween(from: number, to: number): AsyncGenerator<string[]>;
+  /** Makes removals survive a power cut. */
+  flush(): Promise<void>;
 }
 
 interface Identity {
@@ -70,13 +77,15 @@ export function createCertificateFolder(
         throw error;
       }
     },
-    discard: file => rmSync(join(folder, file), { force: true }),
-    removeAllOf: async retirementIds => {
-      if (!existsSync(folder)) return 0;
-      const files = (await readdir(folder)).filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
-      for (const file of files) await rm(join(folder, file), { force: true });
-      await flushNames(folder);
-      return files.length;
+    has: file => existsSync(join(folder, file)),
+    remove: file => rmSync(join(folder, file), { force: true }),
+    filesOf: async retirementIds => {
+      if (!existsSync(folder)) return [];
+      return (await readdir(folder)).filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
+    },
+    writtenBetween: (from, to) => writtenBetween(folder, from, to),
+    flush: async () => {
+      if (existsSync(folder)) await flush();
     },
   };
 }
@@ -134,6 +143,19 @@ async function place(folder: string, part: string, { retirementId, sha256 }: Ide
   }
   await rename(part, join(folder, name));
   return name;
+}
+
+async function* writtenBetween(folder: string, from: number, to: number): AsyncGenerator<string[]> {
+  let files: string[] = [];
+  for await (const { name } of await opendir(folder)) {
+    if (!WHOLE.test(name)) continue;
+    const written = (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0;
+    if (written >= from && written < to) files.push(name);
+    if (files.length < LOOKED_AT_ONCE) continue;
+    yield files;
+    files = [];
+  }
+  yield files;
 }
 
 async function flushFolder(folder: string): Promise<void> {

@@ -17,7 +17,7 @@ import type { Companion, ListParts } from './parts.js';
 import { createPeople } from './people.js';
 import { createProjects, type ProjectsWalk } from './projects.js';
 import { createPruneRuns } from './prune-runs.js';
-import { purge, removeMembers } from './removal.js';
+import { type Purge, type Purged, purge, removeMembers } from './removal.js';
 import {
   DESCRIPTORS,
   type Descriptor,
@@ -57,12 +57,8 @@ export interface Mirror {
   forget(email: string): number;
   /** Removes all members, past ones too, and what is said of them. */
   removeMembers(): Promise<void>;
-  /** Removes all that was mirrored for an organization; answers how many certificate files went. */
-  purge(
-    organizationId: string,
-    claim: number,
-    removeFiles: (retirementIds: ReadonlySet<string>) => Promise<number>,
-  ): Promise<number>;
+  /** Removes all that was mirrored for an organization, with its certificate files. */
+  purge(purge: Purge): Promise<Purged>;
   /** Runs that wrote rows stay, and the last complete one of each resource and UTC day. */
   pruneRuns(before: number): Promise<number>;
 }
@@ -151,7 +147,7 @@ export function createMirror(
     markNotOffered: (task, resource, at) => mark('dismiss', task, resource, at),
     forget: email => people.forget(email, now()),
     removeMembers: () => removeMembers(db),
-    purge: (organizationId, claim, removeFiles) => purge(books, organizationId, claim, removeFiles),
+    purge: asked => purge(books, asked),
     pruneRuns: createPruneRuns(db),
   };
 }

@@ -1,3 +1,4 @@
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startWork, type WorkOptions } from '../../dist/app/work.js';
@@ -68,6 +69,21 @@ test('a worker that is to hold no members any more takes them out before it work
   await startHere(sandbox, app, { dataDir: filled.folder, mirrorMembers: false, syncSchedule: ONCE_A_YEAR });
   expect(filled.query('mirror', 'SELECT id FROM members_history')).toEqual([]);
   expect(filled.query('mirror', "SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+});
+
+test('T75 a file that a killed purge or walk has left is gone soon after a worker starts', async () => {
+  const sandbox = await temporarySandbox();
+  const { app } = installApp(sandbox);
+  const first = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
+  await first.stop();
+  const db = openDatabase(join(first.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
+  db.prepare("UPDATE origin SET created_at = '2026-01-01T00:00:00.000Z'").run();
+  db.close();
+  const left = join(first.folder, 'certificates', `left-${'0'.repeat(64)}.pdf`);
+  writeFileSync(left, '%PDF');
+  utimesSync(left, new Date('2026-01-02'), new Date('2026-01-02'));
+  await startHere(sandbox, app, { dataDir: first.folder, syncSchedule: ONCE_A_YEAR });
+  await expect.poll(() => existsSync(left), { timeout: 10_000 }).toBe(false);
 });
 
 test.each([

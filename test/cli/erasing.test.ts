@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
@@ -7,7 +7,7 @@ import { createInbox } from '../../src/inbox/inbox.js';
 import type { Member } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
+import { installation, MINUTE, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string, email: string): Member {
   return { id, fullName: 'Ada', email, document: JSON.stringify({ id, email }) };
@@ -97,7 +97,7 @@ describe('T75 purge', () => {
       await walk.store(id, bodyOf(PDF), scene.clock.at);
     }
     walk.finish(TRAFFIC);
-    return { ...scene, folder, files, ids, inbox };
+    return { ...scene, folder, files, ids, inbox, store };
   }
 
   test('leaves no id of the organization in any byte of the mirror and its files', async () => {
@@ -116,7 +116,12 @@ describe('T75 purge', () => {
 
   test('that was killed after its files were gone, or before, is finished by asking again', async () => {
     const { folder, files, mirror, db, ids } = await filled();
-    const killed = mirror.purge('organization-1', 9, () => Promise.reject(new Error('killed')));
+    const folderOf = createCertificateFolder(files, { now: Date.now });
+    const killed = mirror.purge({
+      organizationId: 'organization-1',
+      takeClaim: () => 9,
+      folder: { ...folderOf, remove: () => fail('killed') },
+    });
     await expect(killed).rejects.toThrow('killed');
     expect(readdirSync(files)).toHaveLength(20);
     writeFileSync(join(files, `${ids[30]}-0123456789ab.pdf`), PDF);
@@ -126,25 +131,62 @@ describe('T75 purge', () => {
     expect(db.prepare('SELECT count(*) FROM certificates_history').pluck().get()).toBe(0);
   });
 
-  test('leaves what a newer read writes meanwhile, rows and files together', async () => {
-    const { mirror, read, db, files } = await filled();
-    await mirror.purge('organization-1', 9, async () => {
-      mirror.writeInstallationState({
-        installationId: 'installation-1',
-        state: 'active',
-        claim: 10,
-        startedAt: Date.now(),
-        arrivedAt: Date.now(),
-        trigger: 'delivery',
-      });
-      await read('warehouse', [], { claim: 10 });
-      await read('retirements', [retirement('new-one')], { claim: 10 });
-      return 0;
+  test('that is killed beside a newer walk leaves no row whose file is gone', async () => {
+    const { mirror, read, db, files, clock, ids, store } = await filled();
+    const folder = createCertificateFolder(files, { now: Date.now });
+    async function walkNewer(retirementIds: ReadonlySet<string>): Promise<string[]> {
+      const found = await folder.filesOf(retirementIds);
+      const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+      mirror.writeInstallationState({ installationId: 'installation-1', state: 'active', claim: 10, ...at });
+      const items = ids.map(id => retirement(id, { comment: 'fourth' }));
+      await read('retirements', items, { claim: 10, limit: 100, total: ids.length });
+      await store.enter();
+      const walk = store.begin({ organizationId: 'organization-1', claim: 10, ...at });
+      walk.due(500);
+      for (const [index, id] of ids.slice(0, 30).entries())
+        await walk.store(id, bodyOf(index < 10 ? PDF : `${PDF}%%EOF`), clock.at);
+      walk.finish(TRAFFIC);
+      return found;
+    }
+    const claims = [9];
+    const killed = mirror.purge({
+      organizationId: 'organization-1',
+      takeClaim: () => claims.shift() ?? fail('killed'),
+      folder: { ...folder, filesOf: walkNewer },
     });
+    await expect(killed).rejects.toThrow('killed');
+    const named = db
+      .prepare<[], string>('SELECT file FROM certificates_history WHERE file IS NOT NULL ORDER BY file')
+      .pluck()
+      .all();
+    expect(named).toHaveLength(20);
+    expect(readdirSync(files).toSorted()).toEqual(named);
+  });
+
+  test('takes with it what a newer read writes meanwhile, refuses that read from then on, and tells of it', async () => {
+    const { mirror, read, db, files, clock } = await filled();
+    const claims = [9, 11];
+    const takeClaim = () => claims.shift() ?? 0;
+    const folder = createCertificateFolder(files, { now: Date.now });
+    const purging = mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
+    const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+    const newer = installation('installation-1', { updatedAt: '2026-05-05T00:00:00Z' });
+    mirror.writeInstallation({ installation: newer, state: 'active', claim: 10, ...at });
+    await read('retirements', [retirement('new-one')], { claim: 10 });
+    expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
+    const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
+    for (const table of left) expect(db.prepare(`SELECT * FROM ${table}`).all(), table).toEqual([]);
+    expect(readdirSync(files)).toEqual([]);
+    await expect(read('warehouse', [], { claim: 10 })).rejects.toMatchObject({ code: 'fenced' });
+    mirror.writeInstallation({ installation: newer, state: 'active', claim: 12, ...at });
+    await read('retirements', [retirement('new-one')], { claim: 12 });
     expect(db.prepare('SELECT id FROM retirements').pluck().all()).toEqual(['new-one']);
-    expect(existsSync(files)).toBe(true);
   });
 });
+
+function fail(why: string): never {
+  throw new Error(why);
+}
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

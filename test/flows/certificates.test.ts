@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/enqueue.js';
+import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
 
@@ -82,6 +84,61 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
     { file: after.find(file => file !== before[0]), valid_to: null },
   ]);
 });
+
+test('T75 purges beside a worker that reads and webhooks that come leave no row without its file, and no half', async () => {
+  const { program, organizationId, installationId, retire } = await startInstalled();
+  const { registry, folder } = program;
+  const held = new Set<string>();
+  let purged = 0;
+  const looking = setInterval(() => {
+    for (const file of lost(program)) held.add(file);
+  }, 5);
+  onTestFinished(() => clearInterval(looking));
+  for (let retirement = 0; retirement < 40; retirement += 1) retire(0.5);
+  await program.rest();
+  for (let round = 0; round < 12; round += 1) {
+    retire(0.5);
+    program.inbox.enqueue(
+      { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } },
+      program.time.now(),
+    );
+    await setTimeout(round * 12);
+    const { fullName } = registry.organizations.get(organizationId);
+    const asked = [
+      'purge',
+      '--organization',
+      organizationId,
+      '--confirm',
+      fullName,
+      '--force',
+      '--no-vacuum',
+    ];
+    const { exitCode } = await runCommand(asked, { env: { DATA_DIR: folder } });
+    purged += exitCode === 0 ? 1 : 0;
+  }
+  await program.rest();
+  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.rest();
+  expect(purged).toBeGreaterThan(2);
+  expect(held).toEqual(new Set());
+  expect(certificates(program)).toHaveLength(52);
+  expect(new Set(certificates(program).map(row => Object(row)['state']))).toEqual(new Set(['stored']));
+  expect(program.rows('SELECT sum(rows) AS rows FROM retirement_sums GROUP BY kind')).toEqual([
+    { rows: 52 },
+    { rows: 52 },
+  ]);
+  const named = program.rows('SELECT file FROM certificates ORDER BY file').map(row => Object(row)['file']);
+  expect(files(program)).toEqual(named);
+});
+
+/** Files that a row names and goes on to name, and that are not there. */
+function lost({ folder, rows }: Program): string[] {
+  const named = rows('SELECT file FROM certificates_history WHERE file IS NOT NULL');
+  const gone = named
+    .map(row => String(Object(row)['file']))
+    .filter(file => !existsSync(join(folder, 'certificates', file)));
+  return gone.filter(file => rows('SELECT 1 FROM certificates_history WHERE file = ?', file).length > 0);
+}
 
 test('T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm', async () => {
   const { program, organizationId, creditId, calls } = await startInstalled();

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -301,6 +309,67 @@ test('T61 what a crash left half-written goes when the folder is opened, and not
   scene.clock.at = Date.now();
   await scene.folder.open();
   expect(readdirSync(scene.files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+});
+
+test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {
+  const scene = await certificateScene();
+  const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
+  const put = (name: string, writtenAt: number) => {
+    writeFileSync(join(scene.files, name), '%PDF');
+    utimesSync(join(scene.files, name), writtenAt / 1000, writtenAt / 1000);
+  };
+  const born = scene.clock.at;
+  scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
+  await scene.read('retirements', [retirement('r-1')]);
+  await storeAgain(scene);
+  scene.clock.at += MINUTE;
+  await storeOne(scene, 'changed');
+  const named = readdirSync(scene.files);
+  expect(named).toHaveLength(2);
+  for (const name of named) utimesSync(join(scene.files, name), born / 1000, born / 1000);
+  for (let each = 0; each < 150; each += 1) put(nameOf(`killed-${each}`), born + MINUTE);
+  put('killed-000000000000.pdf', born + MINUTE);
+  put(nameOf('earlier'), born - MINUTE);
+  put(nameOf('young'), born + 2 * DAY);
+  put(`${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`, born + MINUTE);
+  put('notes.pdf', born + MINUTE);
+  const kept = [
+    ...named,
+    nameOf('earlier'),
+    nameOf('young'),
+    'notes.pdf',
+    `${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`,
+  ];
+  scene.clock.at = born + 2 * DAY + MINUTE;
+  expect(await scene.store.sweep(AbortSignal.abort())).toBe(0);
+  expect(await scene.store.sweep(new AbortController().signal)).toBe(151);
+  expect(readdirSync(scene.files).toSorted()).toEqual(kept.toSorted());
+});
+
+test('T75 no row is made to name a file that is gone by then: it is due as before', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.store.enter();
+  const walk = scene.begin();
+  await walk.store('r-1', pdf('hello'), scene.clock.at);
+  for (const file of readdirSync(scene.files)) scene.folder.remove(file);
+  expect(walk.due(10)).toMatchObject([{ retirement_id: 'r-1', state: 'pending' }]);
+  await walk.store('r-1', pdf('hello'), scene.clock.at);
+  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
+});
+
+test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
+  const scene = await certificateScene();
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+  await storeAgain(scene);
+  const named = readdirSync(scene.files);
+  const walk = scene.begin();
+  await walk.store('r-1', pdf('hello'), scene.clock.at);
+  await walk.store('r-2', pdf('x'), scene.clock.at);
+  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
+  expect(() => walk.due(10)).toThrow('claim 1 was taken over by claim 5');
+  expect(readdirSync(scene.files)).toEqual(named);
 });
 
 test('T62 a file is stored only once its name is flushed, and files that come together share flushes', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import type { Member, Project } from '../../src/registry/model.js';
+import { temporaryFolder } from '../support/inbox.js';
 import {
   credit,
   installation,
@@ -184,10 +186,11 @@ test('a purge removes one organization and nothing of another', async () => {
           db.prepare(`SELECT 1 FROM ${table} WHERE organization_id = ?`).get(organizationId) !== undefined,
       );
   const before = rowsOf('organization-2');
-  const named: ReadonlySet<string>[] = [];
-  const files = await mirror.purge('organization-1', 5, async ids => named.push(ids));
-  expect(files).toBe(1);
-  expect(named[0]?.size).toBe(0);
+  const folder = createCertificateFolder(temporaryFolder(), { now: Date.now });
+  const claims = [5, 6];
+  const takeClaim = () => claims.shift() ?? 0;
+  const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
+  expect(purged).toEqual({ files: 0, installations: [] });
   expect(rowsOf('organization-1')).toEqual(['fences']);
   expect(rowsOf('organization-2')).toEqual(before);
   expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(700);
