@@ -1,5 +1,7 @@
-// Compiles src/ into dist/ under a program that may be running: each file is written beside and renamed over the old one,
-// what has no source any more goes last, and nothing is touched where dist/ was made from these very sources.
+// Makes dist/ of src/ under a program that may be running: for importers and types a file each, by tsc; for the program one
+// bundle in a folder named for its sources, by rolldown. Each file is written beside and renamed over the old one, main.js, which
+// names the bundle, after all others; what has no source any more goes last, and nothing is touched where dist/ was made from
+// these very sources. The bundle before stays for who still runs it, until there is another.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -10,21 +12,25 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 
 const ROOT = import.meta.dirname;
 const SRC = join(ROOT, 'src');
 const DIST = join(ROOT, 'dist');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
-/** Stands in dist/ as long as all of it was made from the sources with this digest. */
+/** Stands in dist/ as long as all of it was made from the sources with this digest; below it, what was made. */
 const DIGEST = join(DIST, '.sources-sha256');
+const MAIN = 'main.js';
+/** What is started as a process or a thread of its own. */
+const PROGRAMS = ['main', 'webhook/thread-worker', 'cli/query-process', 'cli/query-watch'];
 
-process.exitCode = build();
+process.exitCode = await build();
 
-function build() {
+async function build() {
   const digest = digestOf([...filesOf(SRC).map(file => join('src', file)), 'tsconfig.json', 'build.js']);
   if (isBuilt(digest)) return 0;
   if (!existsSync(TSC)) {
@@ -37,7 +43,7 @@ function build() {
       stdio: 'inherit',
     });
     if (status !== 0) return status ?? 1;
-    chmodSync(join(fresh, 'main.js'), 0o755);
+    await bundle(fresh, programOf(digest));
     if (!isBuilt(digest)) replace(fresh, digest);
     return 0;
   } finally {
@@ -45,24 +51,63 @@ function build() {
   }
 }
 
+/** Our own sources only: packages stay where npm put them, with their licences and their own versions. */
+async function bundle(fresh, program) {
+  const { build: roll } = await import('rolldown');
+  await roll({
+    cwd: ROOT,
+    platform: 'node',
+    input: Object.fromEntries(PROGRAMS.map(file => [basename(file), join(SRC, `${file}.ts`)])),
+    external: id => !id.startsWith('.') && !isAbsolute(id),
+    output: { dir: join(fresh, program), format: 'esm', chunkFileNames: '[name]-[hash].js' },
+  });
+  rmSync(join(fresh, `${MAIN}.map`));
+  writeFileSync(join(fresh, MAIN), `#!/usr/bin/env node\nimport './${program}/${MAIN}';\n`);
+  chmodSync(join(fresh, MAIN), 0o755);
+}
+
 function replace(fresh, digest) {
+  const before = namedProgram();
   rmSync(DIGEST, { force: true });
-  const files = filesOf(fresh);
+  const files = filesOf(fresh).toSorted((a, b) => Number(a === MAIN) - Number(b === MAIN));
   for (const file of files) {
     mkdirSync(dirname(join(DIST, file)), { recursive: true });
     renameSync(join(fresh, file), join(DIST, file));
   }
-  const made = new Set(files);
-  for (const file of filesOf(DIST)) {
-    if (!made.has(file)) rmSync(join(DIST, file), { force: true });
-  }
-  writeFileSync(join(fresh, 'digest'), digest);
+  removeAllBut([...files, before]);
+  if (before !== undefined && before !== programOf(digest)) keepFromPackages(before);
+  writeFileSync(join(fresh, 'digest'), [digest, ...files].join('\n'));
   renameSync(join(fresh, 'digest'), DIGEST);
 }
 
+function removeAllBut(kept) {
+  const stays = new Set(kept);
+  for (const file of filesOf(DIST)) {
+    if (stays.has(file) || stays.has(dirname(file))) continue;
+    rmSync(join(DIST, file));
+    if (readdirSync(dirname(join(DIST, file))).length === 0) rmdirSync(dirname(join(DIST, file)));
+  }
+}
+
+/** npm packs no second bundle. */
+function keepFromPackages(program) {
+  writeFileSync(join(DIST, program, '.npmignore'), '*\n');
+}
+
+function programOf(digest) {
+  return `program-${digest.slice(0, 12)}`;
+}
+
+/** The bundle that is started at present. */
+function namedProgram() {
+  const main = join(DIST, MAIN);
+  return existsSync(main) ? /program-\w+/.exec(readFileSync(main, 'utf8'))?.[0] : undefined;
+}
+
 function isBuilt(digest) {
-  if (!existsSync(DIGEST) || readFileSync(DIGEST, 'utf8') !== digest) return false;
-  return filesOf(SRC).every(file => existsSync(join(DIST, file.replace(/\.ts$/, '.js'))));
+  if (!existsSync(DIGEST)) return false;
+  const [built, ...files] = readFileSync(DIGEST, 'utf8').split('\n');
+  return built === digest && files.every(file => existsSync(join(DIST, file)));
 }
 
 function digestOf(files) {

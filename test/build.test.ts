@@ -5,17 +5,21 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from './support/inbox.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
+
+/** What is started as a process or a thread of its own, beside the program. */
+const OTHERS = ['webhook/thread-worker', 'cli/query-process', 'cli/query-watch'];
 
 /** A project with the build of ours and a program of its own, which loads every part. */
 function createProject(): string {
@@ -24,9 +28,19 @@ function createProject(): string {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'src/parts'), { recursive: true });
-  const imports = PARTS.map((part, i) => `import { text as t${i} } from './parts/${part}.js';`);
-  const sum = `console.log([${PARTS.map((_, i) => `t${i}`).join(', ')}].length);`;
-  writeFileSync(join(folder, 'src/main.ts'), [...imports, sum].join('\n'));
+  for (const other of OTHERS) {
+    mkdirSync(join(folder, 'src', dirname(other)), { recursive: true });
+    writeFileSync(join(folder, `src/${other}.ts`), 'export {};\n');
+  }
+  const imports = PARTS.map(part => `import('./parts/${part}.js')`);
+  writeFileSync(
+    join(folder, 'src/main.ts'),
+    `if (process.argv[2] === 'later') {
+       console.log('started');
+       for await (const _ of process.stdin) break;
+       console.log((await import('./parts/part-0.js')).text);
+     } else console.log((await Promise.all([${imports.join()}])).length);`,
+  );
   writeParts(folder, 'first');
   return folder;
 }
@@ -75,6 +89,41 @@ test('a program that starts again and again while dist/ is built anew always fin
   }
 });
 
+test('a program that goes on through a build finds what it loads later, and what it loads is of its own time', async () => {
+  const folder = createProject();
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const running = spawn(process.execPath, ['dist/main.js', 'later'], { cwd: folder, stdio: 'pipe' });
+  const [started] = await once(running.stdout.setEncoding('utf8'), 'data');
+  expect(started).toBe('started\n');
+
+  writeParts(folder, 'second');
+  expect(build(folder)).toEqual({ status: 0, said: '' });
+  running.stdin.end('go on');
+  const [printed] = await Promise.all([running.stdout.toArray(), once(running, 'exit')]);
+  expect(printed.join('')).toBe('first\n');
+});
+
+test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {
+  const folder = createProject();
+  const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
+  build(folder);
+  const [first = ''] = programs();
+  writeParts(folder, 'second');
+  build(folder);
+  const both = programs();
+  expect(both).toHaveLength(2);
+  expect(readdirSync(join(folder, 'dist', first))).toContain('.npmignore');
+  writeParts(folder, 'third');
+  build(folder);
+  expect(programs()).not.toContain(first);
+  expect(programs()).toHaveLength(2);
+
+  writeParts(folder, 'second');
+  build(folder);
+  const [second = ''] = both.filter(name => name !== first);
+  expect(readdirSync(join(folder, 'dist', second))).not.toContain('.npmignore');
+});
+
 test('a second build of the same sources touches nothing, and needs no compiler', () => {
   const folder = createProject();
   expect(build(folder)).toEqual({ status: 0, said: '' });
@@ -93,25 +142,21 @@ test('a second build of the same sources touches nothing, and needs no compiler'
 test('what has no source any more goes, and what is missing comes back', () => {
   const folder = createProject();
   build(folder);
-  writeFileSync(join(folder, 'src/main.ts'), "import './parts/part-1.js';\n");
+  writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
   expect(build(folder)).toEqual({ status: 0, said: '' });
-  const whole = inDist(folder);
-  expect(whole).toEqual(
-    [
-      '.sources-sha256',
-      'main.d.ts',
-      'main.js',
-      'main.js.map',
-      'parts',
-      ...[0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `parts/part-${i}.${end}`)),
-    ].toSorted(),
-  );
+  const parts = inDist(folder).filter(name => name.startsWith('parts/'));
+  expect(parts).toEqual([0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `parts/part-${i}.${end}`)));
+  expect(inDist(folder)).not.toContain('main.js.map');
   expect(statSync(join(folder, 'dist/main.js')).mode & 0o777).toBe(0o755);
 
-  rmSync(join(folder, 'dist/parts/part-1.js'));
-  expect(build(folder)).toEqual({ status: 0, said: '' });
-  expect(inDist(folder)).toEqual(whole);
+  const [, program = ''] = /(program-\w+)/.exec(readFileSync(join(folder, 'dist/main.js'), 'utf8')) ?? [];
+  const [chunk = ''] = inDist(folder).filter(name => name.startsWith(`${program}/part-1-`));
+  for (const file of ['parts/part-1.js', chunk, 'main.js']) {
+    rmSync(join(folder, 'dist', file));
+    expect(build(folder)).toEqual({ status: 0, said: '' });
+    expect(inDist(folder)).toContain(file);
+  }
 });
 
 test('sources that do not compile leave dist/ as it was, and nothing beside it', () => {

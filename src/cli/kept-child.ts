@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config.js';
+import { PACKAGE } from '../package.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Who falls after a longer life is started again after the first pause. */

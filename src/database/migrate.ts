@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { PACKAGE } from '../package.js';
 import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
@@ -10,7 +11,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+const MIGRATIONS = new URL('migrations/', PACKAGE);
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
 const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;

@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
   }
 
   test('would leave a process at work if nobody watched beside the SQL', async () => {
-    const query = ask(ENDLESS, brokenProgram('cli/query-process.js', 'watch(request);', ''));
+    const query = ask(ENDLESS, brokenProgram('query-process.js', 'watch(request);', ''));
     const worker = await query.worker();
     query.kill('SIGKILL');
     await query.ended;

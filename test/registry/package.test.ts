@@ -57,6 +57,39 @@ test('packed and installed in an empty folder, README’s client example type-ch
   expect(stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
 });
 
+test('every export has its code and its types', async () => {
+  await writeFile(
+    join(folder, 'exports.ts'),
+    `import { openDelivery } from 'carbon-mirror/webhook';
+     import { startSandbox } from 'carbon-mirror/sandbox';
+     import manifest from 'carbon-mirror/package.json' with { type: 'json' };
+     const kinds: string[] = [typeof openDelivery, typeof startSandbox, manifest.name];
+     console.log(kinds.join());`,
+  );
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  const checked = run(resolve('node_modules/.bin/tsc'), [...strict, 'exports.ts'], { cwd: folder });
+  const { stdout: said } = await checked.catch((error: { stdout: string }) => error);
+  const withoutPackages = said.split('\n').filter(line => !/Cannot find module '[a-z]/.test(line));
+  expect(withoutPackages.join('\n')).toBe('');
+  const driver = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3' : 'better-sqlite3-12';
+  for (const name of [driver, 'express']) {
+    await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
+  }
+  const { stdout } = await run(process.execPath, ['exports.js'], { cwd: folder });
+  expect(stdout).toBe('function,function,carbon-mirror\n');
+});
+
+test('the command runs from the one bundle that is shipped', async () => {
+  const installed = join(folder, 'node_modules', 'carbon-mirror');
+  await symlink(resolve('node_modules/commander'), join(folder, 'node_modules/commander'));
+  const { stdout } = await run(process.execPath, [join(installed, 'dist/main.js'), '--help'], {
+    cwd: folder,
+  });
+  expect(stdout).toContain('Usage: carbon-mirror');
+  const programs = (await readdir(join(installed, 'dist'))).filter(name => name.startsWith('program-'));
+  expect(programs).toHaveLength(1);
+});
+
 test('no source map is shipped without its source', async () => {
   const files = await readdir(join(folder, 'node_modules', 'carbon-mirror'), { recursive: true });
   expect(files.filter(file => file.endsWith('.map'))).toEqual([]);

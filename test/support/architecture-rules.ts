@@ -3,7 +3,8 @@ export const EVERYTHING = ['*'];
 /** Who may import whom. What is not listed is forbidden, an area that is not listed too. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
-  database: [],
+  package: [],
+  database: ['package'],
   operations: [],
   config: [],
   log: [],
@@ -30,7 +31,10 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'process.env': { homes: ['config.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
-  'node:fs': { homes: ['config.ts', 'database', 'mirror/certificates*', 'cli'], sandbox: 'any' },
+  'node:fs': {
+    homes: ['config.ts', 'package.ts', 'database', 'mirror/certificates*', 'cli'],
+    sandbox: 'any',
+  },
   'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },
   'a raw socket': { homes: [], sandbox: 'none' },
   'better-sqlite3': { homes: ['database/driver.ts'], sandbox: 'one' },

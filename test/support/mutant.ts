@@ -9,12 +9,13 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The program as it is built. */
 export const PROGRAM = join(ROOT, 'dist', 'main.js');
 
-/** The whole program with one piece of one line broken; answers what to start. */
+/** The whole program with one piece of one line of one of its files broken; answers what to start. */
 export function brokenProgram(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   borrow(folder);
-  breakPiece(join(folder, 'dist', file), piece, broken);
+  const [program = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
+  breakPiece(join(folder, 'dist', program, file), piece, broken);
   return join(folder, 'dist', 'main.js');
 }
 
@@ -33,7 +34,7 @@ export async function brokenMirror(
 /** The address of one module of that mirror. */
 export function brokenModule(file: string, piece: string, broken: string, name: string): string {
   const folder = temporaryFolder();
-  for (const part of ['mirror', 'database', 'registry']) {
+  for (const part of ['', 'mirror', 'database', 'registry']) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
   borrow(folder);
