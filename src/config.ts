@@ -3,6 +3,7 @@ import { distance } from './config/distance.js';
 import { dynoFaults, withoutAdvice } from './config/platform.js';
 import {
   type Role,
+  type Setting,
   SETTINGS,
   type SettingsByRole,
   SettingsError,
@@ -39,6 +40,12 @@ export function readSecretFile(path: string): string {
 /** Where the databases are: all that a quick command needs, without the cost of the checked settings. */
 export function readDataDir(env: Environment): string {
   return env['DATA_DIR'] || 'data';
+}
+
+/** The same for the reserve of the disk, in MiB; null where the disk decides. What is no number, no process starts with. */
+export function readDiskReserve(env: Environment): number | null {
+  const text = env['DISK_RESERVE_MB'] ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
 /** What a child of `up` is given: never the other one's secret, and no port twice. */
@@ -90,11 +97,14 @@ function placeFaults(env: Environment, role: Role): SettingsFault[] {
 
 /** An empty value is one that is not set. */
 function withDefaults(env: Environment, role: Role): Environment {
-  const values = SETTINGS.map(({ name, default: standard }) => {
-    const fallback = name === 'OPERATIONS_PORT' ? OPERATIONS_PORTS[role] : (standard ?? undefined);
-    return [name, env[name] || fallback];
-  });
+  const values = SETTINGS.map(setting => [setting.name, env[setting.name] || fallbackOf(setting, role)]);
   return Object.fromEntries(values);
+}
+
+function fallbackOf({ name, default: standard }: Setting, role: Role): string | undefined {
+  if (name === 'OPERATIONS_PORT') return OPERATIONS_PORTS[role];
+  if (name === 'DISK_RESERVE_MB') return undefined;
+  return standard ?? undefined;
 }
 
 interface Given {

@@ -48,6 +48,7 @@ test('the defaults are those of the table', async () => {
     operationsHost: '127.0.0.1',
     operationsPort: 8081,
     retentionDays: 90,
+    diskReserveMb: null,
     headerPrefix: 'registry',
     appId: '2b1c9f60-app',
     webhookSecrets: [SECRET],
@@ -60,6 +61,7 @@ test('the defaults are those of the table', async () => {
     operationsHost: '127.0.0.1',
     operationsPort: 8082,
     retentionDays: 90,
+    diskReserveMb: null,
     baseUrl: 'https://api.registry.example/v1',
     headerPrefix: 'registry',
     apiVersion: '2023-06-16',
@@ -366,7 +368,8 @@ describe('.env.example', () => {
 
   test('shows the defaults, and no value for what has none but the shape of an address', () => {
     for (const { name, value } of examples) {
-      const standard = SETTINGS.find(setting => setting.name === name)?.default?.split(' receive')[0] ?? '';
+      const standard =
+        SETTINGS.find(setting => setting.name === name)?.default?.split(/ receive|, or /)[0] ?? '';
       expect(`${name}=${value}`).toBe(
         name === 'REGISTRY_BASE_URL' ? `${name}=https://api.registry.example` : `${name}=${standard}`,
       );

@@ -1,4 +1,5 @@
-import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import { type Disk, describeDisk } from '../database/disk.js';
+import { type Sqlite, walBytes } from '../database/open.js';
 import type { Log } from '../log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
@@ -12,6 +13,7 @@ export interface ServeOptions {
   readonly port: number;
   readonly log: Log;
   readonly files: readonly string[];
+  readonly disk: () => Disk;
   readonly metrics: Metrics;
   readonly writable: () => Promise<void>;
   /** Why the process is not to be left running; null where it is. */
@@ -22,9 +24,6 @@ export interface ServeOptions {
   /** Sets what is looked up rather than counted, each time the metrics are asked for. */
   readonly gauges?: () => void | Promise<void>;
 }
-
-/** Below this a database could fill the disk between two looks. */
-const ENOUGH_BYTES = 100 * 1024 * 1024;
 
 /** Port 0 turns them off. */
 export async function serveOperations(options: ServeOptions): Promise<OperationsListener | null> {
@@ -38,6 +37,7 @@ export async function serveOperations(options: ServeOptions): Promise<Operations
 
 function describe({
   files,
+  disk,
   metrics,
   writable,
   broken,
@@ -52,8 +52,10 @@ function describe({
         await writable();
         return null;
       },
-      disk: () =>
-        files.every(file => freeBytes(file) >= ENOUGH_BYTES) ? null : 'less than 100 MiB are free',
+      disk: () => {
+        const seen = disk();
+        return seen.full ? describeDisk(seen) : null;
+      },
       ...ready,
       shutdown: () => (stopping() ? 'shutting down' : null),
     },
@@ -62,6 +64,7 @@ function describe({
       text: async () => {
         for (const file of files)
           metrics.walBytes(file.endsWith('inbox.db') ? 'inbox' : 'mirror', walBytes(file));
+        metrics.disk(disk());
         await gauges?.();
         return metrics.text();
       },

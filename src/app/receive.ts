@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ReceiveSettings } from '../config/settings.js';
+import { lookAtDisk } from '../database/disk.js';
 import { migrateFile } from '../database/migrate.js';
 import { createGroupCommit } from '../inbox/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
@@ -59,6 +60,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       port: settings.operationsPort,
       log,
       files: [file],
+      disk: () => lookAtDisk(settings.dataDir, settings.diskReserveMb),
       metrics,
       writable: () => thread.checkWritable(),
       broken: () => (state === 'broken' ? 'deliveries cannot be stored' : null),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createClient } from '../auth/client.js';
 import type { WorkSettings } from '../config/settings.js';
+import { describeDisk, lookAtDisk } from '../database/disk.js';
 import { migrateFile } from '../database/migrate.js';
 import { openDatabase } from '../database/open.js';
 import { createInbox } from '../inbox/inbox.js';
@@ -74,12 +75,14 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       onRead: countReads(metrics),
     };
 
+    const disk = () => lookAtDisk(settings.dataDir, settings.diskReserveMb);
     let stopping = false;
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
       log,
       files: [inboxFile, mirrorFile],
+      disk,
       metrics,
       writable: async () => checkWritable(inboxDb),
       broken: () => null,
@@ -99,6 +102,10 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       concurrency: settings.workerConcurrency,
       self: thisProcess('work', now()),
       log,
+      whyPaused: () => {
+        const seen = disk();
+        return seen.paused ? describeDisk(seen) : null;
+      },
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });
     sync.start();

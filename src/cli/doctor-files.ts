@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
-import { freeBytes, type Sqlite, walBytes } from '../database/open.js';
+import { readDiskReserve } from '../config.js';
+import { describeDisk, lookAtDisk } from '../database/disk.js';
+import { type Sqlite, walBytes } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
@@ -9,8 +11,8 @@ import type { Place } from './place.js';
 import { ago } from './words.js';
 
 const MB = 1024 * 1024;
-const LEAST_FREE = 100 * MB;
-const LITTLE_FREE = 1024 * MB;
+/** Of the reserve: with less above it, reads are soon to pause. */
+const LITTLE_FREE = 2;
 const LARGE_LOG = 256 * MB;
 
 /** What can be seen without asking anybody: disk, databases and what stands in them. */
@@ -28,12 +30,14 @@ export function checkFiles(place: Place, now: number): Finding[] {
   return [checkDisk(place), ...checkDatabases(place, now)];
 }
 
-function checkDisk({ mirrorFile }: Place): Finding {
-  const free = freeBytes(mirrorFile);
-  const found = `${Math.floor(free / MB)} MiB free`;
-  const todo = 'Free some, or move DATA_DIR: below 100 MiB the programs say that they are not ready.';
-  if (free < LEAST_FREE) return { check: 'disk', state: 'fail', found, todo };
-  return free < LITTLE_FREE ? { check: 'disk', state: 'warn', found, todo } : ok('disk', found);
+function checkDisk({ folder, env }: Place): Finding {
+  const disk = lookAtDisk(folder, readDiskReserve(env));
+  const found = `${disk.paused ? 'reads and certificates pause: ' : ''}${describeDisk(disk)}`;
+  const todo =
+    'Free some, or move DATA_DIR. Below the reserve nothing is read, below a tenth of it /readyz fails; deliveries are stored.';
+  if (disk.paused) return { check: 'disk', state: 'fail', found, todo };
+  const isLittle = disk.freeBytes < disk.reserveBytes * LITTLE_FREE;
+  return isLittle ? { check: 'disk', state: 'warn', found, todo } : ok('disk', found);
 }
 
 function checkDatabases(place: Place, now: number): Finding[] {

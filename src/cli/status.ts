@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { readDiskReserve } from '../config.js';
+import { type Disk, describeDisk, lookAtDisk } from '../database/disk.js';
 import type { OrganizationStatus, ResourceStatus, Status } from '../query/status.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
@@ -31,8 +33,9 @@ export function define(program: Command, io: Io): void {
       const status = readStatus(db, io.now());
       db.close();
       const mirror = { demo: place.demo, folder: place.folder };
-      if (options.json) return await writeValue(io, { mirror, ...status });
-      await print(io, firstLine(place, status, io.now()), '');
+      const disk = lookAtDisk(place.folder, readDiskReserve(place.env));
+      if (options.json) return await writeValue(io, { mirror, disk, ...status });
+      await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
       await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
       await print(io, '', ...summary(status, io.now()));
       return undefined;
@@ -100,6 +103,11 @@ function firstLine({ demo, folder }: Place, status: Status, now: number): string
       : `The oldest due delivery waits for ${ago(secondsSince(delivery, now))}.`,
     describeRefused(status),
   ].join(' ');
+}
+
+function describePause(disk: Disk): string[] {
+  if (!disk.paused) return [];
+  return [`READS AND CERTIFICATES PAUSE: ${describeDisk(disk)}. Deliveries are still stored.`];
 }
 
 const WORKER: Readonly<Record<Status['worker']['state'], (since: string) => string>> = {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../app/running.js';
 import { startWork } from '../app/work.js';
-import { readSettings } from '../config.js';
+import { readDiskReserve, readSettings } from '../config.js';
+import { describeDisk, lookAtDisk } from '../database/disk.js';
 import type { Sqlite } from '../database/open.js';
 import { createLog } from '../log.js';
 import { openReader } from '../query/open.js';
@@ -41,7 +42,10 @@ export async function follow(io: Io, place: Place, asked: Asked, interrupted: Ab
       if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
       const idle = !isAnybodyAtWork(db, io.now()) && open.some(job => isDue(job, io.now()));
       idleSince = idle ? (idleSince ?? io.now()) : null;
-      if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) await worker.start();
+      if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
+        demandRoom(place);
+        await worker.start();
+      }
       await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
       if (interrupted.aborted) throw leftEarly();
     }
@@ -50,6 +54,17 @@ export async function follow(io: Io, place: Place, asked: Asked, interrupted: Ab
     db.close();
     await worker.stop();
   }
+}
+
+/** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
+function demandRoom({ folder, env }: Place): void {
+  const disk = lookAtDisk(folder, readDiskReserve(env));
+  if (!disk.paused) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `Reads and certificates pause: ${describeDisk(disk)}.`,
+    'What was asked for waits, and is read as soon as there is space and a worker.',
+  );
 }
 
 function leftEarly(): CommandFault {

@@ -53,13 +53,19 @@ const SETTINGS_TEXT = z.object({
   WORKER_CONCURRENCY: whole(1, 64),
   MIRROR_MEMBERS: oneOf(['on', 'off']),
   RETENTION_DAYS: whole(0, 36_500),
+  DISK_RESERVE_MB: whole(0, 999_999_999).optional(),
   LOG_LEVEL: oneOf(LOG_LEVELS),
 });
 
 type SettingsText = z.output<typeof SETTINGS_TEXT>;
 
 const SHARED = { DATA_DIR: true, LOG_LEVEL: true } as const;
-const LISTENING = { OPERATIONS_HOST: true, OPERATIONS_PORT: true, RETENTION_DAYS: true } as const;
+const LISTENING = {
+  OPERATIONS_HOST: true,
+  OPERATIONS_PORT: true,
+  RETENTION_DAYS: true,
+  DISK_RESERVE_MB: true,
+} as const;
 const LIVE = {
   ...SHARED,
   REGISTRY_BASE_URL: true,
@@ -120,6 +126,7 @@ function listening(given: Pick<SettingsText, keyof typeof LISTENING>) {
     operationsHost: given.OPERATIONS_HOST,
     operationsPort: given.OPERATIONS_PORT,
     retentionDays: given.RETENTION_DAYS,
+    diskReserveMb: given.DISK_RESERVE_MB ?? null,
   };
 }
 

@@ -46,6 +46,11 @@ export const SETTINGS: readonly Setting[] = [
     '`off` keeps names and e-mails of members out of the mirror, and takes out those that stand in it',
   ),
   setting('RETENTION_DAYS', '90', 'how long finished work is kept; `0` = for ever'),
+  setting(
+    'DISK_RESERVE_MB',
+    '1024, or 5 % of the disk where that is less',
+    'free space of `DATA_DIR` that is for deliveries alone: below it reads and certificates pause; `0` = off',
+  ),
   setting('LOG_LEVEL', 'info', 'one of trace, debug, info, warn, error, fatal, silent'),
 ];
 
@@ -58,6 +63,8 @@ interface OperationsSettings {
   readonly operationsHost: string;
   readonly operationsPort: number;
   readonly retentionDays: number;
+  /** Null where the size of the disk decides. */
+  readonly diskReserveMb: number | null;
 }
 
 /** The receiver is given no private key. */

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Database, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
@@ -66,12 +66,6 @@ function numberCommit(db: Sqlite): void {
 /** Size in bytes of the write-ahead log beside a database file. */
 export function walBytes(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Bytes that the disk of a database file has left for us. */
-export function freeBytes(file: string): number {
-  const { bavail, bsize } = statfsSync(dirname(file));
-  return bavail * bsize;
 }
 
 function makePrivate(file: string): void {

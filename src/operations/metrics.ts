@@ -23,6 +23,8 @@ export interface Metrics {
   accepted(seconds: number): void;
   committed(deliveries: number): void;
   walBytes(database: string, bytes: number): void;
+  /** `paused`: the reserve is begun, and nothing is read. */
+  disk(disk: { readonly freeBytes: number; readonly reserveBytes: number; readonly paused: boolean }): void;
   jobs(countByState: Readonly<Record<string, number>>): void;
   jobEnded(outcome: string): void;
   /** `route` is a template such as `/app/installations/:id`, never a path; `status` is null where none came. */
@@ -83,6 +85,9 @@ export function createMetrics(events: readonly string[]): Metrics {
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
   );
   const wal = gauge('database_wal_bytes', 'Size of the write-ahead log', 'database');
+  const free = gauge('disk_free_bytes', 'Free space of the disk that holds the databases');
+  const reserve = gauge('disk_reserve_bytes', 'Free space that is kept for deliveries');
+  const paused = gauge('reads_paused', '1 while less is free than the reserve: nothing is read');
   const jobs = gauge('jobs', 'Jobs by state', 'state');
   const runs = counter('job_runs_total', 'Jobs run, by outcome', 'outcome');
   const requests = counter('registry_requests_total', 'Calls to the registry', 'route', 'status');
@@ -133,6 +138,11 @@ export function createMetrics(events: readonly string[]): Metrics {
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),
     walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),
+    disk: seen => {
+      free.set(seen.freeBytes);
+      reserve.set(seen.reserveBytes);
+      paused.set(seen.paused ? 1 : 0);
+    },
     jobs: counts => setAll(jobs, counts, state),
     jobEnded: outcome => runs.inc({ outcome: outcomes(firstWord(outcome)) }),
     registryRequest: (template, status) =>

@@ -6,6 +6,8 @@ import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 export const STOP_CODES = [
   /** The process is going down: the job resumes at once in the next one. */
   'shutdown',
+  /** What is left of it is kept for deliveries. */
+  'disk_nearly_full',
   /** The lease ran out and somebody else may hold the job. */
   'claim_lost',
   /** Another job reads the same organization. */
@@ -21,7 +23,7 @@ export class StopError extends Error {
   readonly code: StopCode;
 
   constructor(code: StopCode) {
-    super(code.replace('_', ' '));
+    super(code.replaceAll('_', ' '));
     this.code = code;
   }
 }
@@ -97,6 +99,7 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   database_busy: { act: 'retry', reach: 'run', waitMs: BUSY_WAIT_MS },
   organization_busy: { act: 'give_back', reach: 'run', waitMs: BUSY_WAIT_MS },
   shutdown: { act: 'give_back', reach: 'run' },
+  disk_nearly_full: { act: 'give_back', reach: 'run' },
   cancelled: { act: 'give_back', reach: 'run' },
   access_gone: { act: 'give_up', reach: 'run' },
   claim_lost: { act: 'give_up', reach: 'run' },

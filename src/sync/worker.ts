@@ -1,8 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { ClaimedJob } from '../inbox/claim.js';
 import type { Inbox } from '../inbox/inbox.js';
-import { decide, describe, type Failure, StopError } from './outcome.js';
+import { decide, describe, type Failure, type StopCode, StopError } from './outcome.js';
+import { createPause } from './pause.js';
 import { settleFailure } from './settle.js';
 import { takeSlot } from './slots.js';
 
@@ -44,6 +45,9 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long a stop waits for runs to end; one that hangs in a call is given back all the same. */
   readonly graceMs?: number;
+  /** Why nothing may be read now; null where it may. Meanwhile jobs stay due, and what runs is given back. */
+  readonly whyPaused?: () => string | null;
+  readonly lookEveryMs?: number;
   readonly onEnded?: (ended: Ended) => void;
 }
 
@@ -61,6 +65,7 @@ const LEASE_MS = 60_000;
 const GRACE_MS = 5000;
 const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
+const LOOK_EVERY_MS = 5000;
 
 interface Place {
   readonly lane: Lane;
@@ -77,6 +82,19 @@ export function createWorker(options: WorkerOptions): Worker {
     place('certificates', Math.ceil(options.concurrency / 2)),
   ];
   const waitingForIdle: (() => void)[] = [];
+  const pause = createPause({
+    whyPaused: options.whyPaused ?? (() => null),
+    everyMs: options.lookEveryMs ?? LOOK_EVERY_MS,
+    begun: reason => {
+      log.warn({ reason }, 'reads and certificates pause; deliveries are still stored');
+      stopAll('disk_nearly_full');
+    },
+    ended: () => {
+      log.info({}, 'reads and certificates go on');
+      pump();
+    },
+    failed: error => log.warn({ error: describe(error) }, 'the disk could not be looked at this time'),
+  });
   let started = false;
   let unwatch: (() => void) | undefined;
   let alarm: NodeJS.Timeout | undefined;
@@ -104,6 +122,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
   function claim(into: Place, at: number): void {
+    if (pause.isOn()) return;
     const free = into.queue.concurrency - into.runs.size;
     const slots = into.runs.size === into.long.size ? Math.max(free, 1) : free;
     if (slots < 1 || !inbox.hasClaimable(into.lane, at)) return;
@@ -163,6 +182,10 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
+  function stopAll(code: StopCode): void {
+    for (const { runs } of places) for (const { stop } of runs.values()) stop.abort(new StopError(code));
+  }
+
   function renew(): void {
     for (const { runs } of places) {
       for (const { job, stop } of runs.values()) {
@@ -205,16 +228,17 @@ export function createWorker(options: WorkerOptions): Worker {
       started = true;
       unwatch = inbox.watch(pump);
       renewal = setInterval(renew, leaseMs / 3);
+      pause.start();
       pump();
     },
     async stop() {
       started = false;
       unwatch?.();
       clearTimeout(alarm);
-      for (const { runs } of places)
-        for (const { stop } of runs.values()) stop.abort(new StopError('shutdown'));
+      pause.stop();
+      stopAll('shutdown');
       const idle = Promise.all(places.map(({ queue }) => queue.onIdle()));
-      await Promise.race([idle, pause(graceMs, undefined, { ref: false })]);
+      await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);
       clearInterval(renewal);
       for (const { runs } of places) for (const { job } of runs.values()) giveBack(job);
     },

@@ -37,5 +37,5 @@ export function blocks(markdown: string, language: string): string[] {
 }
 
 function code(text: string): string {
-  return /^\d+ \w+, /.test(text) ? text : `\`${text}\``;
+  return /^\d+( \w+)?, /.test(text) ? text : `\`${text}\``;
 }

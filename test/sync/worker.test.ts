@@ -185,6 +185,52 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
 });
 
+test('T21 while the disk is nearly full nothing is claimed and what runs is given back, until there is space', async () => {
+  const { folder, inbox } = newInbox();
+  const running = ask(inbox, 'i1');
+  let reason: string | null = null;
+  let pages = 0;
+  let isEndless = true;
+  let looks = 0;
+  const told: string[] = [];
+  const tell = (_fields: object, message: string) => told.push(message);
+  const perform: Perform = async ({ turn }) => {
+    for (;;) {
+      pages += 1;
+      await new Promise(resolve => setTimeout(resolve, 1));
+      await turn();
+      if (!isEndless) return 'read';
+    }
+  };
+  const worker = startWorker(folder, perform, {
+    whyPaused: () => {
+      looks += 1;
+      return reason;
+    },
+    lookEveryMs: 5,
+    log: { ...QUIET, info: tell, warn: tell },
+  });
+  await expect.poll(() => pages).toBeGreaterThan(2);
+  reason = 'one byte is free';
+  await expect.poll(() => inbox.findJob(running)?.state).toBe('ready');
+  expect(inbox.findJob(running)).toMatchObject({ attempts: 0 });
+  const asked = ask(inbox, 'i2');
+  const before = looks;
+  await expect.poll(() => looks).toBeGreaterThan(before + 10);
+  expect(inbox.countJobs()).toMatchObject({ ready: 2, claimed: 0 });
+  expect(inbox.findJob(asked)).toMatchObject({ attempts: 0, started_at: null });
+  isEndless = false;
+  reason = null;
+  await worker.idle();
+  for (const id of [running, asked]) {
+    expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+  }
+  expect(told.filter(message => message.startsWith('reads and'))).toEqual([
+    'reads and certificates pause; deliveries are still stored',
+    'reads and certificates go on',
+  ]);
+});
+
 test('a run that hangs in a call does not hold up the shutdown, and its job is given back', async () => {
   const { folder, inbox } = newInbox();
   const id = ask(inbox, 'i1');
