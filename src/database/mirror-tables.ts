@@ -148,6 +148,7 @@ interface ResourceStatesTable {
   answer_text: string | null;
   answered_at: string | null;
   page_size: number | null;
+  owner_told: number;
   open_run: number | null;
   doubted_at: string | null;
   doubted: Uint8Array | null;

@@ -46,6 +46,8 @@ export interface KnownState {
   readonly stamp_at: string | null;
   readonly read_claim: number | null;
   readonly read_at: string | null;
+  /** 1 where its answers say whose they are. */
+  readonly owner_told: number;
 }
 
 interface Whose {
@@ -116,6 +118,8 @@ interface EndedState extends Whose {
   /** Whether `page_size` is to be written. */
   is_sized: 0 | 1;
   page_size: number | null;
+  /** Null where that is as it was. */
+  owner_told: number | null;
 }
 
 /** The statements behind sync_runs, resource_states, fences and the version counter, prepared once. */
@@ -148,7 +152,7 @@ export function createBooks(db: Sqlite): Books {
     .prepare<[number], number>('UPDATE version_counter SET last = last + ? RETURNING last')
     .pluck();
   const state = db.prepare<[string, string], KnownState>(
-    `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, read_claim, read_at
+    `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, read_claim, read_at, owner_told
      FROM resource_states WHERE organization_id = ? AND resource = ?`,
   );
   const prepare = db.prepare(
@@ -198,7 +202,7 @@ export function createBooks(db: Sqlite): Books {
        answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
        answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),
        answered_at = coalesce(@answered_at, answered_at),
-       page_size = iif(@is_sized, @page_size, page_size),
+       page_size = iif(@is_sized, @page_size, page_size), owner_told = coalesce(@owner_told, owner_told),
        duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
      WHERE ${WHOSE}`,

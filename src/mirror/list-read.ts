@@ -11,7 +11,9 @@ import {
   type Decision,
   decide,
   findMissing,
+  type Missing,
   NONE,
+  partial,
 } from './missing.js';
 import { digestOf } from './pages.js';
 import type { ListParts } from './parts.js';
@@ -27,6 +29,12 @@ const AT_ONCE = 400;
 const HOLD_PAGES = 50;
 const REMEMBER_PAGES = 512;
 
+const OWNER_UNTOLD: Fault = {
+  code: 'owner_untold',
+  message:
+    'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
+};
+
 export interface PageResult {
   /** Rows that this read had not seen before; 0 where the page only repeats. */
   readonly fresh: number;
@@ -37,6 +45,8 @@ export interface Finish extends Traffic {
   /** How many rows the registry says the list has; null where it does not say. */
   readonly total: number | null;
   readonly ask?: Ask;
+  /** Why this is not the whole list, whatever else is known of it. */
+  readonly flaw?: Fault | null;
 }
 
 export interface Outcome extends Readonly<Counts> {
@@ -97,22 +107,30 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return result;
   }
 
-  async finish({ total, ask, ...traffic }: Finish): Promise<Outcome> {
+  async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Outcome> {
     this.#parts.run.demandNotEnded();
+    if (flaw !== null) return this.#end(partial(flaw), [], traffic);
     const seen = this.#staging.distinct;
     if (total !== null && total !== seen) {
       const fault = {
         code: 'total_differs',
         message: `the registry counts ${total} rows, this read saw ${seen}`,
       };
-      const moved: Decision = { ...COMPLETE, state: 'partial', fault, doubt: undefined, readAgain: true };
-      return this.#end(moved, [], traffic);
+      return this.#end({ ...partial(fault), readAgain: true }, [], traffic);
     }
     if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], traffic);
     const missing = await findMissing(this.#parts, this.#staging.seen);
-    const decision = missing.versions.size === 0 ? COMPLETE : await decide(missing, this.#circumstances(ask));
+    const decision = await this.#decide(missing, ask, traffic);
     const outcome = await this.#end(decision, [...missing.first.keys()], traffic);
     return { ...outcome, missing: missing.versions.size - outcome.removed };
+  }
+
+  /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
+  async #decide(missing: Missing, ask: Finish['ask'], { ownerTold }: Traffic): Promise<Decision> {
+    if (missing.versions.size === 0) return COMPLETE;
+    const isExpected = this.#parts.run.before.owner_told === 1;
+    if (ownerTold === undefined && isExpected) return partial(OWNER_UNTOLD);
+    return decide(missing, this.#circumstances(ask));
   }
 
   abandon(fault: Fault, traffic: Traffic): void {

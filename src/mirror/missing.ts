@@ -136,6 +136,11 @@ export const COMPLETE: Decision = {
   readAgain: false,
 };
 
+/** Nothing is closed, and an earlier doubt stays. */
+export function partial(why: Fault): Decision {
+  return { ...COMPLETE, state: 'partial', fault: why, doubt: undefined };
+}
+
 const WORDS = {
   rows_moved: 'missing from the list, but still there when asked for by id',
   rows_missing: 'missing from a list that moved while it was read',

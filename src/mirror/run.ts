@@ -18,6 +18,8 @@ export interface Traffic {
   readonly answer?: Answer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
   readonly pageSize?: number | null;
+  /** Whether its answers said whose they are; absent where they did not and should have. */
+  readonly ownerTold?: boolean;
 }
 
 export interface Ending extends Traffic {
@@ -187,6 +189,7 @@ export class Run {
       read_at: startedAt,
       is_sized: ending.pageSize === undefined ? 0 : 1,
       page_size: ending.pageSize ?? null,
+      owner_told: isWhole || ending.ownerTold === true ? asFlag(ending.ownerTold) : null,
       ...answerColumns(ending.answer ?? null),
     });
   }
@@ -247,6 +250,10 @@ function answerColumns(answer: Answer | null) {
   };
 }
 
+function asFlag(value: boolean | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
 const UNKNOWN: KnownState = {
   rows: 0,
   complete_at: null,
@@ -256,4 +263,5 @@ const UNKNOWN: KnownState = {
   stamp_at: null,
   read_claim: null,
   read_at: null,
+  owner_told: 0,
 };

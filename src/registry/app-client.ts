@@ -9,7 +9,8 @@ import { parseInstallation, parseOrganization, parseUser } from './parse.js';
 import { parseAppToken, parseInstallationToken } from './parse-token.js';
 import type { ListOptions, Page, ReadOptions } from './reading.js';
 import { type CreateUserAndOrganizationRequest, userAndOrganizationBody } from './requests.js';
-import { bodyText, isSameId, observed, readOne } from './single.js';
+import { isSameId } from './owner.js';
+import { bodyText, observed, readOne } from './single.js';
 
 export interface AppClientOptions {
   readonly http: Http;

@@ -1,8 +1,10 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
-import { badAnswer, readSource, type Source } from './fields.js';
-import { isSameId } from './single.js';
+import { readSource, type Source } from './fields.js';
+import { readOwner } from './owner.js';
+import type { ReadOptions } from './reading.js';
+import { observed } from './single.js';
 
 const BATCH_ROWS = 500;
 const SLICE_BYTES = 64 * 1024;
@@ -19,9 +21,12 @@ export interface BatchCall<T> {
 }
 
 /** One long answer as batches of its rows: memory stays flat however long it is. */
-export async function* readBatches<T>(list: BatchCall<T>): AsyncGenerator<readonly T[]> {
+export async function* readBatches<T>(
+  list: BatchCall<T>,
+  options: ReadOptions = {},
+): AsyncGenerator<readonly T[]> {
   const { http, call, key, parse, organizationId } = list;
-  const { body } = await http.stream(call);
+  const { body } = await http.stream({ ...call, ...observed(options) });
   const cutter = createElementCutter(key);
   let rows = 0;
   let turn = 0;
@@ -33,6 +38,7 @@ export async function* readBatches<T>(list: BatchCall<T>): AsyncGenerator<readon
         rows += 1;
       }
       if (batch.length >= BATCH_ROWS) {
+        readOwner(cutter.before(), organizationId);
         yield batch;
         batch = [];
       }
@@ -43,9 +49,7 @@ export async function* readBatches<T>(list: BatchCall<T>): AsyncGenerator<readon
       }
     }
   }
-  const owner = cutter.end()['organizationId'];
-  if (typeof owner === 'string' && !isSameId(owner, organizationId)) {
-    throw badAnswer('organizationId', 'the organization that was asked for', 'another one');
-  }
+  const owner = readOwner(cutter.end(), organizationId);
+  options.onOwner?.(owner);
   if (batch.length > 0) yield batch;
 }

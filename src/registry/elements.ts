@@ -30,6 +30,8 @@ function otherForm(key: string, form: OtherAnswer['form'], text: string): Regist
 export interface ElementCutter {
   /** The raw texts of the elements that ended in this chunk. */
   push(chunk: Buffer): string[];
+  /** What stands before the array, parsed; nothing before the array began. */
+  before(): Readonly<Record<string, unknown>>;
   /** Everything but the array, parsed; fails if the array never came or the text is cut short. */
   end(): Readonly<Record<string, unknown>>;
   /** Where the array stands, in bytes from the beginning, brackets included. */
@@ -44,6 +46,7 @@ export function createElementCutter(key: string): ElementCutter {
   const quotedKey = `"${key}"`;
   const envelope: Buffer[] = [];
   let envelopeBytes = 0;
+  let partsBefore = 0;
   let carried: Buffer[] = [];
   let carriedBytes = 0;
 
@@ -93,6 +96,7 @@ export function createElementCutter(key: string): ElementCutter {
       }
     }
     keep(chunk.subarray(from, at));
+    if (place === 'array') partsBefore = envelope.length;
     return at;
   }
 
@@ -195,6 +199,12 @@ export function createElementCutter(key: string): ElementCutter {
       }
       passed += chunk.length;
       return found;
+    },
+    before() {
+      const around = `the answer before ${key}`;
+      const text = decodeText(Buffer.concat(envelope.slice(0, partsBefore)), around);
+      const value = partsBefore === 0 ? {} : parseJson(`${text.replace(/^\uFEFF/, '')}]}`, around);
+      return isObject(value) ? value : {};
     },
     end() {
       const around = `the answer around ${key}`;

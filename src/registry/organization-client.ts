@@ -103,18 +103,23 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   const get = (route: string, params?: Readonly<Record<string, string>>) => to('GET', route, params);
 
   function readCredits(route: string, read: ReadOptions = {}) {
-    const call = { ...get(route), ...observed(read) };
-    return readBatches({ http, call, key: 'credits', parse: parseCredit, organizationId });
+    return readBatches({ http, call: get(route), key: 'credits', parse: parseCredit, organizationId }, read);
   }
 
   function listReservations(list?: ListOptions) {
     const call = get(RESERVATIONS);
-    return listPages({ http, call, key: 'reservations', parse: parseReservation, idOf: byId }, list);
+    return listPages(
+      { http, call, key: 'reservations', parse: parseReservation, idOf: byId, organizationId },
+      list,
+    );
   }
 
   function listInventoryRequests(list?: ListOptions) {
     const call = get(REQUESTS);
-    return listPages({ http, call, key: 'creditRequests', parse: parseInventoryRequest, idOf: byId }, list);
+    return listPages(
+      { http, call, key: 'creditRequests', parse: parseInventoryRequest, idOf: byId, organizationId },
+      list,
+    );
   }
 
   function readReservation(reservationId: string, read?: ReadOptions) {
@@ -135,9 +140,19 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         read,
       ),
     readAddresses: read =>
-      readAll(http, get(`${ORGANIZATION}/addresses`), { key: 'addresses', parse: parseAddress }, read),
+      readAll(
+        http,
+        get(`${ORGANIZATION}/addresses`),
+        { key: 'addresses', parse: parseAddress, organizationId },
+        read,
+      ),
     readMembers: read =>
-      readAll(http, get(`${ORGANIZATION}/members`), { key: 'members', parse: parseMember }, read),
+      readAll(
+        http,
+        get(`${ORGANIZATION}/members`),
+        { key: 'members', parse: parseMember, organizationId },
+        read,
+      ),
 
     readWarehouse: read => readCredits(`${ORGANIZATION}/warehouse/inventory`, read),
     readInventory: read => readCredits(`${ORGANIZATION}/inventory`, read),
@@ -189,7 +204,14 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
     listRetirements: list =>
       listPages(
-        { http, call: get(RETIREMENTS), key: 'retirements', parse: parseRetirement, idOf: byId },
+        {
+          http,
+          call: get(RETIREMENTS),
+          key: 'retirements',
+          parse: parseRetirement,
+          idOf: byId,
+          organizationId,
+        },
         list,
       ),
     readRetirement: (retirementId, read) =>

@@ -4,6 +4,7 @@ import { cutPage } from './cut-page.js';
 import { RegistryError } from './errors.js';
 import { type Source, sourceOf } from './fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
+import { readOwner } from './owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { smallerPage } from './page-size.js';
 import { type ListOptions, PAGE_ROWS, type Page } from './reading.js';
@@ -19,6 +20,8 @@ export interface ListCall<T> {
   readonly key: string;
   readonly parse: (source: Source) => T;
   readonly idOf: (item: T) => string;
+  /** Where an answer says whose list it is, it must be this one's. */
+  readonly organizationId?: string;
 }
 
 interface RawPage<T> {
@@ -126,14 +129,16 @@ function endOf({
 }
 
 async function readPage<T>(
-  { http, call, key, parse }: ListCall<T>,
+  { http, call, key, parse, organizationId }: ListCall<T>,
   page: number,
-  { limit, signal, onCall }: ListOptions,
+  { limit, signal, onCall, onOwner }: ListOptions,
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
   const arrivedAt = http.localNow();
   const { elements, envelope, list } = cutPage(body, key);
+  const owner = organizationId === undefined ? null : readOwner(envelope, organizationId);
+  onOwner?.(owner);
   const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
   const digest = hash('sha256', list);
   return { items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };

@@ -1,5 +1,6 @@
 import { readAmount } from './amount.js';
 import {
+  badAnswer,
   flag,
   hashOf,
   instant,
@@ -171,9 +172,11 @@ export function parseProject(source: Source): Project {
 }
 
 export function parseAddress(source: Source): Address {
+  const address = optionalText(source, 'address', 'publicKey');
+  if (isBlank(address)) throw badAnswer(`${source.what}.address`, 'an address', 'none');
   return {
     id: looseId(source.members['id']) ?? hashOf(source.text),
-    address: optionalText(source, 'address', 'publicKey'),
+    address,
     name: optionalText(source, 'name', 'fullName'),
     isDefault: flag(source, 'isDefault'),
     document: source.text,
@@ -181,12 +184,19 @@ export function parseAddress(source: Source): Address {
 }
 
 export function parseMember(source: Source): Member {
+  const fullName = optionalText(source, 'fullName', 'name');
+  const email = optionalText(source, 'email');
+  if (isBlank(fullName) && isBlank(email)) throw badAnswer(source.what, 'a name or an address', 'neither');
   return {
     id: looseId(source.members['id']) ?? hashOf(source.text),
-    fullName: optionalText(source, 'fullName', 'name'),
-    email: optionalText(source, 'email'),
+    fullName,
+    email,
     document: source.text,
   };
+}
+
+function isBlank(text: string | null): boolean {
+  return text === null || text.trim() === '';
 }
 
 /** An id in a place where the registry has been seen to send other things too. */

@@ -4,6 +4,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called for each attempt of each request of this one read. */
   readonly onCall?: ((call: CallRecord) => void) | undefined;
+  /** Called for each answer of an organization's list: whose it says that it is, null where it does not say. */
+  readonly onOwner?: ((organizationId: string | null) => void) | undefined;
 }
 
 /** Rows that are asked for per page where nothing else is said. */

@@ -3,8 +3,9 @@ import { RegistryError } from './errors.js';
 import { parseJson, readWrapped, type Source } from './fields.js';
 import type { Reservation } from './model.js';
 import { writeOnce } from './once.js';
+import { isSameId } from './owner.js';
 import { parseReservation } from './parse.js';
-import { bodyText, isSameId } from './single.js';
+import { bodyText } from './single.js';
 
 export function readWritten<T>(
   answer: Answer,

@@ -1,6 +1,7 @@
 import type { Answer, Call, Http } from './calls.js';
 import { cutPage } from './cut-page.js';
 import { badAnswer, decodeText, readWrapped, type Source, sourceOf } from './fields.js';
+import { isSameId, readOwner } from './owner.js';
 import type { Download, DownloadOptions, ReadOptions } from './reading.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
@@ -26,26 +27,32 @@ export async function readOne<T extends { readonly id: string }>(
   return one;
 }
 
-/** Most ids are UUIDs, which may come back in the other case. */
-export function isSameId(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+export interface Short<T> {
+  readonly key: string;
+  readonly parse: (source: Source) => T;
+  readonly organizationId: string;
 }
 
 /** Reads a short list that stands in one answer, under its name or as a bare array. */
 export async function readAll<T>(
   http: Http,
   call: Call,
-  { key, parse }: { readonly key: string; readonly parse: (source: Source) => T },
+  { key, parse, organizationId }: Short<T>,
   options: ReadOptions = {},
 ): Promise<readonly T[]> {
-  return cutAll(await http.call({ ...call, ...observed(options) }), key, parse);
+  const answer = await http.call({ ...call, ...observed(options) });
+  const { items, envelope } = cutAll(answer, key, parse);
+  const owner = readOwner(envelope, organizationId);
+  options.onOwner?.(owner);
+  return items;
 }
 
-export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) => T): readonly T[] {
+export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) => T) {
   const whole = bodyText(answer);
   const body = whole.startsWith('[') ? Buffer.from(`{"${key}":${whole}}`) : answer.body;
-  const { elements } = cutPage(body, key);
-  return elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  const { elements, envelope } = cutPage(body, key);
+  const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  return { items, envelope };
 }
 
 export async function download(http: Http, call: Call, options: DownloadOptions = {}): Promise<Download> {

@@ -79,7 +79,7 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
 function readDeposit(answer: Answer): readonly Credit[] {
   const text = bodyText(answer);
   const said = text === '' ? {} : parseJson(text, 'friendbot');
-  return isObject(said) && Array.isArray(said['credits']) ? cutAll(answer, 'credits', parseCredit) : [];
+  return isObject(said) && Array.isArray(said['credits']) ? cutAll(answer, 'credits', parseCredit).items : [];
 }
 
 /**

@@ -4,10 +4,12 @@ import { type Attempt, lostMs } from './lost-time.js';
 
 /** Counts what one read costs. */
 export interface Observed {
-  readonly options: Required<Pick<ReadOptions, 'signal' | 'onCall'>>;
+  readonly options: Required<ReadOptions>;
   readonly traffic: () => { readonly requests: number; readonly bytes: number; readonly lostMs: number };
   /** Of the latest answer; null where none came. */
   readonly status: () => number | null;
+  /** Whether each answer said whose it is. */
+  readonly ownerTold: () => boolean;
 }
 
 export function observe(signal: AbortSignal, now: () => number): Observed {
@@ -15,6 +17,7 @@ export function observe(signal: AbortSignal, now: () => number): Observed {
   let requests = 0;
   let bytes = 0;
   let status: number | null = null;
+  const owners: (string | null)[] = [];
   const onCall = (call: CallRecord) => {
     requests += 1;
     bytes += call.bytes;
@@ -22,8 +25,9 @@ export function observe(signal: AbortSignal, now: () => number): Observed {
     attempts.push({ from: now() - call.ms, to: now(), code: call.code });
   };
   return {
-    options: { signal, onCall },
+    options: { signal, onCall, onOwner: owner => void owners.push(owner) },
     traffic: () => ({ requests, bytes, lostMs: lostMs(attempts) }),
     status: () => status,
+    ownerTold: () => owners.length > 0 && !owners.includes(null),
   };
 }

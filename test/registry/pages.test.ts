@@ -64,6 +64,13 @@ const endless: Answer = ({ page }) => ({
   retirements: rows(page * 100, page * 100 + 100),
 });
 
+test('T35 a list that says that it is for another organization is a bad answer', async () => {
+  const said = { ...Object(honest(3)({ limit: 100, page: 0 })), organizationId: 'org-2' };
+  await expect(read(() => said)).rejects.toMatchObject({ code: 'bad_answer' });
+  const { ids } = await read(() => ({ ...said, organizationId: 'ORG-1' }));
+  expect(ids).toEqual(all(3));
+});
+
 describe('a list', () => {
   test.each([
     [0, 1],

@@ -181,6 +181,37 @@ describe('where the registry wavers, one word is chosen', () => {
   });
 });
 
+describe('T35 a row that says nothing', () => {
+  test.each([
+    {},
+    { id: 'm' },
+    { id: 'm', fullName: '', email: ' ' },
+    { id: 'm', email: null },
+    { email: {} },
+  ])('of a member, as in %j, is a bad answer', row => {
+    expect(() => parseMember(from(row))).toThrow(
+      expect.objectContaining({
+        code: 'bad_answer',
+        message: expect.stringContaining('a name or an address'),
+      }),
+    );
+  });
+
+  test.each([{}, { id: 'a', name: 'Default' }, { address: '' }, { address: null }])(
+    'of an address, as in %j, is a bad answer',
+    row => {
+      expect(() => parseAddress(from(row))).toThrow(
+        expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('an address') }),
+      );
+    },
+  );
+
+  test('is no member with a name or an address alone', () => {
+    expect(parseMember(from({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
+    expect(parseMember(from({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
+  });
+});
+
 describe('what the registry adds later', () => {
   test('unknown fields and levels are kept', () => {
     const text =

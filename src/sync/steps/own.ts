@@ -1,12 +1,38 @@
-import { RegistryError } from '../../registry/errors.js';
+import type { Fault } from '../../mirror/books.js';
 
-/** Rows that name an owner and none of which names the organization that was asked for are somebody else's answer. */
-export function demandOwn(
+const NAMED_AT_MOST = 3;
+
+export interface OwnRows<Item> {
+  /** Without those that say that they are somebody else's. */
+  of(items: readonly Item[]): readonly Item[];
+  /** Names the rows that were left out; null where there were none. */
+  flaw(): Fault | null;
+}
+
+/** Tells the rows of one read that belong to the organization from those of others that stand among them. */
+export function createOwnRows<Item extends { readonly organizationId: string | null }>(
   organizationId: string,
-  items: readonly { readonly organizationId: string | null }[],
-): void {
-  const owners = items.flatMap(item => (item.organizationId === null ? [] : [item.organizationId]));
-  if (owners.length === 0 || owners.some(owner => owner.toLowerCase() === organizationId.toLowerCase()))
-    return;
-  throw new RegistryError('bad_answer', 'the rows belong to another organization');
+  nameOf: (item: Item) => string,
+): OwnRows<Item> {
+  const ours = organizationId.toLowerCase();
+  const named: string[] = [];
+  let leftOut = 0;
+
+  function isOurs(item: Item): boolean {
+    const owner = item.organizationId;
+    if (owner === null || owner.toLowerCase() === ours) return true;
+    leftOut += 1;
+    if (named.length < NAMED_AT_MOST) named.push(`${nameOf(item)} of ${owner}`);
+    return false;
+  }
+
+  return {
+    of: items => items.filter(isOurs),
+    flaw: () => {
+      if (leftOut === 0) return null;
+      const more = leftOut > named.length ? ` and ${leftOut - named.length} more` : '';
+      const message = `rows of other organizations stood in the list and were left out: ${named.join(', ')}${more}`;
+      return { code: 'foreign_rows', message };
+    },
+  };
 }

@@ -10,7 +10,8 @@ export interface PageOptions<Item> {
   readonly read: Read<Item>;
   readonly list: (options: ListOptions) => AsyncIterable<Page<Item>>;
   readonly options: ReadOptions;
-  readonly onPage?: (items: readonly Item[]) => void;
+  /** Sees each page first; answers what of it is written. */
+  readonly admit?: (items: readonly Item[]) => readonly Item[];
 }
 
 /** Write each page as it comes. Answers what the registry says the whole list holds, and the rows it allows a page. */
@@ -20,15 +21,14 @@ export async function writePages<Item>({
   read,
   list,
   options,
-  onPage,
+  admit = items => items,
 }: PageOptions<Item>): Promise<{ readonly total: number | null; readonly pageSize: number }> {
   let pageSize = context.pageSize(resource);
   let total: number | null = null;
   let seen = 0;
   let end: Page<Item>['end'] = null;
   for await (const page of list({ ...options, limit: pageSize })) {
-    onPage?.(page.items);
-    const { fresh } = await read.writePage(page.number, page.items, page.arrivedAt);
+    const { fresh } = await read.writePage(page.number, admit(page.items), page.arrivedAt);
     seen += fresh;
     total = page.total;
     pageSize = page.limit;

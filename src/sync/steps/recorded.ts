@@ -1,3 +1,4 @@
+import type { Fault } from '../../mirror/books.js';
 import type { Outcome, Read } from '../../mirror/list-read.js';
 import type { Ask } from '../../mirror/missing.js';
 import type { Items, ListResource } from '../../mirror/resources.js';
@@ -13,6 +14,8 @@ export interface Listed {
   /** Rows that a page was asked for; absent where there are no pages. */
   readonly pageSize?: number;
   readonly ask?: Ask;
+  /** Why this is not the whole list. */
+  readonly flaw?: Fault | null;
 }
 
 export type Pass<Item> = (read: Read<Item>, options: Required<ReadOptions>) => Promise<Listed>;
@@ -40,7 +43,7 @@ async function readOnce<R extends ListResource>(
   pass: Pass<Items[R]>,
 ): Promise<Outcome> {
   const { mirror, task, trigger, now, signal } = context;
-  const { options, traffic, status } = observe(signal, now);
+  const { options, traffic, status, ownerTold } = observe(signal, now);
   const startedAt = now();
   const read = mirror.beginRead({
     organizationId: task.organizationId,
@@ -52,10 +55,13 @@ async function readOnce<R extends ListResource>(
   });
   try {
     const listed = await pass(read, options);
-    const { total, ask, pageSize } = listed;
+    const { total, ask, pageSize, flaw } = listed;
+    const isTold = ownerTold();
     const outcome = await read.finish({
       total,
       ...(ask === undefined ? {} : { ask }),
+      ...(flaw === undefined ? {} : { flaw }),
+      ...(isTold || context.full ? { ownerTold: isTold } : {}),
       ...(pageSize === undefined ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
       answer: goodAnswer(resource, { total, status: status(), at: now() }),
       ...traffic(),

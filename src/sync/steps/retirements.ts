@@ -2,24 +2,25 @@ import { RegistryError } from '../../registry/errors.js';
 import type { Retirement } from '../../registry/model.js';
 import type { ReadOptions } from '../../registry/reading.js';
 import { inLanes } from '../lanes.js';
-import { demandOwn } from './own.js';
+import { createOwnRows } from './own.js';
 import { writePages } from './pages.js';
 import { readList } from './recorded.js';
 import type { StepContext } from './step.js';
 
 export async function readRetirements(context: StepContext): Promise<void> {
   const { organization, organizationId } = context;
-  const { added, changed } = await readList(context, 'retirements', async (read, options) => ({
-    ...(await writePages({
+  const { added, changed } = await readList(context, 'retirements', async (read, options) => {
+    const own = createOwnRows(organizationId, (retirement: Retirement) => retirement.id);
+    const listed = await writePages({
       context,
       resource: 'retirements',
       read,
       list: wish => organization.listRetirements(wish),
       options,
-      onPage: items => demandOwn(organizationId, items),
-    })),
-    ask: ids => findGone(context, ids, options),
-  }));
+      admit: items => own.of(items),
+    });
+    return { ...listed, flaw: own.flaw(), ask: ids => findGone(context, ids, options) };
+  });
   if (added + changed > 0) context.onRetired();
 }
 

@@ -1,7 +1,7 @@
 import type { Credit } from '../../registry/model.js';
 import type { ReadOptions } from '../../registry/reading.js';
 import { nextHoldEnd } from '../holds.js';
-import { demandOwn } from './own.js';
+import { createOwnRows } from './own.js';
 import { writePages } from './pages.js';
 import { readList } from './recorded.js';
 import type { StepContext } from './step.js';
@@ -21,12 +21,12 @@ async function readCredits(
   batches: (options: ReadOptions) => AsyncIterable<readonly Credit[]>,
 ): Promise<void> {
   await readList(context, resource, async (read, options) => {
+    const own = createOwnRows(context.organizationId, (credit: Credit) => credit.creditId);
     for await (const batch of batches(options)) {
-      demandOwn(context.organizationId, batch);
-      await read.writeBatch(batch, context.now());
+      await read.writeBatch(own.of(batch), context.now());
       await context.turn();
     }
-    return { total: null };
+    return { total: null, flaw: own.flaw() };
   });
 }
 
@@ -38,9 +38,10 @@ export async function readReservations(context: StepContext): Promise<void> {
       read,
       list: wish => context.organization.listReservations(wish),
       options,
-      onPage: items => {
+      admit: items => {
         const end = nextHoldEnd(items, context.registryNow());
         if (end !== null) context.onHoldEnd(end);
+        return items;
       },
     }),
   );
