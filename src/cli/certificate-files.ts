@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sqlite } from '../database/open.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
+import { findActiveContent } from './active-content.js';
 import { demandNotInterrupted } from './exit.js';
 
 export interface FileFault {
@@ -47,6 +48,34 @@ export async function verifyFiles(
   const present = organizationId === null ? await readdir(folder).catch(() => []) : [];
   const unnamed = present.filter(file => file.endsWith('.pdf') && !named.has(file) && !isNamed(db, file));
   return { checked: named.size, bytes, faults, unnamed };
+}
+
+export interface ActiveFile {
+  readonly organization_id: string;
+  readonly retirement_id: string;
+  readonly file: string;
+  readonly active_content: string;
+}
+
+export const ACTIVE_COLUMNS = ['organization_id', 'retirement_id', 'file', 'active_content'];
+
+/** Files in which a viewer may find something to do; those that cannot be read are told of by `verifyFiles`. */
+export async function findActiveFiles(
+  db: Sqlite,
+  folder: string,
+  organizationId: string | null,
+  interrupted: AbortSignal,
+): Promise<ActiveFile[]> {
+  const active: ActiveFile[] = [];
+  for (const { file, ...whose } of Array.from(readStoredFiles(db, organizationId))) {
+    demandNotInterrupted(interrupted);
+    const bytes = await readFile(join(folder, basename(file))).catch(() => Buffer.alloc(0));
+    const found = findActiveContent(bytes);
+    if (found.length === 0) continue;
+    const { organizationId: organization_id, retirementId: retirement_id } = whose;
+    active.push({ organization_id, retirement_id, file, active_content: found.join(', ') });
+  }
+  return active;
 }
 
 async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault | null> {

@@ -47,7 +47,7 @@ export function define(program: Command, io: Io): void {
   group
     .command('verify')
     .description(
-      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed',
+      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed. Names PDFs with active content',
     )
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--json', 'print the result as JSON')
@@ -85,23 +85,33 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   }
 }
 
+async function writeTable(io: Io, columns: readonly string[], rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
+  await writeRows(
+    io,
+    'table',
+    columns,
+    rows.map(row => ({ ...row })),
+  );
+}
+
 async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const { openReader } = await import('../query/open.js');
-  const { FAULT_COLUMNS, verifyFiles } = await import('./certificate-files.js');
+  const files = await import('./certificate-files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
   const db = openReader(place);
   try {
     const organizationId = organizationOrAll(db, options.organization);
-    const result = await verifyFiles(db, place.certificates, organizationId, interrupted);
-    if (options.json) await writeValue(io, result);
-    else if (result.faults.length > 0) {
-      await writeRows(
-        io,
-        'table',
-        FAULT_COLUMNS,
-        result.faults.map(fault => ({ ...fault })),
-      );
+    const result = await files.verifyFiles(db, place.certificates, organizationId, interrupted);
+    const active = await files.findActiveFiles(db, place.certificates, organizationId, interrupted);
+    if (options.json) await writeValue(io, { ...result, activeContent: active });
+    else {
+      await writeTable(io, files.FAULT_COLUMNS, result.faults);
+      await writeTable(io, files.ACTIVE_COLUMNS, active);
+    }
+    if (active.length > 0) {
+      say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
     }
     if (result.unnamed.length > 0) {
       say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
