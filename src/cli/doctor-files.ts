@@ -1,10 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readDiskReserve } from '../config.js';
 import { describeDisk, lookAtDisk } from '../database/disk.js';
 import { type Sqlite, walBytes } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
+import { findOpenFile } from './exposures.js';
 import { checkRefusals, checkRepeats } from './doctor-receiver.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
@@ -93,10 +94,7 @@ function checkLog(file: string): Finding[] {
 }
 
 function checkMode(file: string): Finding[] {
-  const mode = statSync(file).mode & 0o777;
-  if ((mode & 0o077) === 0) return [];
-  const found = `${file} can be read by others (mode ${mode.toString(8)})`;
-  return [{ check: 'databases', state: 'warn', found, todo: `chmod 600 ${file}` }];
+  return findOpenFile(file, file).map(open => ({ check: 'databases', state: 'warn', ...open }));
 }
 
 function describeHealth(health: Health, now: number): Finding[] {

@@ -1,5 +1,4 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { readPrivateKey } from '../auth/private-key.js';
 import { readSettings } from '../config.js';
 import { type Role, SettingsError, type SettingsByRole, type WorkSettings } from '../config/settings.js';
@@ -20,7 +19,6 @@ export async function checkSettings({ env }: Place): Promise<SettingsExamined> {
     ...(faults.size === 0 ? [ok('settings', 'complete for receive and for work')] : faults.values()),
     ...(work.settings === null ? [] : checkKey(work.settings.privateKey)),
     ...(receive.settings === null ? [] : [checkSecrets(receive.settings.webhookSecrets)]),
-    ...['REGISTRY_PRIVATE_KEY_FILE', 'WEBHOOK_SECRETS_FILE'].flatMap(name => checkMode(name, env[name])),
   ];
   return { findings, work: work.settings };
 }
@@ -71,11 +69,4 @@ function checkSecrets(secrets: readonly string[]): Finding {
     found: `${secrets.length} webhook secrets are accepted`,
     todo: 'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.',
   };
-}
-
-function checkMode(name: string, file: string | undefined): Finding[] {
-  const mode = file ? statSync(file, { throwIfNoEntry: false })?.mode : undefined;
-  if (mode === undefined || (mode & 0o077) === 0) return [];
-  const found = `the file of ${name} can be read by others (mode ${(mode & 0o777).toString(8)})`;
-  return [{ check: 'settings', state: 'warn', found, todo: 'chmod 600 it.' }];
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { WorkSettings } from '../config/settings.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
+import { findExposures } from './exposures.js';
 import type { Finding } from './finding.js';
 import { type Io, say } from './io.js';
 import { writeRows, writeValue } from './output.js';
@@ -32,6 +33,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const all: Finding[] = [
     describePlace(place),
     ...findings,
+    ...checkExposures(place, io),
     ...checkFiles(place, io.now()),
     ...(await registryFindings(checkRegistry, place, work, io)),
     ...checkAnswers(place, io.now()),
@@ -60,6 +62,14 @@ async function registryFindings(
       todo: 'See above.',
     },
   ];
+}
+
+function checkExposures({ env }: Place, { secretFiles }: Io): Finding[] {
+  return findExposures({ env, secretFiles }).map(exposure => ({
+    check: 'exposure',
+    state: 'warn',
+    ...exposure,
+  }));
 }
 
 /** The doctor also looks where nothing is yet. */

@@ -7,6 +7,8 @@ export interface Io {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Files of settings that the command line names and that hold a secret. */
+  readonly secretFiles: readonly string[];
   readonly now: () => number;
   /** Whether a person is looking at stdout, stderr and can type on stdin. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
@@ -18,7 +20,7 @@ export interface Io {
 }
 
 /** Talk, a line each: what the registry sent cannot end a line or draw on the terminal. */
-export function say(io: Io, ...lines: readonly string[]): void {
+export function say(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
   for (const line of lines) io.stderr.write(`${cleanLine(line)}\n`);
 }
 

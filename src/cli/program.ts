@@ -6,11 +6,18 @@ import { COMMANDS } from './commands.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
 import { type Io, say } from './io.js';
 
+/** The files of settings are known once the command line is read. */
+export type GivenIo = Omit<Io, 'secretFiles'>;
+
 /** Run one command line and answer its exit code. Nothing here ends the process. */
-export async function runProgram(argv: readonly string[], version: string, given: Io): Promise<ExitCode> {
+export async function runProgram(
+  argv: readonly string[],
+  version: string,
+  given: GivenIo,
+): Promise<ExitCode> {
   try {
-    const { words, env } = takeEnvFile(argv, given.env, readSecretFile);
-    const io: Io = { ...given, env };
+    const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
+    const io: Io = { ...given, env, secretFiles };
     const program = createProgram(version, io);
     for (const load of modulesFor(words)) {
       const module = await load();

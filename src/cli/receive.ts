@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
-import { adviseVolume, runService } from './service.js';
+import { adviseVolume, runService, warnOfExposures } from './service.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -20,6 +20,7 @@ export function define(program: Command, io: Io): void {
         pretty: io.terminal.stdout,
         fields: { role: 'receive' },
       });
+      warnOfExposures(io, log);
       await runService(io, 'receive', () =>
         startReceive({ ...settings, orNextPort: !io.env['PORT'] }, { log, now: io.now }),
       );

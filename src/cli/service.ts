@@ -1,5 +1,7 @@
 import type { Running } from '../app/running.js';
 import { volumeAdvice } from '../config/platform.js';
+import type { Log } from '../log.js';
+import { findExposures } from './exposures.js';
 import { type Io, say } from './io.js';
 
 /** Run until the first signal, or until the program fails by itself; then stop it in order. */
@@ -19,6 +21,11 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** One line for each thing that others could read, write or ask. */
+export function warnOfExposures(io: Io, log: Pick<Log, 'warn'>): void {
+  for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
 }
 
 /** On a platform whose disks do not stay by themselves. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
-import type { Io } from './io.js';
+import { findOpenSettings } from './exposures.js';
+import { type Io, say } from './io.js';
 import { adviseVolume } from './service.js';
 import { meansDemo } from './place.js';
 
@@ -21,6 +22,7 @@ export function define(program: Command, io: Io): void {
       const { SETTINGS_TOOLS } = await import('./settings-tools.js');
       await readUpSettings(io.env, SETTINGS_TOOLS);
       adviseVolume(io);
+      for (const { found, todo } of findOpenSettings(io.secretFiles)) say(io, `Warning: ${found}. ${todo}`);
       return await runChildren(io, io.env, interrupted, async () => undefined);
     });
   examples(command, ['carbon-mirror up', 'carbon-mirror up --env-file .env']);

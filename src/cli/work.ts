@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
-import { adviseVolume, runService } from './service.js';
+import { adviseVolume, runService, warnOfExposures } from './service.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -21,6 +21,7 @@ export function define(program: Command, io: Io): void {
         pretty: io.terminal.stdout,
         fields: { role: 'work' },
       });
+      warnOfExposures(io, log);
       await runService(io, 'work', () => startWork(settings, { log, now: io.now }));
     });
   examples(command, ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"]);

@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util';
-import { SettingsError } from './settings.js';
+import { SETTINGS, SettingsError } from './settings.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -7,6 +7,8 @@ export interface CommandLine {
   /** What was said, without the option. */
   readonly words: readonly string[];
   readonly env: Environment;
+  /** The files that hold a secret. */
+  readonly secretFiles: readonly string[];
 }
 
 const OPTION = '--env-file';
@@ -28,8 +30,12 @@ export function takeEnvFile(
     } else if (word.startsWith(`${OPTION}=`)) files.push(word.slice(OPTION.length + 1));
     else words.push(word);
   }
-  const told = files.map(file => readEnvFile(file, readFile));
-  return { words: [...words, ...argv.slice(end)], env: Object.assign({}, ...told, env) };
+  const told = files.map(file => ({ file, settings: readEnvFile(file, readFile) }));
+  return {
+    words: [...words, ...argv.slice(end)],
+    env: Object.assign({}, ...told.map(({ settings }) => settings), env),
+    secretFiles: told.flatMap(({ file, settings }) => (file && holdsSecret(settings) ? [file] : [])),
+  };
 }
 
 function readEnvFile(file: string | undefined, readFile: (path: string) => string): Environment {
@@ -40,6 +46,10 @@ function readEnvFile(file: string | undefined, readFile: (path: string) => strin
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw unreadable(`${JSON.stringify(file)} cannot be read${code}`);
   }
+}
+
+function holdsSecret(settings: Environment): boolean {
+  return SETTINGS.some(({ name, secret }) => secret && settings[name]);
 }
 
 function unreadable(came: string): SettingsError {

@@ -19,6 +19,7 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
       terminal: { stdin: terminal, stdout: false, stderr: false },
       columns: 80,
       interruption: () => new AbortController().signal,
+      secretFiles: [],
       tellParent: () => undefined,
     },
     'This burns the barn.',

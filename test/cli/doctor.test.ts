@@ -1,3 +1,4 @@
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
@@ -52,6 +53,30 @@ describe('doctor', () => {
         expect(`${stdout}${stderr}`).not.toContain(secret);
       }
     }
+  });
+
+  test('T70 what others may read, write or ask is told', async () => {
+    expect((await findings()).of('exposure')).toEqual([]);
+    const file = join(demo.folder, 'secrets');
+    writeFileSync(file, 'nobody knows this secret');
+    chmodSync(file, 0o640);
+    chmodSync(demo.folder, 0o707);
+    const { of } = await findings({
+      ...demo.env,
+      WEBHOOK_SECRETS_FILE: file,
+      OPERATIONS_HOST: '::',
+      OPERATIONS_PORT: '8081',
+    });
+    chmodSync(demo.folder, 0o700);
+    expect(of('exposure')).toMatchObject([
+      { state: 'warn', found: 'DATA_DIR can be written to by others (mode 707)' },
+      {
+        state: 'warn',
+        found: 'the file of WEBHOOK_SECRETS_FILE can be read by others (mode 640)',
+        todo: `chmod 600 ${file}`,
+      },
+      { state: 'warn', found: expect.stringContaining('OPERATIONS_HOST is ::') },
+    ]);
   });
 
   test('every wrong setting is named with what was expected, exit 3', async () => {

@@ -22,6 +22,7 @@ async function print(
       terminal: { stdin: false, stdout: terminal, stderr: false },
       columns: 80,
       interruption: () => new AbortController().signal,
+      secretFiles: [],
       tellParent: () => undefined,
     },
     format,

@@ -15,6 +15,7 @@ export async function defineProgram(): Promise<Command> {
       terminal: { stdin: false, stdout: false, stderr: false },
       columns: 100,
       interruption: () => new AbortController().signal,
+      secretFiles: [],
       tellParent: () => undefined,
     });
   }

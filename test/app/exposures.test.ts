@@ -1,0 +1,76 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/inbox.js';
+import { freePort, startProcess } from '../support/processes.js';
+import { createPrivateKey } from '../support/sandbox.js';
+
+const SECRET = 'a webhook secret that nobody knows';
+/** Nobody answers there. */
+const REGISTRY = { REGISTRY_BASE_URL: 'http://127.0.0.1:9', REGISTRY_APP_ID: 'app' };
+
+/** What a process that is started from the folder says of what stands open, once it is at work. */
+async function warnings(argv: readonly string[], env: Record<string, string>, isReady: string) {
+  const started = startProcess(argv, { PORT: '0', SYNC_SCHEDULE: '0 0 1 1 *', ...env });
+  await started.line(line => line['msg'] === isReady);
+  const lines = started.output().split('\n');
+  return lines.filter(line => /by others|OPERATIONS_HOST|Warning/.test(line));
+}
+
+function createFiles(mode: number) {
+  const folder = temporaryFolder();
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), mode);
+    return join(folder, name);
+  };
+  const key = write('key.pem', createPrivateKey());
+  const secrets = write('secrets', SECRET);
+  const settings = write('settings.env', `WEBHOOK_SECRETS="${SECRET}"\n`);
+  const harmless = write('harmless.env', 'LOG_LEVEL=info\n');
+  chmodSync(dataDir, mode === 0o600 ? 0o700 : 0o777);
+  return { dataDir, key, secrets, settings, harmless };
+}
+
+test('T70 a folder and files that others may read or write, and operations for other machines, are a line each at the start', async () => {
+  const { dataDir, key, secrets, settings, harmless } = createFiles(0o644);
+  const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_PORT: String(await freePort()) };
+  const receive = await warnings(
+    ['receive', '--env-file', harmless],
+    { ...env, WEBHOOK_SECRETS_FILE: secrets, OPERATIONS_HOST: '0.0.0.0' },
+    'receiving webhooks',
+  );
+  expect(receive).toEqual([
+    expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR can be written to by others \(mode 777\)/),
+    expect.stringContaining('the file of WEBHOOK_SECRETS_FILE can be read by others (mode 644)'),
+    expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines may ask'),
+  ]);
+  chmodSync(dataDir, 0o750);
+  const work = await warnings(
+    ['work', '--env-file', settings],
+    { ...env, REGISTRY_PRIVATE_KEY_FILE: key },
+    'working',
+  );
+  expect(work).toEqual([
+    expect.stringContaining('DATA_DIR can be entered by others (mode 750)'),
+    expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE can be read by others (mode 644)'),
+    expect.stringContaining('the file of --env-file can be read by others (mode 644)'),
+  ]);
+  const up = await warnings(
+    ['up', '--env-file', settings],
+    { ...env, DATA_DIR: join(dataDir, 'new'), REGISTRY_PRIVATE_KEY_FILE: key },
+    'working',
+  );
+  expect(up.filter(line => line.startsWith('Warning: the file of --env-file'))).toHaveLength(1);
+  for (const line of [...receive, ...work, ...up]) expect(line).not.toContain(SECRET);
+}, 60_000);
+
+test('T70 nothing is said where all belongs to its owner alone', async () => {
+  const { dataDir, key, settings } = createFiles(0o600);
+  const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_HOST: '127.0.0.2' };
+  const argv = ['up', '--env-file', settings];
+  const ports = { OPERATIONS_PORT: String(await freePort()) };
+  expect(await warnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'working')).toEqual([]);
+});
