@@ -1,12 +1,11 @@
 import { type Logger, pino } from 'pino';
-import { createMask } from './log/mask.js';
 
 export type Log = Logger;
 
 export interface LogOptions {
   readonly level: string;
-  /** Known secrets: never written, nor as base64, hex or part of a URL. */
-  readonly secrets: readonly string[];
+  /** Takes what is secret out of a line of JSON. */
+  readonly mask: { readonly line: (json: string) => string };
   readonly now: () => number;
   /** For a person at a terminal; else one JSON line an event. */
   readonly pretty: boolean;
@@ -18,15 +17,7 @@ export interface LogOptions {
 
 /** Ids go in as the fields `delivery`, `job` and `installation`; errors as `err`. */
 export async function createLog(options: LogOptions): Promise<Log> {
-  const {
-    level,
-    secrets,
-    now,
-    pretty,
-    fields = {},
-    sink = pino.destination({ dest: 1, sync: true }),
-  } = options;
-  const mask = createMask(secrets);
+  const { level, mask, now, pretty, fields = {}, sink = pino.destination({ dest: 1, sync: true }) } = options;
   const shape = pretty ? await createPrettyShape() : asIs;
   return pino(
     {

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createMask } from '../src/log/mask.js';
+import { createMask } from '../src/registry/mask.js';
 import { createLog, type LogOptions } from '../src/log.js';
 
 const SECRET = 'canary/secret+with "quotes" & ümläuts';
@@ -16,8 +16,8 @@ async function record(
 ) {
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
-  const secrets = [SECRET, PEM];
-  use(await createLog({ level: 'info', secrets, now: () => 0, pretty: false, sink, ...more }));
+  const mask = createMask([SECRET, PEM]);
+  use(await createLog({ level: 'info', mask, now: () => 0, pretty: false, sink, ...more }));
   return lines;
 }
 
@@ -65,6 +65,14 @@ describe('T69', () => {
     'a token': `used ${TOKEN} twice`,
     'a user token': TOKEN.replace('crs_', 'cru_'),
     'a token as base64': Buffer.from(TOKEN).toString('base64'),
+    'a token as base64 behind one byte': Buffer.from(`:${TOKEN}`).toString('base64'),
+    'a token as base64 behind two bytes': Buffer.from(`a:${TOKEN}`).toString('base64url'),
+    'a token as hex': Buffer.from(TOKEN).toString('hex'),
+    'a JWT as base64': Buffer.from(`Bearer: ${JWT}`).toString('base64'),
+    'a JWT as hex': Buffer.from(JWT).toString('hex').toUpperCase(),
+    'a key as base64': Buffer.from(PEM).toString('base64'),
+    'a line of a key as base64': Buffer.from(`: ${pemLine}`).toString('base64'),
+    'a line of a key as hex': Buffer.from(pemLine).toString('hex'),
     'a JWT': `Authorization: Bearer ${JWT}`,
     'a bearer of any kind': 'authorization: bearer opaque-0123456789',
     'a signature': `sha256=${createHmac('sha256', SECRET).update('x').digest('hex')}`,
@@ -81,6 +89,15 @@ describe('T69', () => {
     pemLine,
     TOKEN.slice(4),
     Buffer.from(TOKEN).toString('base64').slice(0, 16),
+    Buffer.from(TOKEN).toString('base64').slice(20, 36),
+    Buffer.from(`:${TOKEN}`).toString('base64').slice(20, 36),
+    Buffer.from(`a:${TOKEN}`).toString('base64url').slice(20, 36),
+    Buffer.from(TOKEN).toString('hex').slice(20, 40),
+    Buffer.from(`Bearer: ${JWT}`).toString('base64').slice(40, 56),
+    Buffer.from(JWT).toString('hex').toUpperCase().slice(20, 40),
+    Buffer.from(PEM).toString('base64').slice(400, 440),
+    Buffer.from(`: ${pemLine}`).toString('base64').slice(20, 36),
+    Buffer.from(pemLine).toString('hex').slice(20, 40),
     JWT.split('.')[1] ?? '',
     'c2lnbmF0dXJl',
     'opaque-0123456789',

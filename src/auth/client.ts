@@ -77,6 +77,7 @@ export function createClient(options: ClientOptions): Client {
   });
   const http = createHttp({
     ...options,
+    secrets: [...(options.secrets ?? []), pemOf(privateKey)],
     onDate: (registryMs, localMs, status) => {
       clock.observe({ registryMs, localMs, status });
       options.onDate?.(registryMs, localMs, status);
@@ -101,6 +102,10 @@ export function createClient(options: ClientOptions): Client {
     tokens,
     jwt,
   };
+}
+
+function pemOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 /** Each time an installation is read, a token that carries other permissions than it has is dropped. */

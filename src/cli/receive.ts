@@ -12,10 +12,11 @@ export function define(program: Command, io: Io): void {
       const settings = await readSettings(io.env, 'receive');
       adviseVolume(io);
       const { createLog } = await import('../log.js');
+      const { createMask } = await import('../registry/mask.js');
       const { startReceive } = await import('../app/receive.js');
       const log = await createLog({
         level: settings.logLevel,
-        secrets: settings.webhookSecrets,
+        mask: createMask(settings.webhookSecrets),
         now: io.now,
         pretty: io.terminal.stdout,
         fields: { role: 'receive' },

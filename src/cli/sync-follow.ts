@@ -6,6 +6,7 @@ import { describeDisk, lookAtDisk } from '../database/disk.js';
 import type { Sqlite } from '../database/open.js';
 import { createLog } from '../log.js';
 import { openReader } from '../query/open.js';
+import { createMask } from '../registry/mask.js';
 import {
   type Asked,
   type Followed,
@@ -101,7 +102,7 @@ function createOwnWorker(io: Io, place: Place) {
       const settings = await readSettings(place.env, 'work');
       const log = await createLog({
         level: 'silent',
-        secrets: [settings.privateKey],
+        mask: createMask([settings.privateKey]),
         now: io.now,
         pretty: false,
       });

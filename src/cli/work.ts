@@ -13,10 +13,11 @@ export function define(program: Command, io: Io): void {
       const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
       adviseVolume(io);
       const { createLog } = await import('../log.js');
+      const { createMask } = await import('../registry/mask.js');
       const { startWork } = await import('../app/work.js');
       const log = await createLog({
         level: settings.logLevel,
-        secrets: [settings.privateKey],
+        mask: createMask([settings.privateKey]),
         now: io.now,
         pretty: io.terminal.stdout,
         fields: { role: 'work' },

@@ -38,6 +38,8 @@ export interface HttpOptions {
   readonly attempts?: number;
   /** A longer wait is not slept through: the error says `retryAfterMs` and the caller decides. */
   readonly maxRetryWaitMs?: number;
+  /** Texts that no error may hold, beside the credential that was sent: whatever the registry says. */
+  readonly secrets?: readonly string[];
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -100,5 +102,7 @@ export interface Http {
   /** The registry's clock minus ours, from the newest Date header; null before the first answer. */
   clockSkewMs(): number | null;
   localNow(): number;
+  /** Takes out of a text of the registry's what is secret: the credentials that were sent, and the app's own. */
+  readonly mask: (text: string) => string;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

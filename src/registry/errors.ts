@@ -1,3 +1,5 @@
+import { maskLooks } from './mask.js';
+
 export const REGISTRY_ERROR_CODES = [
   /** Refused here, before anything was sent: an id, a path or an amount that no call may carry. */
   'bad_request',
@@ -38,7 +40,7 @@ export interface RegistryErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The one error of the client. It never holds a token: neither in a message nor in a field. */
+/** The one error of the client. Nothing that looks like a secret gets into it, whatever the registry says. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: RegistryErrorCode;
@@ -56,13 +58,13 @@ export class RegistryError extends Error {
   readonly answer: OtherAnswer | null;
 
   constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
-    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    super(maskLooks(message), details.cause === undefined ? {} : { cause: details.cause });
     this.code = code;
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
-    this.registryMessage = details.registryMessage ?? null;
+    this.registryMessage = details.registryMessage == null ? null : maskLooks(details.registryMessage);
     this.mayHaveHappened = details.mayHaveHappened ?? false;
     this.candidates = details.candidates ?? [];
-    this.answer = details.answer ?? null;
+    this.answer = details.answer == null ? null : { ...details.answer, text: maskLooks(details.answer.text) };
   }
 }

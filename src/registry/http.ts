@@ -8,6 +8,7 @@ import { isCredential } from './credential.js';
 import { RegistryError } from './errors.js';
 import { cancelled, failureOf, timedOut } from './failure.js';
 import { createLedger } from './ledger.js';
+import { createLearningMask } from './mask.js';
 import { readHttpDate } from './http-date.js';
 import { refusalOf } from './refusal.js';
 import { readRetryAfter } from './retry-after.js';
@@ -38,6 +39,7 @@ export function createHttp(options: HttpOptions): Http {
   const sleep = options.sleep ?? sleepReally;
   const budget = createBudget({ ...settings, now });
   const rules = { ...settings, random, sleep };
+  const mask = createLearningMask(options.secrets ?? []);
   let skewMs: number | null = null;
 
   function prepare(call: Call, maxBytes: number, bodyDeadlineMs: number | null): Prepared {
@@ -48,6 +50,7 @@ export function createHttp(options: HttpOptions): Http {
   async function begin({ call, url, bodyDeadlineMs }: Prepared, token: string): Promise<Exchange> {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
+    mask.learn(token);
     const release = await budget.take(call.signal).catch(error => {
       throw cancelled(call, error);
     });
@@ -88,7 +91,7 @@ export function createHttp(options: HttpOptions): Http {
       });
       status = response.status;
       noteDate(response);
-      if (!response.ok) throw await readRefusal(call, response, abort, token);
+      if (!response.ok) throw await readRefusal(call, response, abort);
       if (bodyDeadlineMs !== null) {
         clearTimeout(timer);
         timer = setTimeout(onDeadline, bodyDeadlineMs);
@@ -120,12 +123,7 @@ export function createHttp(options: HttpOptions): Http {
     options.onDate?.(serverMs, localMs, response.status);
   }
 
-  async function readRefusal(
-    call: Prepared['call'],
-    response: Response,
-    abort: AbortController,
-    token: string,
-  ) {
+  async function readRefusal(call: Prepared['call'], response: Response, abort: AbortController) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort, idleMs: settings.deadlineMs };
     const body = await gatherBody(response, limits).catch(() => Buffer.alloc(0));
     return refusalOf({
@@ -133,7 +131,7 @@ export function createHttp(options: HttpOptions): Http {
       call: `${call.method} ${call.route}`,
       bodyText: body.toString('utf8'),
       retryAfterMs: readRetryAfter(response.headers.get('retry-after'), now() + (skewMs ?? 0)),
-      token,
+      mask: mask.text,
     });
   }
 
@@ -201,6 +199,7 @@ export function createHttp(options: HttpOptions): Http {
       });
     },
     clockSkewMs: () => skewMs,
+    mask: mask.text,
     localNow: now,
     ledger: createLedger(),
     sleep,

@@ -6,14 +6,15 @@ export interface Refusal {
   readonly call: string;
   readonly bodyText: string;
   readonly retryAfterMs: number | null;
-  readonly token: string;
+  /** Takes secrets out of what the registry says. */
+  readonly mask: (text: string) => string;
 }
 
 /** Turns an answer that is no success into the error it means. */
-export function refusalOf({ status, call, bodyText, retryAfterMs, token }: Refusal): RegistryError {
+export function refusalOf({ status, call, bodyText, retryAfterMs, mask }: Refusal): RegistryError {
   const message = registryMessage(status, bodyText);
   const code = codeOf(status, message !== null);
-  const registrySaid = message === null ? null : withoutCredentials(message, token);
+  const registrySaid = message === null ? null : shown(mask(message));
   const said = registrySaid === null ? '' : `: ${registrySaid}`;
   return new RegistryError(code, `${call} answered ${status}${said}`, {
     status,
@@ -52,12 +53,10 @@ function parsed(text: string): unknown {
   }
 }
 
-const LOOKS_LIKE_A_CREDENTIAL = /\b(?:cr[a-z]_[A-Za-z0-9]+|eyJ[\w-]*\.[\w-]*\.?[\w-]*)|Bearer\s+\S+/gi;
+const MAX_SHOWN = 500;
 
-export function withoutCredentials(message: string, token: string): string {
-  const cleaned = message
-    .replaceAll(token, '[token]')
-    .replace(LOOKS_LIKE_A_CREDENTIAL, '[token]')
-    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
-  return cleaned.length > 500 ? `${cleaned.slice(0, 500)}…` : cleaned;
+/** After it was masked: a piece of a secret would not be known for one. */
+function shown(message: string): string {
+  const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+  return cleaned.length > MAX_SHOWN ? `${cleaned.slice(0, MAX_SHOWN)}…` : cleaned;
 }

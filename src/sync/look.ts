@@ -149,6 +149,7 @@ function stepContext(
       findings.news ||= end.added + end.changed + end.removed > 0;
       onRead(end);
     },
+    mask: client.http.mask,
     registryNow: () => now() + (client.http.clockSkewMs() ?? 0),
     signal,
     turn,

@@ -4,13 +4,14 @@ import { NotStoredError } from '../../src/inbox/group-commit.js';
 import { REFUSAL_REASONS } from '../../src/inbox/refusals.js';
 import { createLog } from '../../src/log.js';
 import { createMetrics } from '../../src/operations/metrics.js';
+import { createMask } from '../../src/registry/mask.js';
 import type { Answer } from '../../src/webhook/receiver.js';
 
 async function record(tellEveryMs: number) {
   const lines: Record<string, unknown>[] = [];
   const log = await createLog({
     level: 'info',
-    secrets: [],
+    mask: createMask([]),
     now: () => 0,
     pretty: false,
     sink: { write: line => lines.push(JSON.parse(line)) },

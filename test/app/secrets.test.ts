@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { installationOf, payloadOf, signedPost } from '../support/door.js';
 import { PATIENCE, PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
 import { runProcess, type StartedProcess } from '../support/processes.js';
+import { startProxy } from '../support/proxy.js';
 import { createPrivateKey } from '../support/sandbox.js';
 import { createSecretSearch, type SecretSearch } from '../support/secret-search.js';
 
@@ -48,8 +49,9 @@ async function post(event: string, installation: string, secret: string): Promis
 }
 
 /** Everything of the program that a person or another program can read. */
-async function readEverything(): Promise<[string, string | Buffer][]> {
-  const { dataDir, env, operationsPorts } = processes;
+async function readEverything(baseUrl = processes.url): Promise<[string, string | Buffer][]> {
+  const { dataDir, operationsPorts } = processes;
+  const env = { ...processes.env, REGISTRY_BASE_URL: baseUrl };
   const outputs = started.map((one, n): [string, string] => [`output of process ${n}`, one.output()]);
   const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
     .map(name => join(dataDir, name))
@@ -143,6 +145,88 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   const found = findIn(search, await readEverything());
   expect(found.some(where => where.includes('inbox.db'))).toBe(true);
   expect(found.some(where => where.includes('jobs show'))).toBe(true);
+}, 120_000);
+
+/** All that a registry could make of a text that it was sent, and of one that it cannot know. */
+function echoesOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    bytes.toString('base64'),
+    Buffer.from(`:${secret}`).toString('base64'),
+    Buffer.from(`a:${secret}`).toString('base64'),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    encodeURIComponent(secret),
+  ];
+}
+
+/** Answers each call about an organization with what it was sent as its credential, in one form after the other. */
+function createEcho(key: string) {
+  const sent = new Set<string>();
+  const pieces = key.split('\n').slice(3, 5);
+  let turn = 0;
+
+  function echo(): string {
+    const jwts = [...sent].filter(each => each.startsWith('eyJ'));
+    const tokens = [...sent].filter(each => !each.startsWith('eyJ'));
+    const secrets = [tokens.at(-1) ?? '', jwts.at(-1) ?? '', ...(jwts.at(-1) ?? '').split('.'), ...pieces];
+    const echoes = secrets.flatMap(echoesOf);
+    turn += 1;
+    return echoes[turn % echoes.length] ?? '';
+  }
+
+  return {
+    sent,
+    turns: () => turn,
+    answer: (path: string, authorization: string) => {
+      sent.add(authorization.replace(/^Bearer /, ''));
+      if (!path.startsWith('/organizations/')) return null;
+      const said = echo();
+      /** `api` prints an answer as it came; what it is refused is a fault like any other. */
+      if (turn % 3 === 0 && !path.startsWith('/organizations/none/')) return JSON.stringify({ said });
+      const statusCode = turn % 3 === 1 ? 400 : 409;
+      const body = { statusCode, message: `you sent "${said}", and that is no good`, error: 'No' };
+      return { status: statusCode, text: JSON.stringify(body) };
+    },
+  };
+}
+
+test('T69 a registry that says back what it was sent, in whatever form, puts it nowhere', async () => {
+  const echo = createEcho(processes.privateKey);
+  const hostile = await startProxy(processes.url, echo.answer);
+  start('web');
+  const worker = start('worker', { REGISTRY_BASE_URL: hostile, REGISTRY_REQUESTS_PER_SECOND: '50' });
+  await worker.line(line => line['msg'] === 'working');
+  await processes.installEverywhere();
+  await expect
+    .poll(() => {
+      processes.change(
+        'inbox',
+        "UPDATE jobs SET attempts = 0, run_at = '2000-01-01T00:00:00.000Z' WHERE state IN ('ready', 'parked')",
+      );
+      return echo.turns();
+    }, PATIENCE)
+    .toBeGreaterThan(112);
+
+  const places = await readEverything(hostile);
+  for (const argv of [
+    ['api', 'GET', '/organizations/none/members', '--as', 'app'],
+    ['sync', '--full', '--json'],
+  ]) {
+    const env = { ...processes.env, REGISTRY_BASE_URL: hostile };
+    const { stdout, stderr } = await runProcess(argv, env);
+    places.push([argv.join(' '), stdout + stderr]);
+  }
+  const stored = processes.rows('mirror', 'SELECT error FROM sync_runs WHERE error IS NOT NULL');
+  expect(JSON.stringify(stored)).toContain('you sent');
+  expect(JSON.stringify(stored)).toContain('[masked]');
+  const answers = processes.rows('mirror', "SELECT 1 FROM resource_states WHERE answer_text LIKE '%said%'");
+  expect(answers).not.toEqual([]);
+  expect(echo.sent.size).toBeGreaterThan(2);
+  const search = createSecretSearch([PROCFILE_SECRET, processes.privateKey, ...echo.sent].filter(Boolean));
+  expect(findIn(search, places)).toEqual([]);
 }, 120_000);
 
 test('the search finds what is planted, in every form', () => {

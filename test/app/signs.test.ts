@@ -6,6 +6,7 @@ import { keepSigning } from '../../src/app/signs.js';
 import { readSettings } from '../../dist/config.js';
 import { createLog } from '../../dist/log.js';
 import { openDatabase } from '../../src/database/open.js';
+import { createMask } from '../../src/registry/mask.js';
 import { APP_ID, SECRET } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
@@ -26,7 +27,7 @@ async function scene() {
     DATA_DIR: dataDir,
     PORT: '0',
   };
-  const log = await createLog({ level: 'silent', secrets: [], now: time.now, pretty: false });
+  const log = await createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false });
   const tools = { log, now: time.now };
   const settings = await readSettings({ ...env, OPERATIONS_PORT: String(operations) }, 'receive');
   const receive = await startReceive(settings, tools);

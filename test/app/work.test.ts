@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startWork, type WorkOptions } from '../../dist/app/work.js';
 import { readSettings } from '../../dist/config.js';
 import { openDatabase } from '../../src/database/open.js';
+import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
@@ -28,7 +29,7 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
   };
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
-  const log = await createLog({ level: 'error', secrets: [], now: Date.now, pretty: false, sink });
+  const log = await createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
   const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, { log, now: Date.now });
   onTestFinished(() => work.stop());
   return {

@@ -196,7 +196,7 @@ describe('an access token', () => {
     jwts.push((await jwt.get()).token);
     const error: unknown = await organization.readOrganization().catch((caught: unknown) => caught);
     const shown = inspect(error, { depth: 10 });
-    expect(shown).toContain('[token]');
+    expect(shown).toContain('[masked]');
     expect(shown).not.toContain('crs_1');
     for (const piece of jwts[0]?.split('.') ?? []) expect(shown).not.toContain(piece);
   });

@@ -227,7 +227,7 @@ describe('what the other side says', () => {
     const body = JSON.stringify({ statusCode: 400, message });
     const server = await listenRaw(socket => socket.write(rawAnswer(400, body)));
     const error = await failure(httpTo(server.url).call(call));
-    expect(error.registryMessage).toBe('no [token] [token] [token]  [31mred line ');
+    expect(error.registryMessage).toBe('no [masked] Bearer [masked] [masked]  [31mred line ');
   });
 
   it('is read to its end when it refuses, so that connections are kept', async () => {

@@ -331,7 +331,36 @@ describe('refusals', () => {
     const error = await failure(testHttp(ORIGIN).call(get({ token })));
     const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
     expect(everything).not.toMatch(/secret1|0123456789abcdef|eyJ|Bearer abc/);
-    expect(error.registryMessage).toContain('[token]');
+    expect(error.registryMessage).toContain('[masked]');
+  });
+
+  test('T69 no error holds another form of the token, of one that was sent before, or of a secret of the app', async () => {
+    const [before, now, own] = ['opaque/before+1', 'opaque/now+2=', 'the key of the app'];
+    const forms = [before, now, own].flatMap(text => {
+      const bytes = Buffer.from(text);
+      const behind = Buffer.from(`a:${text}`).toString('base64url');
+      const plain = [text, bytes.toString('base64'), bytes.toString('base64url'), behind];
+      return [...plain, bytes.toString('hex'), bytes.toString('hex').toUpperCase(), encodeURIComponent(text)];
+    });
+    nock(ORIGIN).get(/first/).reply(200, '{}');
+    nock(ORIGIN)
+      .get(/second/)
+      .reply(400, ownShape(400, forms.join(' | ')));
+    const http = testHttp(ORIGIN, { secrets: [own] });
+    await http.call({ ...get({ token: installationTokenSource(before) }), route: '/first' });
+    const error = await failure(
+      http.call({ ...get({ token: installationTokenSource(now) }), route: '/second' }),
+    );
+    const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
+    for (const form of forms) expect(everything).not.toContain(form.slice(4, -2));
+    expect(everything).toContain('[masked] | [masked]');
+  });
+
+  test('T69 an answer of another form is kept without what looks like a credential', () => {
+    const answer = { form: 'object', text: '{"token":"crs_0123456789abcdef"}' } as const;
+    const error = new RegistryError('other_form', 'it said crs_0123456789abcdef', { answer });
+    expect(error.answer?.text).toBe('{"token":"[masked]"}');
+    expect(error.message).toBe('it said [masked]');
   });
 
   test('T69 a credential that no header can carry is refused without being named', async () => {

@@ -5,6 +5,7 @@ import { startReceive } from '../../dist/app/receive.js';
 import { startWork } from '../../dist/app/work.js';
 import { readSettings } from '../../dist/config.js';
 import { openDatabase } from '../../src/database/open.js';
+import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from './processes.js';
@@ -43,7 +44,7 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
     PORT: '0',
     OPERATIONS_PORT: '0',
   };
-  const log = await createLog({ level: 'silent', secrets: [], now: Date.now, pretty: false });
+  const log = await createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
   const port = async () => (operations ? String(await freePort()) : '0');
   const receive = await startReceive(

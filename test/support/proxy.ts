@@ -16,12 +16,12 @@ export interface Passage {
 /** Stands in front of a sandbox and answers in its place where it is told to. */
 export async function startProxy(
   target: string,
-  answer: (path: string) => ProxyAnswer,
+  answer: (path: string, authorization: string) => ProxyAnswer,
   passage: Passage | null = null,
 ): Promise<string> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
-    const given = answer(path);
+    const given = answer(path, request.headers.authorization ?? '');
     if (given !== null) {
       const { status, text } = typeof given === 'string' ? { status: 200, text: given } : given;
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);

@@ -17,9 +17,14 @@ export function goodAnswer(
 }
 
 /** What came of one that failed; null where it did not fail for its answer. */
-export function badAnswer(error: unknown, status: number | null, at: number): Answer | null {
+export function badAnswer(
+  error: unknown,
+  { status, at, mask }: { status: number | null; at: number; mask: (text: string) => string },
+): Answer | null {
   if (!(error instanceof RegistryError)) return null;
-  if (status !== null && error.answer !== null) return { status, at, ...error.answer };
+  if (status !== null && error.answer !== null) {
+    return { status, at, form: error.answer.form, text: mask(error.answer.text) };
+  }
   if (error.status !== null) return { status: error.status, form: 'none', at, text: null };
   if (status === null || error.code !== 'bad_answer') return null;
   return { status, form: 'unusable', at, text: null };

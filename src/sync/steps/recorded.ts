@@ -42,7 +42,7 @@ async function readOnce<R extends ListResource>(
   resource: R,
   pass: Pass<Items[R]>,
 ): Promise<Outcome> {
-  const { mirror, task, trigger, now, signal } = context;
+  const { mirror, task, trigger, now, mask, signal } = context;
   const { options, traffic, status, ownerTold } = observe(signal, now);
   const startedAt = now();
   const read = mirror.beginRead({
@@ -71,7 +71,10 @@ async function readOnce<R extends ListResource>(
   } catch (error) {
     context.onRead({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
     const { code, message } = describe(signal.aborted ? signal.reason : error);
-    read.abandon({ code, message }, { ...traffic(), answer: badAnswer(error, status(), now()) });
+    read.abandon(
+      { code, message },
+      { ...traffic(), answer: badAnswer(error, { status: status(), at: now(), mask }) },
+    );
     throw error;
   }
 }

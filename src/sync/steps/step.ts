@@ -25,6 +25,8 @@ export interface StepContext {
   readonly now: () => number;
   /** Epoch milliseconds by the registry's clock. */
   readonly registryNow: () => number;
+  /** Takes secrets out of what the registry said. */
+  readonly mask: (text: string) => string;
   readonly signal: AbortSignal;
   /** To be awaited after every page: others may go first, and an aborted run ends here. */
   readonly turn: () => Promise<void>;
