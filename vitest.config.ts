@@ -1,12 +1,35 @@
 import { defineConfig } from 'vitest/config';
 
+/** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
+export const PROGRAM = [
+  'test/auth/sandbox.test.ts',
+  'test/{build,readme,readme-queries}.test.ts',
+  'test/{app,cli,database,flows}/**/*.test.ts',
+  'test/mirror/{certificates,closing,fence}.test.ts',
+  'test/registry/{examples,package,sandbox}.test.ts',
+  'test/sandbox/{conservation,webhooks}.test.ts',
+  'test/sync/{access,lookout,lost-time,sync}.test.ts',
+  'test/webhook/{connections,kill,listen,mutants,power,receiver,refusals,storm,thread}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/fixtures/**'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'laws',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/fixtures/**', ...PROGRAM],
+          isolate: false,
+          setupFiles: ['test/support/leaves-nothing.ts'],
+        },
+      },
+      { extends: true, test: { name: 'program', include: PROGRAM, exclude: ['test/fixtures/**'] } },
+    ],
   },
 });

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, matchesGlob, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
+import { PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
 import { importsOf } from './support/source-imports.js';
 import { tokensOf } from './support/source-tokens.js';
@@ -26,6 +27,34 @@ const filesAndRules = (faults: readonly Fault[]): string[] =>
 test('the code keeps to the architecture', () => {
   expect(explain(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
 });
+
+test('a law starts no process and imports nothing that is built', () => {
+  const tests = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+  const laws = tests.filter(
+    file => file.endsWith('.test.ts') && !PROGRAM.some(glob => matchesGlob(`test/${file}`, glob)),
+  );
+  const faults = laws.flatMap(law =>
+    [...reachedBy(law)]
+      .filter(from => /^node:child_process$|(?:^|\/)dist\//.test(from))
+      .map(from => `${law}: ${from}`),
+  );
+  expect(laws).toContain('architecture.test.ts');
+  expect(faults).toEqual([]);
+});
+
+/** Every module that a file of test/ imports, by way of test/ itself. */
+function reachedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
+  for (const { from, typeOnly } of importsOf(tokensOf(readFileSync(join(import.meta.dirname, file), 'utf8')))
+    .imports) {
+    if (from === null || typeOnly) continue;
+    const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from;
+    if (known.has(target)) continue;
+    known.add(target);
+    const source = target.replace(/\.js$/, '.ts');
+    if (existsSync(join(import.meta.dirname, source)) && !source.startsWith('..')) reachedBy(source, known);
+  }
+  return known;
+}
 
 describe('the checker', () => {
   const planted = checkArchitecture(join(fixtures, 'planted'));

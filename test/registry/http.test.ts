@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import nock from 'nock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { useNock } from '../support/nock.js';
 import type { Call, CallRecord, HttpOptions } from '../../src/registry/calls.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
@@ -16,10 +17,7 @@ import {
 
 const ORIGIN = 'https://registry.test';
 
-afterEach(() => {
-  nock.cleanAll();
-  nock.enableNetConnect();
-});
+useNock();
 
 const get = (options: Partial<Call> = {}): Call => ({
   method: 'GET',

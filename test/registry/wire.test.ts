@@ -1,5 +1,6 @@
 import nock from 'nock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { useNock } from '../support/nock.js';
 import { createAppClient } from '../../src/registry/app-client.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
@@ -296,14 +297,13 @@ const cases: Case[] = [
   },
 ];
 
+useNock();
 beforeEach(() => {
   nock.disableNetConnect();
 });
 
 afterEach(() => {
   const pending = nock.pendingMocks();
-  nock.cleanAll();
-  nock.enableNetConnect();
   expect(pending).toEqual([]);
 });
 

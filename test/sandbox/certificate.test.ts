@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type CertificateFacts, drawCertificate } from '../../src/sandbox/certificate.js';
 
 const FACTS: CertificateFacts = {
@@ -63,12 +63,11 @@ test('A certificate names the project, serialization, vintage, amount, beneficia
 });
 
 test('The same facts give the same bytes, in any time zone, and other facts give other bytes', () => {
-  const before = process.env['TZ'];
   const digests = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'].map(zone => {
-    process.env['TZ'] = zone;
+    vi.stubEnv('TZ', zone);
     return sha256(drawCertificate(FACTS));
   });
-  process.env['TZ'] = before;
+  vi.unstubAllEnvs();
   expect(new Set(digests).size).toBe(1);
   expect(sha256(drawCertificate({ ...FACTS, amount: 1234.6 }))).not.toBe(digests[0]);
 });
