@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { createClient } from '../auth/client.js';
 import type { WorkSettings } from '../config/settings.js';
 import { describeDisk, lookAtDisk } from '../database/disk.js';
+import { createHoldClock, readLogState } from '../database/log-state.js';
 import { migrateFile } from '../database/migrate.js';
-import { openDatabase } from '../database/open.js';
+import { openDatabase, type Sqlite } from '../database/open.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
@@ -76,6 +77,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     };
 
     const disk = () => lookAtDisk(settings.dataDir, settings.diskReserveMb);
+    const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
     let stopping = false;
     const operations = await serveOperations({
       host: settings.operationsHost,
@@ -91,6 +93,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
         metrics.pulse(inbox.readPulse(now()), now());
+        for (const { name, look } of logs) metrics.walHeld(name, look(now()));
         metrics.reads(readAges(mirrorDb));
         metrics.certificates(readCertificateCounts(mirrorDb));
       },
@@ -137,6 +140,17 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
   return async () => {
     stopped.abort();
     await swept;
+  };
+}
+
+function watchLog(name: string, db: Sqlite) {
+  const measure = createHoldClock();
+  return {
+    name,
+    look: (now: number) => {
+      const state = readLogState(db);
+      return { unmovedBytes: state.unmovedBytes, heldMs: measure(state, now) };
+    },
   };
 }
 

@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
 import { readDiskReserve } from '../config.js';
 import { describeDisk, lookAtDisk } from '../database/disk.js';
-import { type Sqlite, walBytes } from '../database/open.js';
+import type { Sqlite } from '../database/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
 import { findOpenFile } from './exposures.js';
+import { checkLogs } from './doctor-logs.js';
 import { checkRefusals, checkRepeats } from './doctor-receiver.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 import { ago } from './words.js';
 
-const MB = 1024 * 1024;
 /** Of the reserve: with less above it, reads are soon to pause. */
 const LITTLE_FREE = 2;
-const LARGE_LOG = 256 * MB;
 
 /** What can be seen without asking anybody: disk, databases and what stands in them. */
 export function checkFiles(place: Place, now: number): Finding[] {
@@ -47,7 +46,8 @@ function checkDatabases(place: Place, now: number): Finding[] {
     try {
       return [
         ...['main', 'inbox'].map(name => checkWhole(db, name)),
-        ...[place.mirrorFile, place.inboxFile].flatMap(file => [...checkLog(file), ...checkMode(file)]),
+        ...checkLogs(db, place),
+        ...[place.mirrorFile, place.inboxFile].flatMap(checkMode),
         ...describeHealth(readHealth(db, now), now),
         ...checkRefusals(db, place.env, now),
         checkRepeats(db, now),
@@ -78,19 +78,6 @@ function checkWhole(db: Sqlite, schema: string): Finding {
     found: `${file}: ${answer}`,
     todo: 'The mirror can be read anew from the registry; the inbox and the history come from a backup.',
   };
-}
-
-function checkLog(file: string): Finding[] {
-  const bytes = walBytes(file);
-  if (bytes < LARGE_LOG) return [];
-  return [
-    {
-      check: 'databases',
-      state: 'warn',
-      found: `${file}-wal holds ${Math.round(bytes / MB)} MiB`,
-      todo: 'A reader that never ends keeps it from being emptied: find and end it.',
-    },
-  ];
 }
 
 function checkMode(file: string): Finding[] {

@@ -23,6 +23,8 @@ export interface Metrics {
   accepted(seconds: number): void;
   committed(deliveries: number): void;
   walBytes(database: string, bytes: number): void;
+  /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
+  walHeld(database: string, held: { readonly unmovedBytes: number; readonly heldMs: number }): void;
   /** `paused`: the reserve is begun, and nothing is read. */
   disk(disk: { readonly freeBytes: number; readonly reserveBytes: number; readonly paused: boolean }): void;
   jobs(countByState: Readonly<Record<string, number>>): void;
@@ -88,6 +90,16 @@ export function createMetrics(events: readonly string[]): Metrics {
   const free = gauge('disk_free_bytes', 'Free space of the disk that holds the databases');
   const reserve = gauge('disk_reserve_bytes', 'Free space that is kept for deliveries');
   const paused = gauge('reads_paused', '1 while less is free than the reserve: nothing is read');
+  const unmoved = gauge(
+    'database_wal_unmoved_bytes',
+    'Part of the write-ahead log that is not moved to the file yet',
+    'database',
+  );
+  const held = gauge(
+    'database_wal_held_seconds',
+    'For how long a reader that has not ended has held the log back; 0 where none does',
+    'database',
+  );
   const jobs = gauge('jobs', 'Jobs by state', 'state');
   const runs = counter('job_runs_total', 'Jobs run, by outcome', 'outcome');
   const requests = counter('registry_requests_total', 'Calls to the registry', 'route', 'status');
@@ -138,6 +150,10 @@ export function createMetrics(events: readonly string[]): Metrics {
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),
     walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),
+    walHeld: (name, { unmovedBytes, heldMs }) => {
+      unmoved.set({ database: database(name) }, unmovedBytes);
+      held.set({ database: database(name) }, heldMs / 1000);
+    },
     disk: seen => {
       free.set(seen.freeBytes);
       reserve.set(seen.reserveBytes);

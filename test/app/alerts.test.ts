@@ -30,8 +30,8 @@ function samples(name: string): string[] {
   );
 }
 
-test('there are eleven rules, each with a name of its own, words and a stretch of time', () => {
-  expect(new Set(RULES.map(({ alert }) => alert)).size).toBe(11);
+test('there are twelve rules, each with a name of its own, words and a stretch of time', () => {
+  expect(new Set(RULES.map(({ alert }) => alert)).size).toBe(12);
   for (const rule of RULES) {
     expect(rule.for, rule.alert).toMatch(/^\d+m$/);
     expect(['critical', 'warning'], rule.alert).toContain(rule.labels['severity']);

@@ -8,6 +8,7 @@ import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
+import { holdLog } from '../support/held-log.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
   createPrivateKey,
@@ -124,4 +125,21 @@ test('metrics of the worker count calls, reads, rows and certificates', async ()
     /registry_requests_total\{route="\/organizations\/:organizationId\/retirements",status="200"\} \d+/,
   );
   expect(text).not.toContain(demo.organizationIds[0]);
+});
+
+test('T66 metrics of the worker tell how much of a log a reader holds back, and for how long', async () => {
+  const demo = await startDemoMirror({ operations: true });
+  onTestFinished(() => demo.stop());
+  const ask = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${demo.operationsPort}/metrics`)).text();
+    return Number(
+      new RegExp(`^carbon_mirror_database_wal_${name}\\{database="mirror"\\} (\\S+)$`, 'm').exec(text)?.[1],
+    );
+  };
+  expect(await ask('held_seconds')).toBe(0);
+  const letGo = holdLog(demo.folder);
+  await expect.poll(() => ask('held_seconds')).toBeGreaterThan(0);
+  expect(await ask('unmoved_bytes')).toBeGreaterThan(16 * 1024 * 1024);
+  letGo();
+  await expect.poll(() => ask('held_seconds')).toBe(0);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
 import { runCommand } from '../support/command.js';
+import { holdLog } from '../support/held-log.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {
@@ -76,6 +77,24 @@ describe('doctor', () => {
         todo: `chmod 600 ${file}`,
       },
       { state: 'warn', found: expect.stringContaining('OPERATIONS_HOST is ::') },
+    ]);
+  });
+
+  test('T66 a reader that holds a log back is told, with its process', async () => {
+    const letGo = holdLog(demo.folder);
+    const { of } = await findings();
+    letGo();
+    expect(of('log')).toMatchObject([
+      {
+        state: 'warn',
+        found: expect.stringMatching(
+          new RegExp(
+            `mirror.db-wal has \\d\\d MiB: a reader .* holds 2\\d MiB back: .*process ${process.pid}\\b`,
+          ),
+        ),
+        todo: expect.stringContaining('end it'),
+      },
+      { state: 'ok', found: expect.stringMatching(/inbox.db-wal has \d+ MiB, and nobody holds it back/) },
     ]);
   });
 

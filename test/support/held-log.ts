@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { openDatabase, write } from '../../src/database/open.js';
+
+const PAGES_AT_ONCE = 500;
+
+/** A reader of mirror.db that does not end, and more than 16 MiB that is written meanwhile. Answers how it ends. */
+export function holdLog(folder: string): () => void {
+  const file = join(folder, 'mirror.db');
+  const writer = openDatabase(file, { busyTimeoutMs: 5000 });
+  writer.exec('CREATE TABLE scratch (x BLOB)');
+  const insert = writer.prepare('INSERT INTO scratch VALUES (zeroblob(4000))');
+  const reader = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM scratch').get();
+  for (let turn = 0; turn < 10; turn += 1) {
+    write(writer, () => {
+      for (let page = 0; page < PAGES_AT_ONCE; page += 1) insert.run();
+    });
+  }
+  return () => {
+    reader.exec('COMMIT');
+    reader.close();
+    writer.exec('DROP TABLE scratch');
+    writer.close();
+  };
+}
