@@ -9,6 +9,7 @@ import {
   SettingsError,
   type SettingsFault,
 } from './config/settings.js';
+import { shownName, shownValue } from './config/shown.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,8 +26,6 @@ const SECRET_OF = {
   live: 'REGISTRY_PRIVATE_KEY',
   sandbox: null,
 } as const;
-/** A secret that was pasted into the wrong setting: long and without a space, or with its own look. */
-const LIKE_A_SECRET = /\S{16}|[@=\n]|-----|^cr[su]_/;
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {
@@ -132,7 +131,7 @@ function takeSecret(env: Environment, name: string | null, tools: SettingsTools)
     return { given, faults: name === 'REGISTRY_PRIVATE_KEY' ? keyFaults(source, text, tools) : [] };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    const came = `${shown(path)} cannot be read${code}`;
+    const came = `${shownValue(path)} cannot be read${code}`;
     return { given: env, faults: [{ name: `${name}_FILE`, expected: 'a file that can be read', came }] };
   }
 }
@@ -152,13 +151,7 @@ function faultAt(name: string, expected: string, given: Environment): SettingsFa
   const value = given[name];
   if (value === undefined) return { name, expected, came: 'it is not set' };
   const secret = SETTINGS.some(setting => setting.name === name && setting.secret);
-  return { name, expected, came: secret ? 'its text is not shown' : `came ${shown(value)}` };
-}
-
-/** What looks like a credential in the wrong place is not shown either. */
-function shown(value = ''): string {
-  if (LIKE_A_SECRET.test(value)) return `a text of ${value.length} characters that is not shown`;
-  return JSON.stringify(value);
+  return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(value)}` };
 }
 
 /** A name that nobody reads is most likely a known one, mistyped. */
@@ -168,7 +161,11 @@ function unknownNames(env: Environment): SettingsFault[] {
     .filter(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] && !known.includes(name))
     .map(name => {
       const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
-      return { name, expected: `a known name, perhaps ${nearest}`, came: 'there is no such setting' };
+      return {
+        name: shownName(name),
+        expected: `a known name, perhaps ${nearest}`,
+        came: 'there is no such setting',
+      };
     });
 }
 

@@ -192,6 +192,25 @@ describe('secrets', () => {
     expect(String(await refusal({ REGISTRY_PRIVATE_KEY: 'no pem but secret' }))).not.toContain('secret');
   });
 
+  test.each(SETTINGS.map(({ name }) => name).filter(name => !name.endsWith('_FILE')))(
+    'T69 of 16 characters and more are shown by no fault that %s is wrong',
+    async name => {
+      const pasted = 'q7Zr/K2w+9Lx1=Vd5@Tb';
+      const faults = await Promise.all(
+        (['receive', 'work', 'sandbox'] as const).map(role => refusal({ [name]: pasted }, role)),
+      );
+      for (const fault of faults) expect(String(fault)).not.toContain(pasted);
+    },
+  );
+
+  test('T69 in the place of a name are not shown either', async () => {
+    for (const name of [`REGISTRY_${SECRET}`, 'WEBHOOK_SECRETS: q7ZrK2w9Lx', 'REGISTRY_Q7ZRK2W9LX1VD5TB']) {
+      const error = String(await refusal({ [name]: 'x' }));
+      expect(error).toContain('characters that is not shown: expected a known name, perhaps');
+      expect(error).not.toContain(name.slice(9));
+    }
+  });
+
   test('are checked by the function that is given for the key', async () => {
     const tools = {
       ...NO_FILES,

@@ -1,3 +1,6 @@
+import { hideValues, secretValues } from '../config/shown.js';
+import { createMask } from '../registry/mask.js';
+
 /** Control characters, and those that turn the direction of text or end a line: a name must not redraw the terminal. */
 // eslint-disable-next-line no-control-regex
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -27,4 +30,11 @@ export function escapeJson(json: string): string {
   return json.replace(UNSEEN, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** For a sentence about a fault: without secrets, and without what may be one that stands in the wrong setting. */
+export function hideSecrets(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  const hide = hideValues(env);
+  const mask = createMask(secretValues(env));
+  return text => mask.text(hide(text));
 }

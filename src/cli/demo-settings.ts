@@ -1,4 +1,4 @@
-import { cleanText } from './clean.js';
+import { shownName } from '../config/shown.js';
 import { CommandFault, EXIT } from './exit.js';
 
 /** All that a demo writes into its settings, and all that is believed of them. */
@@ -18,7 +18,7 @@ export function parseDemoSettings(file: string, text: string): Readonly<Record<s
   const entries = entriesOf(text);
   if (entries === null) throw unusable(file, 'it holds no names and texts');
   const foreign = entries.find(([name]) => !NAMES.includes(name));
-  if (foreign !== undefined) throw unusable(file, `it holds ${cleanText(foreign[0])}`);
+  if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign[0])}`);
   const settings = Object.fromEntries(entries);
   const url = settings['REGISTRY_BASE_URL'];
   if (url === undefined || /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return settings;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { WorkSettings } from '../config/settings.js';
+import { hideSecrets } from './clean.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { findExposures } from './exposures.js';
@@ -30,7 +31,8 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const { checkAnswers } = await import('./doctor-answers.js');
   const { checkReceiver } = await import('./doctor-receiver.js');
   const { findings, work } = await checkSettings(place);
-  const all: Finding[] = [
+  const hide = hideSecrets(place.env);
+  const found: Finding[] = [
     describePlace(place),
     ...findings,
     ...checkExposures(place, io),
@@ -39,6 +41,11 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...checkAnswers(place, io.now()),
     await checkReceiver(place.env),
   ];
+  const all = found.map(finding => ({
+    ...finding,
+    found: hide(finding.found),
+    todo: finding.todo && hide(finding.todo),
+  }));
   if (options.json) await writeValue(io, all);
   else await writeText(io, all);
   const failed = all.filter(({ state }) => state === 'fail').length;

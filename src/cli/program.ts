@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../config.js';
 import { takeEnvFile } from '../config/env-file.js';
+import { hideSecrets } from './clean.js';
 import type { CommandModule } from './command.js';
 import { COMMANDS } from './commands.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
@@ -15,9 +16,10 @@ export async function runProgram(
   version: string,
   given: GivenIo,
 ): Promise<ExitCode> {
+  let io: Io = { ...given, secretFiles: [] };
   try {
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
-    const io: Io = { ...given, env, secretFiles };
+    io = { ...given, env, secretFiles };
     const program = createProgram(version, io);
     for (const load of modulesFor(words)) {
       const module = await load();
@@ -29,7 +31,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const { exitCode, lines } = explain(error);
-    say(given, ...lines);
+    say(io, ...lines.map(hideSecrets(io.env)));
     return exitCode;
   }
 }

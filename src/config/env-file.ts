@@ -40,8 +40,15 @@ export function takeEnvFile(
 
 function readEnvFile(file: string | undefined, readFile: (path: string) => string): Environment {
   if (!file) throw unreadable('no file is named');
+  const text = readText(file, readFile);
+  const settings = parseEnv(text);
+  if (!isSettings(text, settings)) throw unreadable(`${JSON.stringify(file)} holds something else`);
+  return settings;
+}
+
+function readText(file: string, readFile: (path: string) => string): string {
   try {
-    return parseEnv(readFile(file));
+    return readFile(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw unreadable(`${JSON.stringify(file)} cannot be read${code}`);
@@ -50,6 +57,14 @@ function readEnvFile(file: string | undefined, readFile: (path: string) => strin
 
 function holdsSecret(settings: Environment): boolean {
   return SETTINGS.some(({ name, secret }) => secret && settings[name]);
+}
+
+/** Of a key or of JSON the parser takes some pieces for names, or nothing at all, and says no word. */
+function isSettings(text: string, settings: Environment): boolean {
+  if (text.trimStart().startsWith('-----BEGIN')) return false;
+  const names = Object.keys(settings);
+  const isEmpty = text.split(/\r?\n/).every(line => /^\s*(#|$)/.test(line));
+  return names.every(name => /^[\w.-]+$/.test(name)) && (isEmpty || names.length > 0);
 }
 
 function unreadable(came: string): SettingsError {

@@ -40,7 +40,13 @@ describe("a demo's settings", () => {
     ],
     ['a bent address', { ...WRITTEN, REGISTRY_BASE_URL: 'http://127.0.0.1:80@evil.example' }, 'not on this'],
     ['a value that is no text', { ...WRITTEN, PORT: 8080 }, 'it holds no names and texts'],
+    [
+      'a secret for a name',
+      { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' },
+      'a name of 16 characters that is not shown',
+    ],
     ['no JSON', '{', 'it holds no names and texts'],
+    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'it holds no names and texts'],
   ])('T74 with %s are refused by every command that would believe them', async (_what, settings, said) => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [
@@ -54,6 +60,7 @@ describe("a demo's settings", () => {
       expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 2, stdout: '' });
       expect(stderr).toContain('is not as a demo writes it');
       expect(stderr).toContain(said);
+      expect(stderr).not.toMatch(/q7Zr|BEGIN|AA==/);
       expect(stderr).not.toMatch(/\n\s+at /);
     }
   });

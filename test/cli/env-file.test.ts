@@ -5,6 +5,7 @@ import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { runProcess } from '../support/processes.js';
+import { createPrivateKey } from '../support/sandbox.js';
 
 function envFile(text: string): string {
   const file = join(temporaryFolder(), 'settings.env');
@@ -50,6 +51,32 @@ test('a mistake in the file is a mistake in the settings', async () => {
   expect(exitCode).toBe(2);
   expect(stderr).toContain('REGISTRY_BASE_UR: expected a known name, perhaps REGISTRY_BASE_URL');
   expect(stderr).toContain('PORT: expected');
+});
+
+test('T69 a file that is none of settings is refused without a word of its text', async () => {
+  const key = createPrivateKey();
+  for (const text of [
+    key,
+    `\n${key}`,
+    '{"REGISTRY_APP_ID": "q7ZrK2w9Lx1Vd5Tb"}',
+    'REGISTRY_APP_ID: q7ZrK2w9Lx1Vd5Tb\n',
+    'WEBHOOK_SECRETS: q7ZrK2w9Lx1Vd5Tb=\n',
+    'A=1\nq7ZrK2w9/Lx1Vd5Tb+=\n',
+  ]) {
+    const file = envFile(text);
+    const { exitCode, stderr } = await runCommand(['status', '--env-file', file]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(`--env-file: expected a file of settings, NAME=value on each line; `),
+    });
+    expect(stderr).toContain(`"${file}" holds something else`);
+    expect(stderr).not.toMatch(/q7Zr|BEGIN|SECRETS/);
+    expect(stderr).not.toContain(key.split('\n')[3]);
+  }
+  for (const text of ['', '\n# only this\n', 'export DATA_DIR=/nowhere\r\nspring.name-x=1\r\n']) {
+    const { stderr } = await runCommand(['status', '--env-file', envFile(text)]);
+    expect(stderr).toContain('There is no mirror in');
+  }
 });
 
 test('what stands behind -- is no option of ours', async () => {

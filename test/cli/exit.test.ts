@@ -71,6 +71,43 @@ test('what this machine or this user does not have is a sentence, exit code 2', 
   }
 });
 
+test('T69 a secret in the wrong setting is shown by no fault and no finding, and neither is one in its own', async () => {
+  const pasted = 'q7ZrK2w9Lx1Vd5Tb';
+  const good = {
+    REGISTRY_BASE_URL: 'http://127.0.0.1:9',
+    REGISTRY_APP_ID: 'app',
+    WEBHOOK_SECRETS: 'correct horse battery,another-one-of-them',
+    DATA_DIR: temporaryFolder(),
+    PORT: '0',
+    OPERATIONS_PORT: '0',
+    LOG_LEVEL: 'silent',
+  };
+  const cases: readonly (readonly [readonly string[], Record<string, string>, string])[] = [
+    [['receive'], { HOST: pasted }, '"[HOST]" is no address of this machine'],
+    [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is no address'],
+    [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: expected'],
+    [['sandbox', 'status'], { REGISTRY_BASE_URL: '', SANDBOX_PORT: pasted }, '[SANDBOX_PORT]'],
+    [['doctor'], { PORT: pasted }, 'PORT is [PORT]: not asked'],
+    [['doctor'], { HOST: pasted, PORT: '9' }, 'nobody answers at http://[HOST]:9/webhooks'],
+    [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: came a text of 17 characters'],
+    [['schema', 'correct horse battery'], {}, '[masked]'],
+    [['schema', 'another-one-of-them'], {}, '[masked]'],
+  ];
+  for (const [argv, settings, said] of cases) {
+    const { exitCode, stdout, stderr } = await runCommand(argv, { env: { ...good, ...settings } });
+    expect(stdout + stderr, argv.join(' ')).toContain(said);
+    expect(stdout + stderr).not.toContain(pasted);
+    expect(stdout + stderr).not.toMatch(/horse|another-one/);
+    expect(exitCode).not.toBe(0);
+  }
+});
+
+test('a fault goes on to name folders and addresses that are no secrets', async () => {
+  const folder = join(temporaryFolder(), 'a-folder-of-a-long-name');
+  const env = { DATA_DIR: folder, REGISTRY_BASE_URL: 'https://registry.example/some/longer/path' };
+  expect((await runCommand(['status'], { env })).stderr).toContain(`There is no mirror in ${folder}`);
+});
+
 test('a call that is forbidden names its permission, as the registry does', () => {
   const route = '/organizations/:organizationId';
   const known: readonly (readonly [string, string | null])[] = [
