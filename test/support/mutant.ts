@@ -19,6 +19,15 @@ export function brokenProgram(file: string, piece: string, broken: string): stri
   return join(folder, 'dist', 'main.js');
 }
 
+/** The same with one of the files that importers load; the program itself runs a bundle of them. */
+export function brokenFiles(file: string, piece: string, broken: string): string {
+  const folder = temporaryFolder();
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  borrow(folder);
+  breakPiece(join(folder, 'dist', file), piece, broken);
+  return join(folder, 'dist', 'main.js');
+}
+
 /** The program's own mirror with one piece of one line broken, to see that a test would notice. */
 export async function brokenMirror(
   file: string,

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { brokenFiles, brokenProgram, PROGRAM } from '../support/mutant.js';
+
+const FUZZ = join(import.meta.dirname, '../torture/fuzz.js');
+
+/** `npm run torture -- fuzz` in short; the same seed each time, so that a red test stays red. */
+function fuzz(program: string, ...asked: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [FUZZ, `program=${program}`, 'seed=7', ...asked],
+    { encoding: 'utf8', timeout: 55_000 },
+  );
+  return { status, said: `${stdout}${stderr}` };
+}
+
+test.each([
+  ['T12 posts', 'posts=400'],
+  ['T34 answers', 'answers=1500'],
+  ['command lines', 'commands=80'],
+])('%s at random bring about no crash, no 500, no stack and no rejection', (_, asked) => {
+  const { status, said } = fuzz(PROGRAM, asked);
+  expect(status, said).toBe(0);
+});
+
+const DELIVERY = ['typeof value === "string" ? plainText', 'true ? plainText'] as const;
+const LIMIT = ['/^\\d{1,9}$/.test(text)', 'text.none.test(text)'] as const;
+const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
+
+test.each([
+  ['T12 a post', 'posts=400', () => brokenProgram('thread-worker.js', ...DELIVERY)],
+  ['T34 an answer', 'answers=500', () => brokenFiles('registry/fields.js', ...OBJECT)],
+  ['a command line', 'commands=100', () => brokenFiles('cli/lists.js', ...LIMIT)],
+])('%s at random finds out a program with one line broken', (_, asked, create) => {
+  const { status, said } = fuzz(create(), asked);
+  expect(status, said).toBe(1);
+  expect(said).toContain('FAULT');
+});

@@ -1,0 +1,175 @@
+// Random and mutated answers of a registry, at the code that reads them. Each is read or refused as a RegistryError.
+import { createDice, damageBytes, mutateJson, randomJson } from './fuzz-random.js';
+
+const ORGANIZATION = 'd1d0f0a2-0000-4000-8000-000000000001';
+const project = { id: 'project-1', fullName: 'Peat bog' };
+const credit = {
+  creditId: 'credit-1',
+  amount: 12.5,
+  serialization: 'ICR-ISL-354-1-14-R-0-2021',
+  vintage: '2021',
+  type: 'exPost',
+  organizationId: ORGANIZATION,
+  project,
+};
+const dates = { createdAt: '2026-03-01T10:00:00Z', updatedAt: '2026-03-01T10:00:00.123Z' };
+const organization = {
+  id: ORGANIZATION,
+  fullName: 'Harbour Ferries',
+  isPublic: true,
+  countryCode: 'IS',
+  ...dates,
+};
+const permissions = { organization_info: 'VIEW', organization_warehouse: 'WRITE' };
+export const SAMPLES = {
+  Organization: organization,
+  Installation: { id: 'installation-1', appId: 'app-1', organization, permissions, ...dates },
+  User: { id: 'user-1', email: 'ada@example.org', fullName: 'Ada' },
+  Credit: credit,
+  Reservation: { id: 'r-1', ...credit, reserver: { id: 'app-1', name: 'App' }, state: 'pending', ...dates },
+  InventoryRequest: {
+    id: 'q-1',
+    ...credit,
+    action: 'retire',
+    retirementData: { reason: 'for good' },
+    ...dates,
+  },
+  Retirement: {
+    id: 't-1',
+    ...credit,
+    beneficiary: 'Ada',
+    isClaimed: true,
+    organizationOwner: organization,
+    ...dates,
+  },
+  Project: { ...project, status: { id: 1, title: 'validated' }, sector: 'forest', type: { id: 'x' }, num: 7 },
+  Address: { id: 'a-1', address: '0x00', name: 'main', isDefault: true },
+  Member: { id: 'm-1', fullName: 'Ada', email: 'ada@example.org' },
+};
+const TOKENS = [
+  { token: 'abc', expiresAt: '2026-05-04T12:00:00.000Z', permissions, organizationId: ORGANIZATION },
+  { accessToken: 'abc', expiresIn: 3600 },
+];
+
+export async function fuzzAnswers({ count, seed, program }) {
+  const from = name => import(new URL(`registry/${name}.js`, program));
+  const readers = createReaders(
+    Object.assign(
+      {},
+      ...(await Promise.all(
+        [
+          'parse',
+          'parse-token',
+          'single',
+          'fields',
+          'elements',
+          'pagination',
+          'owner',
+          'json-text',
+          'retry-after',
+          'http-date',
+        ].map(from),
+      )),
+    ),
+  );
+  const dice = createDice(seed);
+  const tally = { read: 0, refused: 0, faults: [], sizes: [] };
+  for (let round = 0; round < count; round += 1) {
+    const reader = dice.pick(readers);
+    const bytes = reader.make(dice);
+    try {
+      reader.read(bytes, dice);
+      tally.read += 1;
+    } catch (error) {
+      if (error?.name === 'RegistryError') tally.refused += 1;
+      else
+        tally.faults.push(`answer ${round} at ${reader.name}: ${error?.stack ?? error}\n${shorten(bytes)}`);
+    }
+    if (tally.faults.length >= 5) break;
+    if (round % Math.ceil(count / 5) === 0) tally.sizes.push(heapMb());
+  }
+  tally.sizes.push(heapMb());
+  if (Object.getOwnPropertyNames(Object.prototype).length !== PROTOTYPE)
+    tally.faults.push('the prototype was changed');
+  return { ...tally, growth: tally.sizes.at(-1) - tally.sizes[1], unit: 'MB of heap after collection' };
+}
+
+const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).length;
+
+function createReaders(code) {
+  const kinds = Object.keys(SAMPLES);
+  const ones = kinds.map(kind => ({
+    name: `parse${kind}`,
+    make: dice => maybeDamage(dice, oneOf(dice, SAMPLES[kind], kind)),
+    read: bytes => code[`parse${kind}`](code.readWrapped(code.bodyText({ body: bytes }), kind.toLowerCase())),
+  }));
+  const lists = kinds.map(kind => ({
+    name: `list of ${kind}`,
+    make: dice => maybeDamage(dice, listOf(dice, SAMPLES[kind])),
+    read: bytes => {
+      const { envelope } = code.cutAll({ body: bytes }, 'items', code[`parse${kind}`]);
+      code.readPagination(envelope);
+      code.readOwner(envelope, ORGANIZATION);
+    },
+  }));
+  const streamed = {
+    name: 'streaming cutter',
+    make: dice => maybeDamage(dice, listOf(dice, dice.pick(Object.values(SAMPLES)))),
+    read: (bytes, dice) => {
+      const cutter = code.createElementCutter('items');
+      const most = dice.pick([1, 7, 64, 100_000]);
+      for (let at = 0; at < bytes.length; ) {
+        const size = 1 + dice.below(most);
+        for (const text of cutter.push(bytes.subarray(at, at + size)))
+          code.parseCredit(code.readSource(text, 'items'));
+        cutter.before();
+        at += size;
+      }
+      code.readOwner(cutter.end(), ORGANIZATION);
+    },
+  };
+  const tokens = ['parseAppToken', 'parseInstallationToken'].map(name => ({
+    name,
+    make: dice => maybeDamage(dice, mutateJson(dice, dice.pick(TOKENS))),
+    read: bytes => code[name](bytes.toString()),
+  }));
+  const headers = {
+    name: 'headers',
+    make: dice =>
+      maybeDamage(dice, dice.pick(['Mon, 04 May 2026 12:00:00 GMT', '120', '-1', '1e9', randomJson(dice)])),
+    read: bytes => {
+      code.readHttpDate(bytes.toString('latin1'));
+      code.readRetryAfter(bytes.toString('latin1'), Date.now());
+    },
+  };
+  return [...ones, ...lists, streamed, ...tokens, headers];
+}
+
+function oneOf(dice, sample, kind) {
+  const text = mutateJson(dice, sample);
+  return dice.chance(0.3) ? `{${JSON.stringify(kind.toLowerCase())}:${text}}` : text;
+}
+
+function listOf(dice, sample) {
+  const items = Array.from({ length: dice.below(6) }, () => mutateJson(dice, sample, 0.05)).join(',');
+  if (dice.chance(0.1)) return `[${items}]`;
+  const around = mutateJson(dice, {
+    pagination: { total: 3, page: 1, limit: 100, pages: 1 },
+    organizationId: ORGANIZATION,
+  });
+  return `{"items":[${items}],${around.slice(1, -1) || '"x":0'}}`;
+}
+
+function maybeDamage(dice, text) {
+  const bytes = Buffer.from(text);
+  return dice.chance(0.5) ? damageBytes(dice, bytes) : bytes;
+}
+
+function shorten(bytes) {
+  return bytes.subarray(0, 1_000).toString('latin1');
+}
+
+function heapMb() {
+  globalThis.gc?.();
+  return Math.round(process.memoryUsage().heapUsed / 1e6);
+}

@@ -1,0 +1,214 @@
+// Random command lines through the program's entry, over a mirror with a row of everything. Each ends with a code that is
+// documented, without a stack, and within seconds of being interrupted.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createDice } from './fuzz-random.js';
+import { fillMirror } from './fuzz-mirror.js';
+
+const CODES = [0, 1, 2, 3, 4, 5, 6, 130];
+const STACK = /\n\s+at .*:\d+:\d+|TypeError|RangeError|ReferenceError|is not a function/;
+const INTERRUPT_AFTER_MS = 400;
+const HANGS_AFTER_MS = 30_000;
+const WORDS = [
+  '',
+  ' ',
+  '-',
+  '--',
+  '0',
+  '1',
+  '-1',
+  '1.5',
+  '1e9',
+  '99999999999999999999',
+  'NaN',
+  'true',
+  'null',
+  '10%',
+  '*',
+  "'",
+  '"',
+  ';',
+  'organization-1',
+  'harbour',
+  'Harbour Ferries',
+  'installation-1',
+  'credit-1',
+  't-1',
+  'ada@example.org',
+  'nobody',
+  '2026-05-04',
+  '2026-13-45',
+  '2026-05-04T12:00:00Z',
+  'yesterday',
+  '+275760-09-13',
+  '0',
+  'SELECT 1',
+  'select * from x',
+  'WITH a AS (SELECT 1) SELECT * FROM a',
+  "ATTACH 'x' AS y",
+
+  '\u001b[2J',
+  '\u202e',
+  '\ud800',
+  '😀',
+  'é',
+  '{}',
+  '[]',
+  '{"a":1}',
+  'a=b',
+  '=',
+  '__proto__',
+  'constructor',
+  'toString',
+  'x'.repeat(5_000),
+  'settings.env',
+  'missing.env',
+  'file',
+  '@file',
+  '%2e%2e',
+  '..',
+];
+const SETTINGS = [
+  'DATA_DIR',
+  'PORT',
+  'LOG_LEVEL',
+  'SYNC_SCHEDULE',
+  'REGISTRY_APP_ID',
+  'WEBHOOK_SECRETS',
+  'RETENTION_DAYS',
+  'HOST',
+  'MIRROR_MEMBERS',
+];
+/** What would run until it is stopped, in processes of its own. */
+const STARTS = ['up', 'receive', 'work'];
+
+export async function fuzzCommands({ count, seed, program }) {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-fuzz-'));
+  const from = name => import(new URL(name, program));
+  const { runProgram } = await from('cli/program.js');
+  const dice = createDice(seed);
+  const tally = { codes: {}, faults: [], sizes: [] };
+  const home = process.cwd();
+  mkdirSync(join(folder, 'here'));
+  try {
+    process.chdir(join(folder, 'here'));
+    await fillMirror(folder, from);
+    const lines = await readCommands(from);
+    for (let round = 0; round < count && tally.faults.length < 5; round += 1) {
+      if (round % Math.ceil(count / 5) === 0) tally.sizes.push(heapMb());
+      if (dice.chance(0.05)) writeFileSync('settings.env', makeSettings(dice));
+      const argv = makeLine(dice, dice.pick(lines));
+      const env = makeEnvironment(dice, folder, argv[0] ?? '');
+      const { code, said, error } = await run(runProgram, dice, argv, env);
+      tally.codes[code] = (tally.codes[code] ?? 0) + 1;
+      if (error === null && CODES.includes(code) && !STACK.test(said)) continue;
+      tally.faults.push(
+        `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error?.stack ?? said.slice(-1_500)}`,
+      );
+    }
+  } finally {
+    process.chdir(home);
+    rmSync(folder, { recursive: true, force: true });
+  }
+  tally.sizes.push(heapMb());
+  return { ...tally, growth: tally.sizes.at(-1) - tally.sizes[1], unit: 'MB of heap after collection' };
+}
+
+/** Every command that takes words, with its options and arguments, out of its own definition. */
+async function readCommands(from) {
+  const { COMMANDS } = await from('cli/commands.js');
+  const { Command } = await import('commander');
+  const root = new Command();
+  for (const load of Object.values(COMMANDS)) (await load()).define(root, { env: {} });
+  const walk = (command, path) => [
+    ...(command.commands.length === 0
+      ? [{ path, options: command.options, most: command.registeredArguments }]
+      : []),
+    ...command.commands.flatMap(child => walk(child, [...path, child.name()])),
+  ];
+  return walk(root, []);
+}
+
+function makeLine(dice, { path, options, most }) {
+  const words = [...path];
+  const word = () => dice.pick(WORDS);
+  for (const argument of most) {
+    if (dice.chance(0.85)) words.push(dice.pick([word(), ...(argument.argChoices ?? [])]));
+  }
+  for (const option of options) {
+    if (!dice.chance(option.mandatory ? 0.85 : 0.25)) continue;
+    const value = option.argChoices ? dice.pick([...option.argChoices, word()]) : word();
+    if (!option.required && !option.optional) words.push(option.long);
+    else words.push(...(dice.chance(0.2) ? [`${option.long}=${value}`] : [option.long, value]));
+  }
+  if (dice.chance(0.1)) words.splice(dice.below(words.length + 1), 0, word());
+  if (dice.chance(0.05)) words.splice(dice.below(words.length), 1);
+  if (dice.chance(0.05)) words.push('--env-file', 'settings.env');
+  if (dice.chance(0.05)) words.push(dice.pick(['--help', '-h', '--version', '--env-file', '--nothing']));
+  return words.filter(each => !each.includes('..'));
+}
+
+/** A file may hold what no environment can. */
+function makeSettings(dice) {
+  return Array.from(
+    { length: 3 },
+    () => `${dice.pick(SETTINGS)}=${dice.pick([...WORDS, 'a\0b', '"a\nb"'])}`,
+  ).join('\n');
+}
+
+function makeEnvironment(dice, folder, command) {
+  const env = {
+    DATA_DIR: join(folder, 'data'),
+    PORT: '1',
+    OPERATIONS_PORT: '0',
+    SANDBOX_PORT: command === 'sandbox' ? '1' : '0',
+  };
+  if (STARTS.includes(command))
+    return { ...env, SYNC_SCHEDULE: 'never', REGISTRY_BASE_URL: dice.pick(WORDS) || 'x' };
+  const name = dice.pick(SETTINGS);
+  return dice.chance(0.1) ? { ...env, [name]: name === 'DATA_DIR' ? 'elsewhere' : dice.pick(WORDS) } : env;
+}
+
+async function run(runProgram, dice, argv, env) {
+  const interrupted = new AbortController();
+  const alarm = setTimeout(() => interrupted.abort('SIGINT'), INTERRUPT_AFTER_MS);
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let said = '';
+  for (const stream of [stdout, stderr]) stream.on('data', chunk => (said += said.length < 1e6 ? chunk : ''));
+  stdin.end(dice.pick(WORDS));
+  const isTerminal = dice.chance(0.2);
+  const io = {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    now: Date.now,
+    columns: 100,
+    interruption: () => interrupted.signal,
+    tellParent: () => undefined,
+  };
+  const over = new AbortController();
+  const hang = pause(HANGS_AFTER_MS, { code: 'hangs', error: null }, { signal: over.signal }).catch(() => ({
+    code: 'over',
+    error: null,
+  }));
+  const ended = runProgram(argv, '0.0.0', {
+    ...io,
+    terminal: { stdin: false, stdout: isTerminal, stderr: isTerminal },
+  }).then(
+    code => ({ code, error: null }),
+    error => ({ code: 'thrown', error }),
+  );
+  const end = await Promise.race([ended, hang]);
+  clearTimeout(alarm);
+  over.abort();
+  return { ...end, said };
+}
+
+function heapMb() {
+  globalThis.gc?.();
+  return Math.round(process.memoryUsage().heapUsed / 1e6);
+}

@@ -1,0 +1,64 @@
+// A mirror with an organization that has a row of everything, and an inbox with deliveries.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SAMPLES } from './fuzz-answers.js';
+
+const LISTS = {
+  organization: 'Organization',
+  warehouse: 'Credit',
+  inventory: 'Credit',
+  reservations: 'Reservation',
+  inventory_requests: 'InventoryRequest',
+  retirements: 'Retirement',
+  addresses: 'Address',
+  members: 'Member',
+};
+
+export async function fillMirror(folder, from) {
+  const [{ migrateFile }, { openDatabase }, { createMirror }, { createInbox }, parsers, { readSource }] =
+    await Promise.all(
+      [
+        'database/migrate.js',
+        'database/open.js',
+        'mirror/mirror.js',
+        'inbox/inbox.js',
+        'registry/parse.js',
+        'registry/fields.js',
+      ].map(from),
+    );
+  const data = join(folder, 'data');
+  mkdirSync(join(data, 'certificates'), { recursive: true });
+  const open = name => {
+    const file = join(data, `${name}.db`);
+    migrateFile(file, name, new Date().toISOString());
+    return openDatabase(file, { busyTimeoutMs: 5_000 });
+  };
+  const parse = kind => parsers[`parse${kind}`](readSource(JSON.stringify(SAMPLES[kind]), kind));
+  const mirrorDb = open('mirror');
+  const mirror = createMirror(mirrorDb, Date.now);
+  const organizationId = SAMPLES.Organization.id;
+  const request = { claim: 1, startedAt: Date.now(), trigger: 'delivery' };
+  const installation = parse('Installation');
+  mirror.writeInstallation({ ...request, installation, state: 'active', arrivedAt: Date.now() });
+  for (const [resource, kind] of Object.entries(LISTS)) {
+    const read = mirror.beginRead({ ...request, organizationId, resource, announced: true });
+    await read.writeBatch([parse(kind)], Date.now());
+    await read.finish({ requests: 1, bytes: 1, total: null });
+  }
+  mirrorDb.close();
+  const inboxDb = open('inbox');
+  const delivery = {
+    event: 'installed',
+    installationId: installation.id,
+    organizationId,
+    signedData: 'e30=',
+    verdict: 'accepted',
+  };
+  const more = { outerMismatch: null, reason: null, secretIndex: 0, receivedAt: Date.now() };
+  createInbox(inboxDb).acceptDeliveries(
+    [{ ...delivery, ...more, digest: randomBytes(32).toString('hex') }],
+    Date.now(),
+  );
+  inboxDb.close();
+}

@@ -1,0 +1,121 @@
+// Random and mutated values. All of it from one seed, so that a fault can be run again.
+
+export function createDice(seed) {
+  let state = seed | 0;
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  const below = limit => Math.floor(random() * limit);
+  return { random, below, pick: from => from[below(from.length)], chance: odds => random() < odds };
+}
+
+const TEXTS = [
+  '',
+  ' ',
+  '..',
+  '../../etc/passwd',
+  'a/b',
+  '%2e%2e',
+  '\0',
+  '\u001b[31m',
+  '\u202eabc',
+  '\ud800',
+  '=1+1',
+  "'; DROP TABLE deliveries; --",
+  '😀'.repeat(40),
+  'x'.repeat(3000),
+  '__proto__',
+  'constructor',
+  'undefined',
+  'NaN',
+  '2026-13-45T99:99:99Z',
+  '+275760-09-13T00:00:00.001Z',
+  '0001-01-01',
+  '2026-05-04T12:00:00.000Z',
+];
+const NUMBERS = [
+  '0',
+  '-0',
+  '-1',
+  '1.5',
+  '9007199254740993',
+  '1e400',
+  '-1e-400',
+  '1E3',
+  '0.000000000000000001',
+  `1${'0'.repeat(300)}`,
+];
+const NAMES = [
+  'id',
+  '_id',
+  'amount',
+  'event',
+  'organization',
+  'type',
+  '__proto__',
+  'toString',
+  '',
+  'length',
+  'then',
+  'a"b',
+  'ü',
+];
+
+/** JSON text, so that it may say what no JavaScript value can. */
+export function randomJson(dice, depth = 3) {
+  const kind = dice.random();
+  if (kind < 0.01) return `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  if (depth > 0 && kind < 0.2) return `[${many(dice, 4, () => randomJson(dice, depth - 1))}]`;
+  if (depth > 0 && kind < 0.45) {
+    return `{${many(dice, 5, () => `${JSON.stringify(dice.pick(NAMES))}:${randomJson(dice, depth - 1)}`)}}`;
+  }
+  if (kind < 0.6) return dice.pick(NUMBERS);
+  if (kind < 0.72) return dice.pick(['true', 'false', 'null']);
+  return JSON.stringify(dice.pick(TEXTS));
+}
+
+function many(dice, most, make) {
+  return Array.from({ length: dice.below(most) }, make).join(',');
+}
+
+/** The same object with some of its members, at any depth, replaced, missing, said twice or new. */
+export function mutateJson(dice, value, odds = 0.15) {
+  if (Array.isArray(value)) return `[${value.map(each => mutateJson(dice, each, odds)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) {
+    return dice.chance(odds) ? randomJson(dice) : JSON.stringify(value);
+  }
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    if (dice.chance(odds / 3)) return [];
+    const text = dice.chance(odds / 2) ? randomJson(dice) : mutateJson(dice, member, odds);
+    const said = `${JSON.stringify(name)}:${text}`;
+    return dice.chance(odds / 10) ? [said, said] : [said];
+  });
+  if (dice.chance(odds / 3)) members.push(`${JSON.stringify(dice.pick(NAMES))}:${randomJson(dice)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Some bytes changed, removed, doubled or put in; mostly few. */
+export function damageBytes(dice, bytes) {
+  let damaged = Buffer.from(bytes);
+  for (let left = 1 + dice.below(3); left > 0; left -= 1) {
+    const at = dice.below(damaged.length + 1);
+    const how = dice.below(5);
+    if (how === 0) damaged = damaged.subarray(0, at);
+    else if (how === 1)
+      damaged = Buffer.concat([damaged.subarray(0, at), damaged.subarray(at + 1 + dice.below(20))]);
+    else if (how === 2)
+      damaged = Buffer.concat([damaged.subarray(0, at), damaged.subarray(at - dice.below(40))]);
+    else if (how === 3)
+      damaged = Buffer.concat([
+        damaged.subarray(0, at),
+        Buffer.from([dice.below(256)]),
+        damaged.subarray(at),
+      ]);
+    else if (at < damaged.length)
+      damaged[at] = dice.pick([0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a, 0, 0xff, dice.below(256)]);
+  }
+  return damaged;
+}

@@ -1,0 +1,54 @@
+// npm run torture -- fuzz [posts=N] [answers=N] [commands=N] [seed=N] [program=FILE]: random and mutated posts at a real
+// receiver, answers of a registry at the code that reads them, and command lines. What is named is run, all of it where
+// nothing is. Any crash, 500, stack, rejection that nobody waits for, or growth ends it with 1.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { fuzzAnswers } from './fuzz-answers.js';
+import { fuzzCommands } from './fuzz-commands.js';
+import { fuzzPosts } from './fuzz-posts.js';
+
+const KINDS = {
+  posts: { run: fuzzPosts, count: 100_000 },
+  answers: { run: fuzzAnswers, count: 100_000 },
+  commands: { run: fuzzCommands, count: 10_000 },
+};
+/** After the first fifth; a short run tells nothing of it. */
+const MOST_GROWTH_MB = 64;
+const LONG = 5_000;
+
+setFlagsFromString('--expose-gc');
+globalThis.gc ??= runInNewContext('gc');
+const asked = Object.fromEntries(
+  process.argv.slice(2).flatMap(word => (word.includes('=') ? [word.split('=')] : [])),
+);
+const seed = Number(asked.seed ?? Date.now() % 1_000_000);
+const program = pathToFileURL(asked.program ?? join(import.meta.dirname, '../../dist/main.js'));
+const named = Object.keys(KINDS).filter(kind => kind in asked);
+const unawaited = [];
+process.on('unhandledRejection', error => unawaited.push(`not awaited: ${error?.stack ?? error}`));
+process.on('uncaughtException', error => unawaited.push(`not caught: ${error?.stack ?? error}`));
+
+let failed = false;
+process.stdout.write(`seed=${seed}\n`);
+try {
+  for (const kind of named.length > 0 ? named : Object.keys(KINDS)) await fuzz(kind);
+} catch (error) {
+  failed = true;
+  process.stdout.write(`FAULT ${error?.stack}\n`);
+}
+process.exit(failed ? 1 : 0);
+
+async function fuzz(kind) {
+  const { run, count: usual } = KINDS[kind];
+  const count = Number(asked[kind] ?? usual);
+  const startedAt = Date.now();
+  const { faults, growth, unit, sizes, ...told } = await run({ count, seed, program });
+  const all = [...faults, ...unawaited.splice(0)];
+  if (count >= LONG && growth > MOST_GROWTH_MB) all.push(`grew by ${growth} ${unit}: ${sizes.join(', ')}`);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  process.stdout.write(`${kind}: ${count} in ${seconds} s, ${JSON.stringify(told)}, ${growth} ${unit}\n`);
+  for (const fault of all) process.stdout.write(`FAULT ${fault}\n`);
+  failed ||= all.length > 0;
+}
