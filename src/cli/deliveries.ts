@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
+import { maskLooks } from '../registry/mask.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, print, say } from './io.js';
@@ -101,7 +102,8 @@ async function show(io: Io, id: string, options: { json?: boolean }): Promise<vo
   await print(io, ...sheet(delivery));
   if (signedData === null)
     say(io, 'The signed text was removed: it is older than RETENTION_DAYS, or a person was forgotten.');
-  else await print(io, ...(typeof content === 'string' ? content : jsonText(content, 2)).split('\n'));
+  else
+    await print(io, ...maskLooks(typeof content === 'string' ? content : jsonText(content, 2)).split('\n'));
   return undefined;
 }
 

@@ -8,13 +8,16 @@ const MIN_PART_CHARACTERS = 32;
 
 /** How tokens, JWTs and PEM blocks begin. */
 const BEGINNINGS = ['crs_', 'cru_', 'eyJhbGci', 'eyJ0eXAi', '-----BEGIN'];
-/** What gives itself away by its look: tokens, JWTs, PEM blocks, bearer headers and signatures, and what base64 and hex make of the first three. */
+/**
+ * What gives itself away by its look: tokens, JWTs, PEM blocks, bearer headers and signatures, and what base64 and hex
+ * make of the first three. Each takes time in proportion to the text, however that was made up.
+ */
 const LOOKS = new RegExp(
   [
     /\bcr[su]_\w+|cr[su]_\w{6,}/,
-    /eyJ[\w+/=-]{4,}(?:\.[\w+/=-]*)+|\beyJ[\w+/=-]*(?:\.[\w+/=-]+)+|\beyJ[\w+/-]{16,}/,
+    /eyJ[\w+/=-]{16,}(?:\.[\w+/=-]*)*|\beyJ[\w+/=-]*(?:\.[\w+/=-]+)+/,
     /-----BEGIN [A-Z0-9 ]+-----[^]*?(?:-----END [A-Z0-9 ]+-----|$)/,
-    /(?<=\b[Bb](?:earer|EARER)\s+)[^\s"',]+/,
+    /(?<=\b[Bb](?:earer|EARER)\s{1,9})[^\s"',]+/,
     /sha256=[\da-f]{16,}/,
   ]
     .map(look => look.source)

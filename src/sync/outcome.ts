@@ -1,6 +1,7 @@
 import { backoffMs } from '../inbox/backoff.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
+import { maskLooks } from '../registry/mask.js';
 
 /** Why a run was stopped from our own side. */
 export const STOP_CODES = [
@@ -142,7 +143,7 @@ export interface Failure {
 export function describe(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: error instanceof Error ? error.message : String(error),
+    message: maskLooks(error instanceof Error ? error.message : String(error)),
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }

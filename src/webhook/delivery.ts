@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/deliveries.js';
+import { maskLooks } from '../registry/mask.js';
 import { isId } from '../registry/model.js';
 import { type ContentFault, isObject, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
@@ -103,7 +104,7 @@ function findMismatch(signed: JsonObject, outer: JsonObject): string | null {
   const names = Object.keys(outer).filter(
     name => name !== 'signedData' && !isDeepStrictEqual(member(signed, name), outer[name]),
   );
-  return names.length === 0 ? null : plainText(names.join(', '), MAX_MISMATCH_LENGTH);
+  return names.length === 0 ? null : plainText(maskLooks(names.join(', ')), MAX_MISMATCH_LENGTH);
 }
 
 /** Short, well-formed and without NUL, which other readers of the database stumble over. */

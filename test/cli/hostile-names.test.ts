@@ -67,3 +67,15 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
     expect(printed).not.toMatch(/^ok +registry +all is well/m);
   }
 });
+
+test('T69 deliveries show prints no credential that the registry sent along; the proof keeps every byte', async () => {
+  const signed = JSON.stringify({ event: 'installed', token: 'crs_0123456789abcdef' });
+  const db = openDatabase(join(demo.folder, 'inbox.db'), { busyTimeoutMs: 5000 });
+  db.prepare('UPDATE signed_texts SET signed_data = ?').run(Buffer.from(signed).toString('base64'));
+  db.close();
+  const shown = await runCommand(['deliveries', 'show', '1'], { env: demo.env });
+  expect(shown.stdout).toContain('"token": "[masked]"');
+  expect(shown.stdout).not.toContain('0123456789abcdef');
+  const { stdout } = await runCommand(['deliveries', 'show', '1', '--json'], { env: demo.env });
+  expect(Buffer.from(JSON.parse(stdout).signed_data, 'base64').toString()).toBe(signed);
+});

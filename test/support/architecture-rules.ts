@@ -12,7 +12,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   inbox: ['database', 'registry/model.ts'],
   mirror: ['database', 'registry/model.ts'],
   query: ['database', 'registry/model.ts'],
-  webhook: ['inbox', 'registry/model.ts'],
+  webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror'],
   sandbox: [],
   cli: EVERYTHING,

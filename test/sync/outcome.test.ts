@@ -74,6 +74,10 @@ describe('the code of an error', () => {
     expect(codeOf(error)).toBe(code);
   });
 
+  test('T69 comes with its words, and with nothing that looks like a credential', () => {
+    expect(describeError(new TypeError('no crs_0123456789abcdef')).message).toBe('no [masked]');
+  });
+
   test('keeps the words and the wait of the registry', () => {
     const error = new RegistryError('rate_limited', 'slow down', { retryAfterMs: 5000 });
     expect(describeError(error)).toEqual({ code: 'rate_limited', message: 'slow down', retryAfterMs: 5000 });

@@ -64,6 +64,11 @@ describe('what is signed', () => {
     expect(outerMismatch?.length).toBe(200);
   });
 
+  test('T69 a credential that stands as a name in the outer body is not stored', () => {
+    const outer = { ...payloadOf(), crs_0123456789abcdef: 1 };
+    expect(delivered(open(signedPost(payloadOf(), { outer }))).outerMismatch).toBe('[masked]');
+  });
+
   test('T06 the secret that signed it is named', () => {
     expect(delivered(open(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
   });
