@@ -109,3 +109,42 @@ test('an answer to a wrong call does not compile', async () => {
   const wrong = run(resolve('node_modules/.bin/tsc'), [...strict, 'wrong.ts'], { cwd: folder });
   await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining('listInstallations') });
 });
+
+test('a packed release holds a list of every package that runs, with version, hash and licence', async () => {
+  const release = await mkdtemp(join(tmpdir(), 'carbon-release-'));
+  onTestFinished(() => rm(release, { recursive: true, force: true }));
+  const { stdout } = await run('npm', [
+    'pack',
+    '--json',
+    '--foreground-scripts=false',
+    '--pack-destination',
+    release,
+  ]);
+  const [packed] = JSON.parse(stdout);
+  await run('tar', ['-xzf', join(release, packed.filename), '-C', release]);
+  const sbom: Sbom = JSON.parse(await readFile(join(release, 'package', 'sbom.json'), 'utf8'));
+  const lock: Lock = JSON.parse(await readFile('package-lock.json', 'utf8'));
+  const expected = Object.entries(lock.packages)
+    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
+  const named = sbom.components.map(({ name, version }) => `${name}@${version}`);
+  expect(sbom).toMatchObject({ bomFormat: 'CycloneDX' });
+  expect(named.toSorted()).toEqual(Array.from(new Set(expected)).toSorted());
+  for (const { name, licenses, hashes } of sbom.components) {
+    expect(licenses, name).not.toEqual([]);
+    expect(hashes, name).not.toEqual([]);
+  }
+});
+
+interface Sbom {
+  readonly components: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly licenses: readonly unknown[];
+    readonly hashes: readonly unknown[];
+  }[];
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
+}
