@@ -25,6 +25,8 @@ import { VersionSet } from './version-set.js';
 const SLICE = 350;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 400;
+/** Characters of the documents that are held back: rows that are so long become visible earlier. */
+const HOLD_LENGTH = 8 * 1024 * 1024;
 /** The changes of a long list become visible after so many pages, or so many rows. */
 const HOLD_PAGES = 50;
 const REMEMBER_PAGES = 512;
@@ -102,8 +104,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#parts.run.demandNotEnded();
     const told = formatInstant(arrivedAt);
     const result = await this.#compare(items.filter(this.#parts.admits()), { told, page: null, likely: [] });
-    if (this.#staging.size > AT_ONCE) this.#showsEarly = true;
-    if (this.#showsEarly && this.#staging.size >= SLICE) await this.#applyAll();
+    if (this.#staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
+    if (this.#showsEarly && (this.#staging.size >= SLICE || this.#isLong)) await this.#applyAll();
     return result;
   }
 
@@ -153,9 +155,14 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return { fresh, repeated: items.length - fresh };
   }
 
+  get #isLong(): boolean {
+    return this.#staging.length >= HOLD_LENGTH;
+  }
+
   async #showPages(): Promise<void> {
     if (this.#staging.size > 0) this.#pagesHeldBack += 1;
-    if (this.#staging.size >= SLICE || this.#pagesHeldBack >= HOLD_PAGES) return this.#applyAll();
+    const isMuch = this.#staging.size >= SLICE || this.#isLong || this.#pagesHeldBack >= HOLD_PAGES;
+    if (isMuch) return this.#applyAll();
     if (this.#pages.waiting >= REMEMBER_PAGES) this.#write(() => ({}));
   }
 

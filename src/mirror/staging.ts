@@ -58,6 +58,7 @@ export class Staging<Item extends { document: string }> {
   repeated = 0;
   /** Rows that were seen and are not written yet, changed ones left out. */
   #waitingNew = 0;
+  #length = 0;
   readonly #staged = new Map<string, Staged<Item>>();
   readonly #parts: ListParts<Item>;
 
@@ -69,6 +70,11 @@ export class Staging<Item extends { document: string }> {
     return this.#staged.size;
   }
 
+  /** Characters of the documents that are held back. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** How many of the rows that are there were not seen. */
   get unseen(): number {
     const { before, counts } = this.#parts.run;
@@ -77,6 +83,7 @@ export class Staging<Item extends { document: string }> {
 
   clear(): void {
     this.#staged.clear();
+    this.#length = 0;
   }
 
   /** One page or one answer must not hold two rows with one key. */
@@ -130,8 +137,12 @@ export class Staging<Item extends { document: string }> {
     if (staged === undefined && previous === null) this.#waitingNew += 1;
     if (page !== null) page.waiting += 1;
     if (staged?.page) staged.page.waiting -= 1;
-    if (staged?.item.document === item.document) this.#staged.set(name, { ...staged, page, slot });
-    else this.#staged.set(name, { item, told, previous, earlier: staged ?? null, isRepeated, page, slot });
+    if (staged?.item.document === item.document) {
+      this.#staged.set(name, { ...staged, page, slot });
+      return;
+    }
+    this.#length += item.document.length;
+    this.#staged.set(name, { item, told, previous, earlier: staged ?? null, isRepeated, page, slot });
   }
 
   /** Inside a transaction: writes up to `limit` of the differences. */
@@ -144,8 +155,8 @@ export class Staging<Item extends { document: string }> {
     companion.begin();
     const isAdmitted = this.#parts.admits();
     for (const [name, staged] of slice) {
-      if (isWholly(staged, isAdmitted)) this.#settle(name, staged, this.#put(staged, writes));
-      else this.#staged.delete(name);
+      if (isWholly(staged, isAdmitted)) this.#settle(staged, this.#put(staged, writes));
+      this.#drop(name, staged);
     }
     companion.flush(request.organizationId);
     return counts;
@@ -176,14 +187,19 @@ export class Staging<Item extends { document: string }> {
     return run.dates.give(told, before);
   }
 
-  #settle(name: string, { page, slot, previous }: Staged<Item>, version: number): void {
+  #drop(name: string, staged: Staged<Item>): void {
+    for (let one: Staged<Item> | null = staged; one !== null; one = one.earlier)
+      this.#length -= one.item.document.length;
+    this.#staged.delete(name);
+  }
+
+  #settle({ page, slot, previous }: Staged<Item>, version: number): void {
     this.seen.add(version);
     if (page !== null) {
       page.versions[slot] = version;
       page.waiting -= 1;
     }
     if (previous === null) this.#waitingNew -= 1;
-    this.#staged.delete(name);
   }
 
   #count(isRepeated: boolean, page: HeldPage | null): void {

@@ -1,12 +1,14 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
-import { readSource, type Source } from './fields.js';
+import { parseModest, type Source, sourceOf } from './fields.js';
 import { readOwner } from './owner.js';
 import type { ReadOptions } from './reading.js';
 import { observed } from './single.js';
 
 const BATCH_ROWS = 500;
+/** Of the rows' own texts, in characters. */
+const BATCH_LENGTH = 1024 * 1024;
 const SLICE_BYTES = 64 * 1024;
 /** After so many bytes everybody else has a turn: a buffered body would not let go of the event loop. */
 const TURN_BYTES = 256 * 1024;
@@ -31,16 +33,20 @@ export async function* readBatches<T>(
   let rows = 0;
   let turn = 0;
   let batch: T[] = [];
+  let length = 0;
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
       for (const text of cutter.push(chunk.subarray(at, at + SLICE_BYTES))) {
-        batch.push(parse(readSource(text, `${key}[${rows}]`)));
+        const what = `${key}[${rows}]`;
+        batch.push(parse(sourceOf(text, parseModest(text, what), what)));
         rows += 1;
+        length += text.length;
       }
-      if (batch.length >= BATCH_ROWS) {
+      if (batch.length >= BATCH_ROWS || length >= BATCH_LENGTH) {
         readOwner(cutter.before(), organizationId);
         yield batch;
         batch = [];
+        length = 0;
       }
       turn += SLICE_BYTES;
       if (turn >= TURN_BYTES) {

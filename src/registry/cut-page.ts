@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { createElementCutter } from './elements.js';
-import { isObject, parseJson } from './fields.js';
+import { createElementCutter, MAX_ENVELOPE_BYTES } from './elements.js';
+import { RegistryError } from './errors.js';
+import { demandModest, isObject, parseModest } from './fields.js';
 
 export interface CutPage {
   readonly elements: readonly Element[];
@@ -15,16 +16,24 @@ interface Element {
   readonly value: unknown;
 }
 
+/** A registry that knows no pages may answer many rows at once, but not without end. */
+const MAX_ROWS = 10_000;
+/** Of a larger page the rows are copies: one of them that is kept would keep the whole text. */
+const LARGE = 256 * 1024;
+
 /** Cuts a whole page into the raw texts of its elements, each parsed. */
 export function cutPage(body: Buffer, key: string): CutPage {
-  return cutByParsing(body, key) ?? cutByWalking(body, key);
+  const page = cutByParsing(body, key) ?? cutByWalking(body, key);
+  if (page.elements.length > MAX_ROWS)
+    throw new RegistryError('too_large', `${key}: more than ${MAX_ROWS} rows in one answer`);
+  return page;
 }
 
 function cutByWalking(body: Buffer, key: string): CutPage {
   const cutter = createElementCutter(key);
   const elements = cutter
     .push(body)
-    .map((text, index) => ({ text, value: parseJson(text, `${key}[${index}]`) }));
+    .map((text, index) => ({ text, value: parseModest(text, `${key}[${index}]`) }));
   const envelope = cutter.end();
   const { start, end } = cutter.span();
   return { elements, envelope, list: body.subarray(start, end) };
@@ -37,21 +46,24 @@ function cutByWalking(body: Buffer, key: string): CutPage {
 function cutByParsing(body: Buffer, key: string): CutPage | null {
   if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
+  demandModest(text, key);
   const mark = `"${key}":[`;
   const start = text.indexOf(mark) + mark.length - 1;
   if (start < mark.length - 1) return null;
+  const keep = body.length > LARGE ? copyOf : asIs;
   const elements: Element[] = [];
   let at = start + 1;
   if (text.startsWith(']', at)) at -= 1;
   else {
     for (let next = text.indexOf('},{', at); next >= 0; next = text.indexOf('},{', at)) {
-      if (!take(elements, text.slice(at, next + 1))) return null;
+      if (!take(elements, text.slice(at, next + 1), keep)) return null;
       at = next + 2;
     }
     const last = text.indexOf('}]', at);
-    if (last < 0 || !take(elements, text.slice(at, last + 1))) return null;
+    if (last < 0 || !take(elements, text.slice(at, last + 1), keep)) return null;
     at = last;
   }
+  if (text.length - (at - start) > MAX_ENVELOPE_BYTES) return null;
   const envelope = readEnvelope(`${text.slice(0, start)}[]${text.slice(at + 2)}`, key);
   if (envelope === null) return null;
   const list =
@@ -59,11 +71,19 @@ function cutByParsing(body: Buffer, key: string): CutPage | null {
   return { elements, envelope, list };
 }
 
-function take(elements: Element[], text: string): boolean {
+function take(elements: Element[], text: string, keep: (text: string) => string): boolean {
   const value = text.startsWith('{') ? tryParse(text) : undefined;
   if (value === undefined) return false;
-  elements.push({ text, value });
+  elements.push({ text: keep(text), value });
   return true;
+}
+
+function asIs(text: string): string {
+  return text;
+}
+
+function copyOf(text: string): string {
+  return Buffer.from(text).toString('utf8');
 }
 
 /** The name may stand only once and in plain letters, else the list might be another one. */

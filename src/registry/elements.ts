@@ -1,9 +1,10 @@
-import { badAnswer, decodeText, isObject, parseJson } from './fields.js';
+import { badAnswer, decodeText, isObject, parseModest } from './fields.js';
 import { type OtherAnswer, RegistryError } from './errors.js';
+import { MAX_DEPTH } from './json-text.js';
 
 /** What stands around the array may not grow without end, and neither may one element. */
-const MAX_ENVELOPE_BYTES = 256 * 1024;
-const MAX_ELEMENT_BYTES = 4 * 1024 * 1024;
+export const MAX_ENVELOPE_BYTES = 256 * 1024;
+const MAX_ELEMENT_BYTES = 256 * 1024;
 /** Characters of an answer of another form that its error keeps. */
 const MAX_KEPT = 4096;
 
@@ -19,6 +20,10 @@ const CLOSE_OBJECT = 0x7d;
 /** What JSON takes for white space. */
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function tooDeep(key: string): RegistryError {
+  return badAnswer(key, `no more than ${MAX_DEPTH} levels`, 'more');
 }
 
 function otherForm(key: string, form: OtherAnswer['form'], text: string): RegistryError {
@@ -83,6 +88,7 @@ export function createElementCutter(key: string): ElementCutter {
         word = '"';
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth += 1;
+        if (depth > MAX_DEPTH) throw tooDeep(key);
         if (byte === OPEN_ARRAY && depth === 2 && memberName === quotedKey) {
           openArray(at - 1);
           break;
@@ -153,8 +159,10 @@ export function createElementCutter(key: string): ElementCutter {
         if (byte === QUOTE) quoted = false;
         else if (byte === BACKSLASH) at += 1;
       } else if (byte === QUOTE) quoted = true;
-      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) nesting += 1;
-      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        nesting += 1;
+        if (nesting > MAX_DEPTH) throw tooDeep(key);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         nesting -= 1;
         if (nesting === 0) {
           found.push(take(chunk, from, at));
@@ -203,13 +211,13 @@ export function createElementCutter(key: string): ElementCutter {
     before() {
       const around = `the answer before ${key}`;
       const text = decodeText(Buffer.concat(envelope.slice(0, partsBefore)), around);
-      const value = partsBefore === 0 ? {} : parseJson(`${text.replace(/^\uFEFF/, '')}]}`, around);
+      const value = partsBefore === 0 ? {} : parseModest(`${text.replace(/^\uFEFF/, '')}]}`, around);
       return isObject(value) ? value : {};
     },
     end() {
       const around = `the answer around ${key}`;
       const text = decodeText(Buffer.concat(envelope), around).replace(/^\uFEFF/, '');
-      const value = parseJson(text, around);
+      const value = parseModest(text, around);
       if (Array.isArray(value)) throw otherForm(key, 'list', text);
       if (!isObject(value)) throw badAnswer(around, 'an object', 'something else');
       if (arrayStart < 0 || !Array.isArray(value[key])) throw otherForm(key, 'object', text);

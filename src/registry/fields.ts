@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { excerpt } from './address.js';
 import { RegistryError } from './errors.js';
-import { memberText } from './json-text.js';
+import { excessOf, memberText } from './json-text.js';
 import { isId, isPrintable } from './model.js';
 
 /** One JSON object of the registry: its own text, and its members as `JSON.parse` gave them. */
@@ -16,7 +16,19 @@ export function badAnswer(field: string, expected: string, came: string, cause?:
   return new RegistryError('bad_answer', `${field}: expected ${expected}, came ${came}`, { cause });
 }
 
+/** Depth and small objects take a hundred times the memory of their text: such a text is not parsed at all. */
+export function demandModest(text: string, what: string): void {
+  const excess = excessOf(text);
+  if (excess !== null) throw badAnswer(what, `no more than ${excess}`, 'more');
+}
+
 export function parseJson(text: string, what: string): unknown {
+  demandModest(text, what);
+  return parseModest(text, what);
+}
+
+/** For a text that was looked at before. */
+export function parseModest(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

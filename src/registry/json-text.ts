@@ -42,6 +42,29 @@ function stringEnd(text: string, start: number): number {
   return at + 1;
 }
 
+/** As deep as a delivery may be, and far below what a reader of a stored document could stumble over. */
+export const MAX_DEPTH = 64;
+/** Ten for each row of the longest page. Of 2 MB that are nothing else, 100 MB are made. */
+const MAX_OBJECTS = 100_000;
+
+/** What a text has too much of, JSON or not; asked before anything is made of it. Null where it is modest. */
+export function excessOf(text: string): string | null {
+  let depth = 0;
+  let objects = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      objects += 1;
+      if (depth > MAX_DEPTH) return `${MAX_DEPTH} levels`;
+      if (objects > MAX_OBJECTS) return `${MAX_OBJECTS} objects`;
+    }
+  }
+  return null;
+}
+
 function nestedEnd(text: string, start: number): number {
   let depth = 0;
   let at = start;

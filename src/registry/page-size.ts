@@ -5,15 +5,19 @@ const LEAST_ROWS = 10;
 const NAMES_A_LIMIT = /limit|page.?size|per.?page/i;
 
 /**
- * How many rows to ask for after a refusal: as many as it names, else half. Throws the refusal
+ * How many rows to ask for after a refusal, or an answer that is too large: as many as it names, else half. Throws it
  * where it speaks of something else than what was sent, or where still fewer would make no sense.
  */
 export function smallerPage(error: unknown, limit: number): number {
-  if (!(error instanceof RegistryError) || !(error.status === 400 || error.status === 422)) throw error;
+  if (!(error instanceof RegistryError) || !isOfSize(error)) throw error;
   const named = namedLimit(error.registryMessage ?? '', limit);
   if (named !== null) return named;
   if (limit > LEAST_ROWS) return Math.max(LEAST_ROWS, Math.floor(limit / 2));
   throw error;
+}
+
+function isOfSize({ code, status }: RegistryError): boolean {
+  return code === 'too_large' || status === 400 || status === 422;
 }
 
 /** The largest number below the one that was refused. */

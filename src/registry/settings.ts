@@ -15,7 +15,7 @@ export function readSettings(options: HttpOptions) {
     concurrency: options.concurrency ?? 8,
     deadlineMs: options.deadlineMs ?? 30_000,
     streamDeadlineMs: options.streamDeadlineMs ?? 300_000,
-    maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
+    maxBytes: options.maxBytes ?? 2 * 1024 * 1024,
     maxStreamBytes: options.maxStreamBytes ?? 1024 * 1024 * 1024,
     attempts: options.attempts ?? 4,
     maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,

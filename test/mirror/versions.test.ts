@@ -286,6 +286,30 @@ test('few changes of an answer become visible together, with its end', async () 
   expect(db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(400);
 });
 
+test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
+  const { db, mirror, clock } = temporaryScene();
+  const read = mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'warehouse',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+  const count = db.prepare('SELECT count(*) FROM warehouse_credits').pluck();
+  const document = JSON.stringify({ comment: 'x'.repeat(1024 * 1024) });
+  const long = (from: number) =>
+    Array.from({ length: 4 }, (_, index) => credit(`c-${from + index}`, { document }));
+  const seen: unknown[] = [];
+  for (const from of [0, 4, 8, 12, 16]) {
+    await read.writeBatch(long(from), clock.at);
+    seen.push(count.get());
+  }
+  expect(seen).toEqual([0, 8, 8, 16, 16]);
+  await read.finish({ requests: 1, bytes: 1, total: null });
+  expect(count.get()).toBe(20);
+});
+
 test('no transaction of a read takes more than 400 rows, be they new, changed or gone: nothing else is done meanwhile', async () => {
   const { db, clock, read } = temporaryScene();
   const count = db.prepare<[], [number, number]>(

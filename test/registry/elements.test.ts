@@ -67,6 +67,20 @@ test('of a long answer of another form the error carries the beginning', () => {
   );
 });
 
+test('T47 an element or an envelope deeper than 64 levels is refused where it becomes so', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  expect(cut(`{"credits":[{"x":${nested(63)}}]}`).texts).toHaveLength(1);
+  const refused = expect.objectContaining({
+    code: 'bad_answer',
+    message: expect.stringContaining('64 levels'),
+  });
+  expect(() => cut(`{"credits":[{"x":${nested(64)}}]}`)).toThrow(refused);
+  expect(() => cut(`{"x":${nested(64)},"credits":[]}`)).toThrow(refused);
+  expect(() =>
+    createElementCutter('credits').push(Buffer.from(`{"credits":[{"x":${'['.repeat(64)}`)),
+  ).toThrow(refused);
+});
+
 test('T33 what stands around the list may not grow without end, and neither may one element', () => {
   expect(() => cut(`{"x":"${'y'.repeat(300_000)}","credits":[]}`)).toThrow(
     expect.objectContaining({ code: 'too_large' }),

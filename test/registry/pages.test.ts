@@ -26,6 +26,15 @@ function honest(total: number, cap = Infinity): Answer {
   };
 }
 
+function clientTo(url: string) {
+  return createOrganizationClient({
+    http: testHttp(url),
+    organizationId: 'org-1',
+    appId: 'app-1',
+    token: installationTokenSource(),
+  });
+}
+
 async function read(answer: Answer, options?: ListOptions) {
   const asked: Asked[] = [];
   await using registry = await listenLoopback((request, response) => {
@@ -36,13 +45,7 @@ async function read(answer: Answer, options?: ListOptions) {
     response.statusCode = Number(Object(said)['statusCode'] ?? 200);
     response.end(JSON.stringify(said));
   });
-  const client = createOrganizationClient({
-    http: testHttp(registry.url),
-    organizationId: 'org-1',
-    appId: 'app-1',
-    token: installationTokenSource(),
-  });
-  const pages = await collect(client.listRetirements(options));
+  const pages = await collect(clientTo(registry.url).listRetirements(options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   return { pages, ids, asked, end: pages.at(-1)?.end };
 }
@@ -62,6 +65,44 @@ const loop: Answer = ({ page }) => ({
 const endless: Answer = ({ page }) => ({
   pagination: { total: 1_000, nextPage: page + 1 },
   retirements: rows(page * 100, page * 100 + 100),
+});
+
+test('T47 pages that are too large are asked for in smaller pieces, and nothing else changes', async () => {
+  const long = { comment: 'x'.repeat(30_000) };
+  const { ids, asked } = await read(({ limit, page }) => ({
+    ...Object(honest(150)({ limit, page })),
+    retirements: rows(page * limit, Math.min((page + 1) * limit, 150)).map(one => ({ ...one, ...long })),
+  }));
+  expect(new Set(ids)).toEqual(new Set(all(150)));
+  expect(asked[0]?.limit).toBe(100);
+  expect(asked.at(-1)?.limit).toBe(50);
+});
+
+test('T47 a page of many more rows than were asked for is read, and one of more than 10,000 is not', async () => {
+  const { ids } = await read(() => ({ retirements: rows(0, 10_000) }));
+  expect(ids).toHaveLength(10_000);
+  await expect(read(() => ({ retirements: rows(0, 10_001) }))).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test('T47 a page of small objects is not parsed', async () => {
+  const objects = (count: number) => ({
+    retirements: [{ id: 'r', x: Array.from({ length: count }, () => ({})) }],
+  });
+  expect((await read(() => objects(99_000))).ids).toEqual(['r']);
+  await expect(read(() => objects(100_000))).rejects.toMatchObject({
+    code: 'bad_answer',
+    message: expect.stringContaining('100000 objects'),
+  });
+});
+
+test('T47 long rows of a streamed list come in smaller batches', async () => {
+  const credits = Array.from({ length: 30 }, (_, index) => ({ id: `c-${index}`, unit: 'x'.repeat(100_000) }));
+  await using registry = await listenLoopback((_request, response) => {
+    response.end(JSON.stringify({ credits }));
+  });
+  const batches = await collect(clientTo(registry.url).readWarehouse());
+  expect(batches.flat()).toHaveLength(30);
+  for (const batch of batches) expect(batch.length).toBeLessThan(13);
 });
 
 test('T35 a list that says that it is for another organization is a bad answer', async () => {

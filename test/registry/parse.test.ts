@@ -244,8 +244,17 @@ describe('what the registry adds later', () => {
     });
   });
 
+  test('T47 what is deeper than a delivery may be is a bad answer, however it is wrapped', () => {
+    const object = (levels: number) =>
+      `{"id":"o","name":"[[[\\"{","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(parseOrganization(from(object(63))).id).toBe('o');
+    expect(() => from(object(64))).toThrow(
+      expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('64 levels') }),
+    );
+  });
+
   test('T12 deep and hostile members harm nobody', () => {
-    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
     const text = `{"id":"o","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"deep":${deep}}`;
     const organization = parseOrganization(from(text));
     expect(organization.document).toBe(text);
