@@ -1,8 +1,9 @@
 import { NotStoredError } from '../inbox/group-commit.js';
+import { REFUSAL_REASONS } from '../inbox/refusals.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../operations/metrics.js';
 import type { RefusalCounter } from '../webhook/refusals.js';
-import type { Answer } from '../webhook/receiver.js';
+import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -25,6 +26,7 @@ const TELL_EVERY_MS = 10_000;
  */
 export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
+  for (const reason of REFUSAL_REASONS) metrics.refused(REFUSAL_STATUS[reason], reason, 0);
   const refused = createOccasion(tellEveryMs, (posts, answer) => {
     log.warn({ ...describe(answer), refused: posts }, 'posts refused');
   });

@@ -19,7 +19,8 @@ export interface Metrics {
   delivery(verdict: string, event: string | null, secretIndex: number): void;
   /** One that is counted in the row of the same text. */
   repeated(): void;
-  refused(status: number, reason: string): void;
+  /** With `posts` 0 at the start: a monitor sees the first of a kind only where the count was there before. */
+  refused(status: number, reason: string, posts?: number): void;
   accepted(seconds: number): void;
   committed(deliveries: number): void;
   walBytes(database: string, bytes: number): void;
@@ -146,7 +147,8 @@ export function createMetrics(events: readonly string[]): Metrics {
       secrets.inc({ secret: secret(String(secretIndex)) });
     },
     repeated: () => repeats.inc(),
-    refused: (status, given) => refusals.inc({ status: statusLabel(status), reason: reason(given) }),
+    refused: (status, given, posts = 1) =>
+      refusals.inc({ status: statusLabel(status), reason: reason(given) }, posts),
     accepted: seconds => accepts.observe(seconds),
     committed: count => commits.observe(count),
     walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery } from '../inbox/deliveries.js';
 import { NotStoredError } from '../inbox/group-commit.js';
-import type { RefusalReason } from '../inbox/refusals.js';
+import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusals.js';
 import { createAdmit } from './admit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, Outcome, Post } from './posts.js';
@@ -82,9 +82,10 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
 
   function describe({ headers, socket }: Request, status: number): Pick<Answer, 'refused' | 'sender'> {
     const prefix = findPrefix(headers, ownPrefix);
-    const reason = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
+    const byHeader = prefix === ownPrefix ? 'signature_not_valid' : 'no_signature';
+    const byStatus = REFUSAL_REASONS.find(reason => REFUSAL_STATUS[reason] === status);
     return {
-      refused: { reason: REASONS[status] ?? reason, headerPrefix: prefix },
+      refused: { reason: status === 401 ? byHeader : (byStatus ?? byHeader), headerPrefix: prefix },
       sender: socket.remoteAddress ?? null,
     };
   }
@@ -137,12 +138,14 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** For 401 it is the header that tells. */
-const REASONS: Readonly<Record<number, RefusalReason>> = {
-  400: 'no_signed_text',
-  413: 'too_large',
-  415: 'wrong_content_type',
-  503: 'not_stored',
+/** How a post is refused for each reason. */
+export const REFUSAL_STATUS: Readonly<Record<RefusalReason, number>> = {
+  signature_not_valid: 401,
+  no_signature: 401,
+  no_signed_text: 400,
+  too_large: 413,
+  wrong_content_type: 415,
+  not_stored: 503,
 };
 
 function refuseMethod(response: Response, allow: string): void {

@@ -92,6 +92,17 @@ test('T19 what came meanwhile is told even when nothing comes after it', async (
 
 test('T01 T19 each refused post is counted by its reason for a monitor', async () => {
   const { answers, metrics } = await record(60_000);
+  const before = await metrics.text();
+  for (const [status, reason] of [
+    [401, 'signature_not_valid'],
+    [401, 'no_signature'],
+    [400, 'no_signed_text'],
+    [413, 'too_large'],
+    [415, 'wrong_content_type'],
+    [503, 'not_stored'],
+  ]) {
+    expect(before).toContain(`carbon_mirror_posts_refused_total{status="${status}",reason="${reason}"} 0\n`);
+  }
   for (const reason of REFUSAL_REASONS) {
     const answer = { ...forged, refused: { reason, headerPrefix: 'registry' } };
     answers.answered(answer);
