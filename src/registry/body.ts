@@ -1,5 +1,7 @@
 import { RegistryError } from './errors.js';
 
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
 export interface BodyLimits {
   readonly maxBytes: number;
   /** Aborts the whole exchange with its reason. */
@@ -18,7 +20,7 @@ export async function* walkBody(response: Response, limits: BodyLimits): AsyncGe
   try {
     for (;;) {
       const timer = setTimeout(() => abort.abort(silence(idleMs)), idleMs);
-      const chunk = await reader.read().finally(() => clearTimeout(timer));
+      const chunk = await readNext(reader, abort.signal).finally(() => clearTimeout(timer));
       if (chunk.done) return;
       bytes += chunk.value.byteLength;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
@@ -27,6 +29,19 @@ export async function* walkBody(response: Response, limits: BodyLimits): AsyncGe
   } finally {
     await reader.cancel().catch(() => undefined);
   }
+}
+
+/** Node's fetch may leave a read open for ever where it is aborted between the last bytes and the end. */
+function readNext(reader: Reader, signal: AbortSignal): ReturnType<Reader['read']> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) return leave();
+    signal.addEventListener('abort', leave, { once: true });
+    reader
+      .read()
+      .finally(() => signal.removeEventListener('abort', leave))
+      .then(resolve, reject);
+  });
 }
 
 export async function gatherBody(response: Response, limits: BodyLimits): Promise<Buffer> {
