@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sqlite } from '../database/open.js';
+import { excessOf } from '../registry/json-text.js';
 import type { EventName } from '../registry/model.js';
 import { isObject } from './paths.js';
 
@@ -82,7 +83,8 @@ function createTransaction({ creditId }: Subject, at: string): object {
 }
 
 function createInstallation(subject: Subject, appId: string, at: string): object {
-  const known: unknown = subject.document === null ? {} : JSON.parse(subject.document);
+  const { document } = subject;
+  const known: unknown = document === null || excessOf(document) !== null ? {} : JSON.parse(document);
   return {
     id: subject.installationId,
     appId,

@@ -1,4 +1,5 @@
 import type { Sqlite } from '../database/open.js';
+import { INSTALLED_NAME } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
 const TABLES = [
@@ -45,7 +46,7 @@ export function readPurgeable(db: Sqlite, organizationId: string): Purgeable {
         coalesce(
           (SELECT full_name FROM organizations WHERE id = @organizationId),
           (SELECT full_name FROM organizations_past WHERE id = @organizationId ORDER BY valid_to DESC LIMIT 1),
-          (SELECT document ->> '$.organization.fullName' FROM installations WHERE organization_id = @organizationId LIMIT 1)
+          (SELECT ${INSTALLED_NAME} FROM installations WHERE organization_id = @organizationId LIMIT 1)
         ) AS name,
         (SELECT CASE WHEN max(state = 'active') THEN 'active' WHEN max(state = 'suspended') THEN 'suspended' ELSE 'uninstalled' END
           FROM installations WHERE organization_id = @organizationId) AS state`,

@@ -5,7 +5,8 @@ export interface Named {
   readonly name: string | null;
 }
 
-const INSTALLED_NAME = "document ->> '$.organization.fullName'";
+/** SQLite takes what is nested deeper than 1,000 levels for no JSON, and would end the whole query. */
+export const INSTALLED_NAME = "iif(json_valid(document), document ->> '$.organization.fullName', NULL)";
 
 /** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
 export function readOrganizationNames(db: Sqlite): Named[] {
@@ -29,8 +30,9 @@ export function readOrganizationNames(db: Sqlite): Named[] {
 export function readInstallationNames(db: Sqlite): Named[] {
   return db
     .prepare<[], Named>(
-      `SELECT i.id, coalesce(o.full_name, i.${INSTALLED_NAME}) AS name
-      FROM installations AS i LEFT JOIN organizations AS o ON o.id = i.organization_id ORDER BY i.id`,
+      `SELECT i.id, coalesce(o.full_name, i.name) AS name
+      FROM (SELECT id, organization_id, ${INSTALLED_NAME} AS name FROM installations) AS i
+      LEFT JOIN organizations AS o ON o.id = i.organization_id ORDER BY i.id`,
     )
     .all();
 }
