@@ -16,9 +16,9 @@ export interface LogOptions {
 }
 
 /** Ids go in as the fields `delivery`, `job` and `installation`; errors as `err`. */
-export async function createLog(options: LogOptions): Promise<Log> {
+export function createLog(options: LogOptions): Log {
   const { level, mask, now, pretty, fields = {}, sink = pino.destination({ dest: 1, sync: true }) } = options;
-  const shape = pretty ? await createPrettyShape() : asIs;
+  const shape = pretty ? forPeople : asIs;
   return pino(
     {
       level,
@@ -35,16 +35,33 @@ function asIs(line: string): string {
   return line;
 }
 
-/** A plain function in this process: a worker thread could lose the last lines of a crash. */
-async function createPrettyShape(): Promise<(line: string) => string> {
-  const { prettyFactory } = await import('pino-pretty');
-  const shape = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
-  return line => shape(withoutControls(line)) ?? '';
+const RESET = '\u001b[0m';
+const COLOURS: Readonly<Record<string, string>> = {
+  warn: '\u001b[33m',
+  error: '\u001b[31m',
+  fatal: '\u001b[31m',
+};
+/** Text from outside must not drive the terminal, nor begin a line of its own. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+interface Event {
+  readonly level: string;
+  readonly time?: string;
+  readonly msg?: string;
 }
 
-/** Text from outside must not drive the terminal. */
-function withoutControls(line: string): string {
-  return line.replaceAll('\\u001b', '?').replaceAll('\u009b', '?');
+/** Local time, level, what was said, and the fields as JSON. */
+function forPeople(line: string): string {
+  const { level, time, msg = '', ...fields }: Event = JSON.parse(line);
+  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+  const said = `${msg}${rest}`.replaceAll(CONTROLS, '?');
+  return `${time === undefined ? '' : clock(time)} ${COLOURS[level] ?? ''}${level.toUpperCase()}${RESET} ${said}\n`;
+}
+
+function clock(time: string): string {
+  const at = new Date(time);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(11, -1);
 }
 
 function describeError(error: unknown): unknown {

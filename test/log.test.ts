@@ -10,14 +10,11 @@ const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const TOKEN = `crs_${'0123456789abcdef'.repeat(3)}`;
 const JWT = `${btoa('{"alg":"RS256"}')}.${btoa('{"iss":"app"}')}.c2lnbmF0dXJl`;
 
-async function record(
-  use: (log: Awaited<ReturnType<typeof createLog>>) => void,
-  more: Partial<LogOptions> = {},
-) {
+async function record(use: (log: ReturnType<typeof createLog>) => void, more: Partial<LogOptions> = {}) {
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
   const mask = createMask([SECRET, PEM]);
-  use(await createLog({ level: 'info', mask, now: () => 0, pretty: false, sink, ...more }));
+  use(createLog({ level: 'info', mask, now: () => 0, pretty: false, sink, ...more }));
   return lines;
 }
 
@@ -194,8 +191,31 @@ test('on a terminal a line is for people, and cannot drive the terminal', async 
     pretty: true,
   });
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('WARN');
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.000 /);
+  expect(lines[0]?.slice(13)).toBe(
+    '\u001b[33mWARN\u001b[0m a ?]0;title {"organization":"\\u001b[2Jevil?1m"}\n',
+  );
   for (const control of ['\u001b[2J', '\u001b]', '\u009b']) expect(lines[0]).not.toContain(control);
+});
+
+test('on a terminal no text begins a line of its own, and an error keeps its stack', async () => {
+  const lines = await record(
+    log => {
+      log.info('one\nINFO two\u2028three');
+      log.error({ err: new Error('not stored') }, 'failed');
+    },
+    { pretty: true },
+  );
+  expect(lines.map(line => line.split('\n').length)).toEqual([2, 2]);
+  expect(lines[0]).toContain('one?INFO two?three');
+  expect(lines[1]).toMatch(/ERROR.* failed .*not stored.*log\.test/);
+});
+
+test('on a terminal a line without a time is written too', async () => {
+  const mask = { line: () => '{"level":"error","msg":"not masked"}\n' };
+  expect(await record(log => log.info('x'), { pretty: true, mask })).toEqual([
+    ' \u001b[31mERROR\u001b[0m not masked\n',
+  ]);
 });
 
 test('a value that no JSON holds does not stop the log', async () => {

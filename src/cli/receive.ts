@@ -14,7 +14,7 @@ export function define(program: Command, io: Io): void {
       const { createLog } = await import('../log.js');
       const { createMask } = await import('../registry/mask.js');
       const { startReceive } = await import('../app/receive.js');
-      const log = await createLog({
+      const log = createLog({
         level: settings.logLevel,
         mask: createMask(settings.webhookSecrets),
         now: io.now,

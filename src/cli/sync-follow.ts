@@ -100,7 +100,7 @@ function createOwnWorker(io: Io, place: Place) {
     async start() {
       if (running !== null) return;
       const settings = await readSettings(place.env, 'work');
-      const log = await createLog({
+      const log = createLog({
         level: 'silent',
         mask: createMask([settings.privateKey]),
         now: io.now,

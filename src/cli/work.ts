@@ -15,7 +15,7 @@ export function define(program: Command, io: Io): void {
       const { createLog } = await import('../log.js');
       const { createMask } = await import('../registry/mask.js');
       const { startWork } = await import('../app/work.js');
-      const log = await createLog({
+      const log = createLog({
         level: settings.logLevel,
         mask: createMask([settings.privateKey]),
         now: io.now,

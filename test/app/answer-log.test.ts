@@ -9,7 +9,7 @@ import type { Answer } from '../../src/webhook/receiver.js';
 
 async function record(tellEveryMs: number) {
   const lines: Record<string, unknown>[] = [];
-  const log = await createLog({
+  const log = createLog({
     level: 'info',
     mask: createMask([]),
     now: () => 0,

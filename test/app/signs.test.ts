@@ -27,7 +27,7 @@ async function scene() {
     DATA_DIR: dataDir,
     PORT: '0',
   };
-  const log = await createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false });
+  const log = createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false });
   const tools = { log, now: time.now };
   const settings = await readSettings({ ...env, OPERATIONS_PORT: String(operations) }, 'receive');
   const receive = await startReceive(settings, tools);

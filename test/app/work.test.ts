@@ -30,7 +30,7 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
   };
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
-  const log = await createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
+  const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
   const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, { log, now: Date.now });
   onTestFinished(() => work.stop());
   return {

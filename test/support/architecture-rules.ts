@@ -46,7 +46,6 @@ export const HOMES: Readonly<Record<string, Home>> = {
   kysely: { homes: ['database', 'inbox', 'mirror', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
   pino: { homes: ['log.ts'], sandbox: 'none' },
-  'pino-pretty': { homes: ['log.ts'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },
   zod: { homes: ['config'], sandbox: 'none' },
 };

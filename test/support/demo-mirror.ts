@@ -44,7 +44,7 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
     PORT: '0',
     OPERATIONS_PORT: '0',
   };
-  const log = await createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
+  const log = createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
   const port = async () => (operations ? String(await freePort()) : '0');
   const receive = await startReceive(
