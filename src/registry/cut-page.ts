@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createElementCutter, MAX_ENVELOPE_BYTES } from './elements.js';
 import { RegistryError } from './errors.js';
 import { demandModest, isObject, parseModest } from './fields.js';
+import { mayBeCrowded } from './json-text.js';
 
 export interface CutPage {
   readonly elements: readonly Element[];
@@ -46,7 +47,7 @@ function cutByWalking(body: Buffer, key: string): CutPage {
 function cutByParsing(body: Buffer, key: string): CutPage | null {
   if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
-  demandModest(text, key);
+  if (mayBeCrowded(text)) demandModest(text, key);
   const mark = `"${key}":[`;
   const start = text.indexOf(mark) + mark.length - 1;
   if (start < mark.length - 1) return null;
@@ -94,7 +95,9 @@ function readEnvelope(text: string, key: string): CutPage['envelope'] | null {
   return isObject(value) && Array.isArray(value[key]) ? value : null;
 }
 
+/** Undefined for what is no JSON. */
 function tryParse(text: string): unknown {
+  demandModest(text, 'a page');
   try {
     return JSON.parse(text);
   } catch {

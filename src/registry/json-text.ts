@@ -49,6 +49,26 @@ const MAX_OBJECTS = 100_000;
 
 /** What a text has too much of, JSON or not; asked before anything is made of it. Null where it is modest. */
 export function excessOf(text: string): string | null {
+  return opensMore(text, MAX_DEPTH) ? walkExcess(text) : null;
+}
+
+/** Whether a text may have too many objects: those in its strings count too, which is much faster. */
+export function mayBeCrowded(text: string): boolean {
+  return opensMore(text, MAX_OBJECTS);
+}
+
+function opensMore(text: string, most: number): boolean {
+  let opened = 0;
+  for (const open of ['{', '[']) {
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) {
+      opened += 1;
+      if (opened > most) return true;
+    }
+  }
+  return false;
+}
+
+function walkExcess(text: string): string | null {
   let depth = 0;
   let objects = 0;
   for (let at = 0; at < text.length; at += 1) {
