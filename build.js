@@ -16,7 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 const ROOT = import.meta.dirname;
 const SRC = join(ROOT, 'src');
@@ -51,19 +51,48 @@ async function build() {
   }
 }
 
-/** Our own sources only: packages stay where npm put them, with their licences and their own versions. */
+/**
+ * Our own sources only: packages stay where npm put them, with their licences and their own versions. Each program by itself,
+ * and all that it loads at once in one file: reading many costs more than the code does.
+ */
 async function bundle(fresh, program) {
   const { build: roll } = await import('rolldown');
-  await roll({
-    cwd: ROOT,
-    platform: 'node',
-    input: Object.fromEntries(PROGRAMS.map(file => [basename(file), join(SRC, `${file}.ts`)])),
-    external: id => !id.startsWith('.') && !isAbsolute(id),
-    output: { dir: join(fresh, program), format: 'esm', chunkFileNames: '[name]-[hash].js' },
-  });
+  for (const file of PROGRAMS) {
+    const entry = join(SRC, `${file}.ts`);
+    const atOnce = loadedBy(entry);
+    await roll({
+      cwd: ROOT,
+      platform: 'node',
+      input: entry,
+      external: id => !id.startsWith('.') && !isAbsolute(id),
+      output: {
+        dir: join(fresh, program),
+        format: 'esm',
+        chunkFileNames: '[name]-[hash].js',
+        codeSplitting: {
+          groups: [{ debugName: 'at once', name: (id, modules) => (atOnce(id, modules) ? 'at-once' : null) }],
+        },
+      },
+    });
+  }
   rmSync(join(fresh, `${MAIN}.map`));
   writeFileSync(join(fresh, MAIN), `#!/usr/bin/env node\nimport './${program}/${MAIN}';\n`);
   chmodSync(join(fresh, MAIN), 0o755);
+}
+
+/** Whether a module is loaded by the program itself, not only by what it imports later. */
+function loadedBy(entry) {
+  const found = new Set();
+  return (id, modules) => {
+    if (found.size === 0) collect(entry, modules, found);
+    return id !== entry && found.has(id);
+  };
+}
+
+function collect(id, modules, found) {
+  if (found.has(id)) return;
+  found.add(id);
+  for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) collect(imported, modules, found);
 }
 
 function replace(fresh, digest) {

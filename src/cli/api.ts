@@ -7,8 +7,10 @@ import type { RawCall, StreamedAnswer } from '../registry/calls.js';
 import { RegistryError } from '../registry/errors.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
+import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
+import { findInstallation } from './named-live.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
 
@@ -54,7 +56,6 @@ async function callApi(io: Io, method: Method, path: string, options: ApiOptions
     throw new CommandFault(EXIT.usage, '--data: expected JSON.');
   }
   const who = readWho(options.as);
-  const { connect } = await import('./connect.js');
   const client = await connect(findSettings(io), io);
   const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
   if (isWrite) await confirm(io, `${method} ${path} at ${client.http.baseUrl}.`, options);
@@ -84,7 +85,6 @@ function readWho(text: string): Who {
 async function tokenOf(client: Client, who: Who): Promise<RawCall['token']> {
   if (who === 'jwt') return client.jwt;
   if (who === 'app') return client.tokens.app();
-  const { findInstallation } = await import('./named-live.js');
   return client.tokens.installation((await findInstallation(client, who.installation)).id);
 }
 

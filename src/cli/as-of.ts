@@ -1,13 +1,21 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
 import type { AsOf, DatedResource, ReadUnderWay } from '../query/as-of.js';
+import {
+  DATED,
+  readAsOf,
+  readKnownSince,
+  readLastReadBefore,
+  readOrganizationIds,
+  readReadAt,
+} from '../query/as-of.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { formatOf } from './lists.js';
 import { organizationIn } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, openReader } from './place.js';
 
 interface AsOfOptions {
   readonly organization?: string;
@@ -31,8 +39,7 @@ export function define(program: Command, io: Io): void {
     .addOption(new Option('--csv', 'print it as CSV; needs --resource').conflicts('json'))
     .action(async (date: string, options: AsOfOptions) => {
       const at = readInstant(date, io.now());
-      const { openReader } = await import('../query/open.js');
-      const db = openReader(findPlace(io));
+      const db = await openReader(findPlace(io));
       try {
         await show(io, db, at, options);
       } finally {
@@ -46,9 +53,6 @@ export function define(program: Command, io: Io): void {
 }
 
 async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promise<void> {
-  const { DATED, readAsOf, readLastReadBefore, readOrganizationIds, readReadAt } = await import(
-    '../query/as-of.js'
-  );
   if (options.csv && options.resource === undefined) {
     throw new CommandFault(
       EXIT.usage,
@@ -94,7 +98,6 @@ function sayBeingRead({ resource, at }: AsOf, { from, to }: ReadUnderWay): strin
 
 /** What was known then. Where all were asked for, one that was never read is named and left out. */
 async function knownAt(io: Io, db: Sqlite, wanted: readonly AsOf[], tolerant: boolean): Promise<AsOf[]> {
-  const { readKnownSince } = await import('../query/as-of.js');
   const unknown: string[] = [];
   const known = wanted.filter(asOf => {
     const since = readKnownSince(db, asOf);

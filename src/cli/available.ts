@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../database/open.js';
-import type { Available, LeftOut } from '../query/available.js';
+import { type Available, type LeftOut, readAvailable } from '../query/available.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -8,7 +8,7 @@ import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, openReader } from './place.js';
 import { ago, readDuration } from './words.js';
 
 interface AvailableOptions {
@@ -53,11 +53,9 @@ export function define(program: Command, io: Io): void {
 }
 
 async function show(io: Io, options: AvailableOptions): Promise<void> {
-  const { openReader } = await import('../query/open.js');
-  const { readAvailable } = await import('../query/available.js');
   const maxAgeSeconds =
     options.maxAge === undefined ? null : readDuration('--max-age', options.maxAge) / 1000;
-  const db: Sqlite = openReader(findPlace(io));
+  const db: Sqlite = await openReader(findPlace(io));
   try {
     const organizationId = organizationOrAll(db, options.organization);
     const available = readAvailable(db, { organizationId, maxAgeSeconds });

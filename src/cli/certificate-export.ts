@@ -3,14 +3,13 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Sqlite } from '../database/open.js';
 import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../query/certificates.js';
-import { openReader } from '../query/open.js';
 import { readInstant } from './as-of.js';
 import { copyFile, hashOf } from './certificate-files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { csvCell, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 
 export interface ExportOptions {
   readonly organization?: string;
@@ -28,7 +27,7 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   const place = findPlace(io);
   const at = options.asOf === undefined ? null : readInstant(options.asOf, io.now());
   const interrupted = io.interruption();
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const organizationId = organizationOrAll(db, options.organization);
     demandKnown(db, organizationId, at);

@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { readCertificates } from '../query/certificates.js';
+import { LISTS } from '../query/lists.js';
 import type { ExportOptions } from './certificate-export.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -6,7 +8,7 @@ import { type Io, say } from './io.js';
 import { formatOf, OF_ORGANIZATION, readLimit } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, openReader } from './place.js';
 
 interface ListOptions {
   readonly organization?: string;
@@ -66,11 +68,8 @@ export function define(program: Command, io: Io): void {
 }
 
 async function list(io: Io, options: ListOptions): Promise<void> {
-  const { openReader } = await import('../query/open.js');
-  const { readCertificates } = await import('../query/certificates.js');
-  const { LISTS } = await import('../query/lists.js');
   const limit = readLimit(options.limit);
-  const db = openReader(findPlace(io));
+  const db = await openReader(findPlace(io));
   try {
     const filter = {
       organizationId: organizationOrAll(db, options.organization),
@@ -96,11 +95,10 @@ async function writeTable(io: Io, columns: readonly string[], rows: readonly obj
 }
 
 async function verify(io: Io, options: VerifyOptions): Promise<void> {
-  const { openReader } = await import('../query/open.js');
   const files = await import('./certificate-files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const organizationId = organizationOrAll(db, options.organization);
     const result = await files.verifyFiles(db, place.certificates, organizationId, interrupted);

@@ -1,14 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../database/open.js';
+import {
+  DELIVERY_COLUMNS,
+  readDeliveries,
+  readDelivery,
+  readRefusals,
+  REFUSAL_COLUMNS,
+} from '../query/inbox.js';
 import { excessOf } from '../registry/json-text.js';
 import { maskLooks } from '../registry/mask.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
+import { askToLook } from './inbox-writer.js';
 import { emit, type Io, print, say } from './io.js';
 import { readLimit, sheet } from './lists.js';
 import { installationOfDeliveries } from './named-in-mirror.js';
 import { jsonText, writeRows, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 import { readNumber } from './words.js';
 
 interface ListOptions {
@@ -67,8 +75,7 @@ export function define(program: Command, io: Io): void {
 
 async function list(io: Io, options: ListOptions): Promise<void> {
   if (options.refused) return await listRefused(io, options);
-  const { DELIVERY_COLUMNS, readDeliveries } = await import('../query/inbox.js');
-  const db = await open(findPlace(io));
+  const db = await openReader(findPlace(io));
   try {
     const rows = readDeliveries(db, {
       verdict: options.setAside ? 'set_aside' : null,
@@ -83,8 +90,7 @@ async function list(io: Io, options: ListOptions): Promise<void> {
 }
 
 async function listRefused(io: Io, options: ListOptions): Promise<void> {
-  const { REFUSAL_COLUMNS, readRefusals } = await import('../query/inbox.js');
-  const db = await open(findPlace(io));
+  const db = await openReader(findPlace(io));
   const rows = readRefusals(db, readLimit(options.limit) || -1);
   db.close();
   await writeRows(io, options.json ? 'json' : 'table', REFUSAL_COLUMNS, rows);
@@ -109,9 +115,8 @@ async function show(io: Io, id: string, options: { json?: boolean }): Promise<vo
 }
 
 async function tail(io: Io, options: { json?: boolean }): Promise<void> {
-  const { readDeliveries } = await import('../query/inbox.js');
   const interrupted = io.interruption();
-  const db = await open(findPlace(io));
+  const db = await openReader(findPlace(io));
   const since = (after: number, limit: number) =>
     readDeliveries(db, { verdict: null, installationId: null, after, limit }).toReversed();
   let last = Number(since(0, 1)[0]?.['id'] ?? 0);
@@ -140,20 +145,15 @@ async function replay(io: Io, id: string, options: { json?: boolean }): Promise<
       `It was set aside: ${String(delivery['reason'])}.`,
     );
   }
-  const { installationJob } = await import('../inbox/enqueue.js');
-  const { withInbox } = await import('./inbox-writer.js');
-  const job = withInbox(place, inbox =>
-    inbox.enqueue(installationJob(installationId, null, 'person'), io.now()),
-  );
+  const job = await askToLook(place, installationId, io.now());
   if (options.json) return await writeValue(io, { delivery: Number(id), job });
   say(io, `Job ${job} will look at installation ${installationId}: "carbon-mirror jobs show ${job}".`);
   return undefined;
 }
 
 async function find(place: Place, id: string) {
-  const { readDelivery } = await import('../query/inbox.js');
   const number = readNumber('the delivery', id);
-  const db = await open(place);
+  const db = await openReader(place);
   const found = readDelivery(db, number);
   db.close();
   if (found !== null) return found;
@@ -162,11 +162,6 @@ async function find(place: Place, id: string) {
     `There is no delivery ${id}.`,
     'See "carbon-mirror deliveries list".',
   );
-}
-
-async function open(place: Place): Promise<Sqlite> {
-  const { openReader } = await import('../query/open.js');
-  return openReader(place);
 }
 
 /** JSON that could be read but not written again stays the text that it is. */
@@ -181,6 +176,5 @@ function decode(signedData: string): unknown {
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { setTimeout } = await import('node:timers/promises');
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openReader } from '../query/open.js';
 import { readMirrored } from '../query/mirrored.js';
 import { type Io, say } from './io.js';
-import { placeAt } from './place.js';
+import { openReader, placeAt } from './place.js';
 
 const POLL_MS = 250;
 
@@ -43,7 +42,7 @@ export async function tellWhenReady(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<void> {
-  const db = openReader(placeAt(folder, io.env, true));
+  const db = await openReader(placeAt(folder, io.env, true));
   try {
     while (!stopping.aborted) {
       const there = readMirrored(db);

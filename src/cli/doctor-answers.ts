@@ -1,18 +1,17 @@
 import { type AnswerGroup, readAnswers } from '../query/answers.js';
-import { openReader } from '../query/open.js';
 import { type Finding, ok } from './finding.js';
-import type { Place } from './place.js';
+import { openReader, type Place } from './place.js';
 import { ago } from './words.js';
 
 /** What the registry really answered the last time that each resource was asked for. */
-export function checkAnswers(place: Place, now: number): Finding[] {
-  return readGroups(place).map(group => describeGroup(group, now));
+export async function checkAnswers(place: Place, now: number): Promise<Finding[]> {
+  return (await readGroups(place)).map(group => describeGroup(group, now));
 }
 
 /** Where there is no mirror to open, other checks say so. */
-function readGroups(place: Place): AnswerGroup[] {
+async function readGroups(place: Place): Promise<AnswerGroup[]> {
   try {
-    const db = openReader(place);
+    const db = await openReader(place);
     try {
       return readAnswers(db);
     } finally {

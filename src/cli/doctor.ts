@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import type { WorkSettings } from '../config/settings.js';
 import { hideSecrets } from './clean.js';
 import { examples } from './command.js';
+import { checkAnswers } from './doctor-answers.js';
+import { checkSettings } from './doctor-settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { findExposures } from './exposures.js';
 import type { Finding } from './finding.js';
@@ -25,11 +27,9 @@ export function define(program: Command, io: Io): void {
 
 async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const place = placeOf(io);
-  const { checkSettings } = await import('./doctor-settings.js');
   const { checkFiles } = await import('./doctor-files.js');
-  const { checkRegistry } = await import('./doctor-registry.js');
-  const { checkAnswers } = await import('./doctor-answers.js');
   const { checkReceiver } = await import('./doctor-receiver.js');
+  const { checkRegistry } = await import('./doctor-registry.js');
   const { findings, work } = await checkSettings(place);
   const hide = hideSecrets(place.env);
   const found: Finding[] = [
@@ -38,7 +38,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...checkExposures(place, io),
     ...checkFiles(place, io.now()),
     ...(await registryFindings(checkRegistry, place, work, io)),
-    ...checkAnswers(place, io.now()),
+    ...(await checkAnswers(place, io.now())),
     await checkReceiver(place.env),
   ];
   const all = found.map(finding => ({

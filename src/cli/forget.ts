@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Mention } from '../query/mentions.js';
+import { namesAddress, normalAddress } from '../mirror/person.js';
+import { type Mention, readMentions } from '../query/mentions.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -39,7 +40,6 @@ export function define(program: Command, io: Io): void {
 }
 
 async function forget(io: Io, options: ForgetOptions): Promise<void> {
-  const { normalAddress } = await import('../mirror/person.js');
   const address = normalAddress(options.person);
   if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
     throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${options.person}".`);
@@ -52,8 +52,6 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
 async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { forgetTexts } = await import('../inbox/forget.js');
-  const { readMentions } = await import('../query/mentions.js');
-  const { namesAddress } = await import('../mirror/person.js');
   return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
     const memberRows = mirror.forget(address);
     const { texts, deliveries } = forgetTexts(inboxDb, content => namesAddress(content, address));

@@ -2,10 +2,13 @@ import type { Command } from 'commander';
 import type { Credit } from '../auth/client.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
+import { connect } from './connect.js';
 import type { Io } from './io.js';
 import { HOW_NAMED } from './lists.js';
+import { findInstalled } from './named-live.js';
 import { type Row, writeRows } from './output.js';
 import { findSettings } from './place.js';
+import { lookAgain } from './reach.js';
 
 interface FriendbotOptions {
   readonly organization: string;
@@ -30,9 +33,6 @@ export function define(program: Command, io: Io): void {
 }
 
 async function friendbot(io: Io, options: FriendbotOptions): Promise<void> {
-  const { connect } = await import('./connect.js');
-  const { lookAgain } = await import('./reach.js');
-  const { findInstalled } = await import('./named-live.js');
   const place = findSettings(io);
   const client = await connect(place, io);
   const { organizationId: organization, installationId } = await findInstalled(client, options.organization);

@@ -6,7 +6,7 @@ import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
 import { installationIn, organizationIn } from './named-in-mirror.js';
 import { type Row, writeRows } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, openReader } from './place.js';
 
 /** What a person compares between versions is what is left. */
 const NOT_SHOWN = new Set(['version', 'organization_id', 'sync_run_id', 'closed_by', 'document']);
@@ -27,8 +27,7 @@ export function define(program: Command, io: Io): void {
           `Expected one of ${Object.keys(VERSIONED).join(', ')}.`,
         );
       }
-      const { openReader } = await import('../query/open.js');
-      const db = openReader(findPlace(io));
+      const db = await openReader(findPlace(io));
       const versions = findVersions(db, table, id);
       db.close();
       const all = options.json === true || options.csv === true;

@@ -1,15 +1,22 @@
-import { createInbox, type Inbox } from '../inbox/inbox.js';
-import { openDatabase } from '../database/open.js';
+import type { Inbox } from '../inbox/inbox.js';
 import type { Place } from './place.js';
 
 const BUSY_MS = 10_000;
 
 /** Hand work to whoever runs: the receiver and the worker see it within a moment. */
-export function withInbox<T>(place: Place, work: (inbox: Inbox) => T): T {
+export async function withInbox<T>(place: Place, work: (inbox: Inbox) => T): Promise<T> {
+  const { createInbox } = await import('../inbox/inbox.js');
+  const { openDatabase } = await import('../database/open.js');
   const db = openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS });
   try {
     return work(createInbox(db));
   } finally {
     db.close();
   }
+}
+
+/** Somebody wants an installation to be looked at again; answers the job that does it. */
+export async function askToLook(place: Place, installationId: string, now: number): Promise<number> {
+  const { installationJob } = await import('../inbox/enqueue.js');
+  return await withInbox(place, inbox => inbox.enqueue(installationJob(installationId, null, 'person'), now));
 }

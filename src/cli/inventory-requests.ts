@@ -8,6 +8,7 @@ import { liveRequest, liveRequests, requestRow } from './live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from './output.js';
 import { findSettings } from './place.js';
+import { lookAgain, reachOrganization } from './reach.js';
 import { readPrintable } from './words.js';
 
 interface CreateOptions extends MovementOptions {
@@ -58,7 +59,6 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(options);
   const { action, amount } = options;
   const creditId = readPrintable('--credit-id', options.creditId);
-  const { lookAgain, reachOrganization } = await import('./reach.js');
   const place = findSettings(io);
   const { owner, organization, installationId } = await reachOrganization(io, place, options.organization);
   const what = describeMovement(`${amount} t of ${creditId}`, options);

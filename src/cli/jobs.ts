@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
+import { JOB_COLUMNS, readJob, readJobs } from '../query/inbox.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
+import { withInbox } from './inbox-writer.js';
 import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION, readLimit, sheet } from './lists.js';
 import { organizationOfJobs } from './named-in-mirror.js';
 import { type Row, writeRows, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 import { readNumber } from './words.js';
 
 interface ListOptions {
@@ -51,9 +53,7 @@ export function define(program: Command, io: Io): void {
 }
 
 async function list(io: Io, options: ListOptions): Promise<void> {
-  const { openReader } = await import('../query/open.js');
-  const { JOB_COLUMNS, readJobs } = await import('../query/inbox.js');
-  const db = openReader(findPlace(io));
+  const db = await openReader(findPlace(io));
   try {
     const rows = readJobs(db, {
       state: options.state ?? null,
@@ -88,8 +88,7 @@ async function retry(
   }
   const place = findPlace(io);
   if (id !== undefined) await findJob(place, id);
-  const { withInbox } = await import('./inbox-writer.js');
-  const retried = withInbox(place, inbox => {
+  const retried = await withInbox(place, inbox => {
     const ids =
       id === undefined
         ? inbox.listJobs({ state: 'buried', limit: -1 }).map(job => job.id)
@@ -115,9 +114,7 @@ async function retry(
 }
 
 async function findJob(place: Place, id: string): Promise<Row> {
-  const { openReader } = await import('../query/open.js');
-  const { readJob } = await import('../query/inbox.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   const job = readJob(db, readNumber('the job', id));
   db.close();
   if (job !== null) return job;

@@ -1,13 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { ListDefinition } from '../query/lists.js';
 import type { Sqlite } from '../database/open.js';
 import type { Client } from '../auth/client.js';
+import { type ListDefinition, readByKey, readList } from '../query/lists.js';
 import { examples } from './command.js';
+import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, print, say } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
+import { findInstalled } from './named-live.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
-import { findPlace, findSettings, type Place } from './place.js';
+import { findPlace, findSettings, openReader, type Place } from './place.js';
 
 export interface ListOptions {
   readonly organization?: string;
@@ -125,9 +127,7 @@ async function* readMirror(
   options: ListOptions,
   limit: number,
 ): AsyncIterable<Row> {
-  const { openReader } = await import('../query/open.js');
-  const { readList } = await import('../query/lists.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const organizationId = organizationOrAll(db, options.organization);
     yield* readList(db, list, { organizationId, limit: limit === 0 ? null : limit });
@@ -142,9 +142,7 @@ async function readMirrorOne(
   id: string,
   options: ListOptions,
 ): Promise<Row[]> {
-  const { openReader } = await import('../query/open.js');
-  const { readByKey } = await import('../query/lists.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const organizationId = organizationOrAll(db, options.organization);
     const rows = readByKey(db, list, find(db, id), organizationId);
@@ -165,7 +163,6 @@ async function readLive(
   { live }: Resource,
   options: ListOptions,
 ): Promise<AsyncIterable<Row>> {
-  const { connect } = await import('./connect.js');
   if (live === undefined) throw new CommandFault(EXIT.usage, 'The registry has no such list.');
   return live(await connect(place, io), options);
 }
@@ -177,11 +174,9 @@ async function readLiveOne(
   id: string,
   options: ListOptions,
 ): Promise<Row> {
-  const { connect } = await import('./connect.js');
   if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
   const client = await connect(place, io);
   if (options.organization === undefined) return await liveOne(client, id, options);
-  const { findInstalled } = await import('./named-live.js');
   const { organizationId } = await findInstalled(client, options.organization);
   const row = await liveOne(client, id, { ...options, organization: organizationId });
   if ((row['organization_id'] ?? organizationId) === organizationId) return row;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
+import { connect } from './connect.js';
 import { type Io, print, say } from './io.js';
 import { sheet } from './lists.js';
 import { writeValue } from './output.js';
@@ -40,7 +41,6 @@ export function defineCreate(group: Command, io: Io): void {
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const { name, type, country: countryCode, email, userName, userPicture: profilePicture } = options;
-  const { connect } = await import('./connect.js');
   const client = await connect(findSettings(io), io);
   await confirm(
     io,

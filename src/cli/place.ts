@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Sqlite } from '../database/open.js';
+import type { Files } from '../query/open.js';
 import { parseDemoSettings } from './demo-settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -69,6 +71,12 @@ export function findSettings(io: Io): Place {
 export function readDemoSettings(folder: string): Environment {
   const file = demoSettingsFile(folder);
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
+}
+
+/** Both databases, read-only. The driver is loaded by who opens them, and by no other command. */
+export async function openReader(files: Files): Promise<Sqlite> {
+  const query = await import('../query/open.js');
+  return query.openReader(files);
 }
 
 function demandMirror(place: Place): Place {

@@ -21,10 +21,7 @@ export async function runProgram(
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
     io = { ...given, env, secretFiles };
     const program = createProgram(version, io);
-    for (const load of modulesFor(words)) {
-      const module = await load();
-      module.define(program, io);
-    }
+    for (const module of modulesFor(words)) module.define(program, io);
     inherit(program);
     await program.parseAsync([...words], { from: 'user' });
     return EXIT.ok;
@@ -36,11 +33,11 @@ export async function runProgram(
   }
 }
 
-/** Only the module of the named command is loaded; all of them where the whole list is shown. */
-function modulesFor(argv: readonly string[]): readonly (() => Promise<CommandModule>)[] {
+/** Only the named command is defined; all of them where the whole list is shown. */
+function modulesFor(argv: readonly string[]): readonly CommandModule[] {
   const named = argv.find(word => !word.startsWith('-'));
-  const load = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined;
-  return load === undefined ? Object.values(COMMANDS) : [load];
+  const module = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined;
+  return module === undefined ? Object.values(COMMANDS) : [module];
 }
 
 function createProgram(version: string, io: Io): Command {

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
+import { findProjects } from '../query/find-projects.js';
 import { LISTS } from '../query/lists.js';
+import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, print } from './io.js';
 import { defineGroup, defineList, defineShow, sheet } from './lists.js';
 import { liveProject, liveProjects, projectRow } from './live.js';
 import { type Row, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 
 export function define(program: Command, io: Io): void {
   const group = defineGroup(program, 'projects', 'The projects that issued the credits', [
@@ -57,14 +59,11 @@ interface Sought {
 }
 
 async function findLive(io: Io, place: Place, sought: Sought): Promise<Row> {
-  const { connect } = await import('./connect.js');
   return projectRow(await (await connect(place, io)).token.findProject(sought));
 }
 
 async function findMirrored(place: Place, sought: Sought): Promise<Row[]> {
-  const { openReader } = await import('../query/open.js');
-  const { findProjects } = await import('../query/find-projects.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   const rows = findProjects(db, sought);
   db.close();
   if (rows.length > 0) return rows;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { Purgeable } from '../query/mentions.js';
+import { type Purgeable, readPurgeable } from '../query/mentions.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { HOW_NAMED } from './lists.js';
 import { organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 
 interface PurgeOptions {
   readonly organization: string;
@@ -75,9 +75,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
 }
 
 async function find(place: Place, named: string): Promise<Purgeable> {
-  const { openReader } = await import('../query/open.js');
-  const { readPurgeable } = await import('../query/mentions.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     return readPurgeable(db, organizationIn(db, named));
   } finally {

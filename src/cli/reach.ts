@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Client, OrganizationClient } from '../auth/client.js';
 import { connect } from './connect.js';
+import { askToLook } from './inbox-writer.js';
 import { type Io, say } from './io.js';
 import { findInstalled } from './named-live.js';
 import type { Place } from './place.js';
@@ -27,9 +28,7 @@ export async function reachOrganization(io: Io, place: Place, named: string): Pr
 export async function lookAgain(io: Io, place: Place, installationId: string): Promise<void> {
   if (!existsSync(place.inboxFile)) return;
   try {
-    const { installationJob } = await import('../inbox/enqueue.js');
-    const { withInbox } = await import('./inbox-writer.js');
-    withInbox(place, inbox => inbox.enqueue(installationJob(installationId, null, 'person'), io.now()));
+    await askToLook(place, installationId, io.now());
     say(io, 'The mirror follows as soon as a worker runs.');
   } catch (error) {
     say(io, `The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);

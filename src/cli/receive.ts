@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { readSettings } from '../config.js';
+import { createMask } from '../registry/mask.js';
 import { examples } from './command.js';
 import type { Io } from './io.js';
 import { adviseVolume, runService, warnOfExposures } from './service.js';
@@ -8,11 +10,9 @@ export function define(program: Command, io: Io): void {
     .command('receive')
     .description('Take webhooks at HOST:PORT and store them; runs until it is stopped')
     .action(async () => {
-      const { readSettings } = await import('../config.js');
       const settings = await readSettings(io.env, 'receive');
       adviseVolume(io);
       const { createLog } = await import('../log.js');
-      const { createMask } = await import('../registry/mask.js');
       const { startReceive } = await import('../app/receive.js');
       const log = createLog({
         level: settings.logLevel,

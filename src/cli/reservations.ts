@@ -9,7 +9,7 @@ import { liveReservation, liveReservations, reservationRow, withMinutes } from '
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from './output.js';
 import { findSettings, type Place } from './place.js';
-import type { Reached } from './reach.js';
+import { lookAgain, type Reached, reachOrganization } from './reach.js';
 import { whose } from './whose.js';
 import { readId, readPrintable } from './words.js';
 
@@ -72,7 +72,6 @@ function defineCreate(group: Command, io: Io): void {
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const creditId = readPrintable('--credit-id', options.creditId);
-  const { reachOrganization } = await import('./reach.js');
   const place = findSettings(io);
   const reached = await reachOrganization(io, place, options.organization);
   const made = await reached.owner.reserve({ creditId, amount: options.amount });
@@ -131,7 +130,6 @@ function defineCancel(group: Command, io: Io): void {
 /** The reservation as it is now, so that a person is asked about what will really happen. */
 async function find(io: Io, id: string, options: EndOptions) {
   readId('the reservation', id);
-  const { reachOrganization } = await import('./reach.js');
   const place = findSettings(io);
   const organization = await whose(place, LISTS.reservations, id, options.organization);
   const reached = await reachOrganization(io, place, organization);
@@ -153,6 +151,5 @@ async function show(
   if (options.json) await writeValue(io, row);
   else if (row !== null) await print(io, ...sheet({ ...row, document: null }));
   if (row === null) say(io, 'It is done; the registry shows the reservation no more.');
-  const { lookAgain } = await import('./reach.js');
   await lookAgain(io, place, installationId);
 }

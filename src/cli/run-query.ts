@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type Files, openReader } from '../query/open.js';
+import type { Files } from '../query/open.js';
 import { isDamage } from './damage.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Value } from '../query/statement-guard.js';
 import type { Row } from './output.js';
+import { openReader } from './place.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
 export interface QueryOptions extends Files {
@@ -22,7 +23,7 @@ const PROGRAM = fileURLToPath(new URL('./query-process.js', import.meta.url));
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function runQuery(options: QueryOptions): Promise<QueryResult> {
-  openReader(options).close();
+  (await openReader(options)).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
   const limit = { reached: false };
   const timer = setTimeout(() => {

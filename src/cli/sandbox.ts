@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
 import { examples } from './command.js';
 import type { Io } from './io.js';
+import { reachSandbox } from './sandbox-client.js';
 import { GOODS } from './sandbox-goods.js';
 import { PEOPLE } from './sandbox-people.js';
+import { runVerb, showAnswer } from './sandbox-run.js';
 import { defineStart } from './sandbox-start.js';
 import { TROUBLE } from './sandbox-trouble.js';
 import type { Field, Verb } from './sandbox-verb.js';
@@ -57,8 +59,6 @@ function defineVerb(group: Command, verb: Verb, io: Io): void {
     )
     .option('--json', 'print the answer as JSON')
     .action(async () => {
-      const { reachSandbox } = await import('./sandbox-client.js');
-      const { runVerb, showAnswer } = await import('./sandbox-run.js');
       const options = command.opts<VerbOptions>();
       const spoken = [
         ...places.map((field, place) => [field, command.processedArgs[place]] as const),

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { writeCopy } from '../database/copy.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { writeValue } from './output.js';
-import { findPlace } from './place.js';
+import { findPlace, openReader } from './place.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -13,9 +14,7 @@ export function define(program: Command, io: Io): void {
     .argument('<file>', 'the copy; it must not be there yet')
     .option('--json', 'print what was written as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      const { openReader } = await import('../query/open.js');
-      const { writeCopy } = await import('../database/copy.js');
-      const db = openReader(findPlace(io));
+      const db = await openReader(findPlace(io));
       try {
         if (!writeCopy(db, file)) throw isThere(file);
       } finally {

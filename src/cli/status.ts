@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { readDiskReserve } from '../config.js';
 import { type Disk, describeDisk, lookAtDisk } from '../database/disk.js';
-import type { OrganizationStatus, ResourceStatus, Status } from '../query/status.js';
+import { type OrganizationStatus, readStatus, type ResourceStatus, type Status } from '../query/status.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
 import { type Io, print } from './io.js';
 import { type Row, writeRows, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 import { ago } from './words.js';
 
 const COLUMNS = [
@@ -26,10 +26,8 @@ export function define(program: Command, io: Io): void {
     .description('Show each organization: its state, rows, certificates and freshness, and what is stuck')
     .option('--json', 'print everything as JSON')
     .action(async (options: { json?: boolean }) => {
-      const { openReader } = await import('../query/open.js');
-      const { readStatus } = await import('../query/status.js');
       const place = findPlace(io);
-      const db = openReader(place);
+      const db = await openReader(place);
       const status = readStatus(db, io.now());
       db.close();
       const mirror = { demo: place.demo, folder: place.folder };

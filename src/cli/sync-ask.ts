@@ -30,7 +30,7 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
     );
   }
   const wish = wishOf(wanted);
-  const jobs = withInbox(place, inbox => [
+  const jobs = await withInbox(place, inbox => [
     ...targets.map(target => inbox.enqueue(jobOf(target, wish), io.now())),
     ...(organizationId === null ? [inbox.enqueue(discoverJob('person'), io.now())] : []),
   ]);

@@ -1,5 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { Asked, Followed, Synced } from '../query/sync-progress.js';
+import {
+  type Asked,
+  type Followed,
+  readSynced,
+  type Synced,
+  SYNCED_COLUMNS,
+} from '../query/sync-progress.js';
 import { RESOURCES } from '../sync/plan.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
@@ -7,7 +13,7 @@ import { CommandFault, EXIT, type ExitCode, exitCodeOf } from './exit.js';
 import { type Io, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { writeRows, writeValue } from './output.js';
-import { dataFolder, findPlace, meansDemo, type Place, placeAt } from './place.js';
+import { dataFolder, findPlace, meansDemo, openReader, type Place, placeAt } from './place.js';
 
 interface SyncOptions {
   readonly organization?: string;
@@ -47,7 +53,6 @@ async function sync(io: Io, options: SyncOptions): Promise<void> {
   if (options.json) {
     await writeValue(io, { by, seconds: (io.now() - startedAt) / 1000, resources: rows, failures });
   } else {
-    const { SYNCED_COLUMNS } = await import('../query/sync-progress.js');
     await writeRows(
       io,
       'table',
@@ -61,9 +66,7 @@ async function sync(io: Io, options: SyncOptions): Promise<void> {
 }
 
 async function readSummary(place: Place, asked: Asked, resource: string | undefined): Promise<Synced[]> {
-  const { openReader } = await import('../query/open.js');
-  const { readSynced } = await import('../query/sync-progress.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     return readSynced(db, asked, resource === undefined ? [...RESOURCES, CERTIFICATES] : [resource]);
   } finally {

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
+import { readSettings } from '../config.js';
 import { EVENTS, type EventName, isId } from '../registry/model.js';
 import type { Sqlite } from '../database/open.js';
+import { signDelivery } from '../webhook/signature.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, print, say } from './io.js';
 import { HOW_NAMED } from './lists.js';
 import { installationIn, organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
-import { findSettings, type Place } from './place.js';
-import type { Subject, Wanted } from './trigger-payload.js';
+import { findSettings, openReader, type Place } from './place.js';
+import { createPayload, findSubject, sealPayload, type Subject, type Wanted } from './trigger-payload.js';
 import { readId, readNumber } from './words.js';
 
 interface TriggerOptions {
@@ -56,9 +58,6 @@ export function define(program: Command, io: Io): void {
 async function trigger(io: Io, event: EventName, options: TriggerOptions): Promise<void> {
   const times = readTimes(options.times);
   const place = findSettings(io);
-  const { readSettings } = await import('../config.js');
-  const { createPayload, sealPayload } = await import('./trigger-payload.js');
-  const { signDelivery } = await import('../webhook/signature.js');
   const settings = await readSettings(place.env, 'receive');
   const isBad = options.badSignature === true;
   const secret = isBad ? randomUUID() : pickSecret(settings.webhookSecrets, options.secretIndex);
@@ -172,9 +171,7 @@ async function readSubject(place: Place, event: EventName, options: TriggerOptio
 }
 
 async function findInMirror(place: Place, event: EventName, named: Named): Promise<Subject> {
-  const { findSubject } = await import('./trigger-payload.js');
-  const { openReader } = await import('../query/open.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const wanted = readWanted(db, named);
     const subject = findSubject(db, event, wanted);

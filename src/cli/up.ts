@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { readUpSettings } from '../config.js';
 import { examples } from './command.js';
 import { findOpenSettings } from './exposures.js';
 import { type Io, say } from './io.js';
 import { adviseVolume } from './service.js';
 import { meansDemo } from './place.js';
+import { SETTINGS_TOOLS } from './settings-tools.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -13,13 +15,11 @@ export function define(program: Command, io: Io): void {
     )
     .action(async () => {
       const interrupted = io.interruption();
-      const { runChildren } = await import('./children.js');
       if (meansDemo(io.env)) {
         const { runDemo } = await import('./demo.js');
         return await runDemo(io, interrupted);
       }
-      const { readUpSettings } = await import('../config.js');
-      const { SETTINGS_TOOLS } = await import('./settings-tools.js');
+      const { runChildren } = await import('./children.js');
       await readUpSettings(io.env, SETTINGS_TOOLS);
       adviseVolume(io);
       for (const { found, todo } of findOpenSettings(io.secretFiles)) say(io, `Warning: ${found}. ${todo}`);

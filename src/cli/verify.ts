@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
+import { readSignedTexts } from '../query/inbox.js';
+import { type Broken, findBroken } from '../query/invariants.js';
 import type { Difference } from './compare-registry.js';
 import type { Sqlite } from '../database/open.js';
-import type { Broken } from '../query/invariants.js';
 import { examples } from './command.js';
+import { compareSingles } from './compare-single.js';
+import { connect } from './connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace, type Place } from './place.js';
+import { findPlace, openReader, type Place } from './place.js';
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
@@ -37,12 +41,10 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
     throw new CommandFault(EXIT.usage, '--certificates goes with --against-registry.');
   }
   const place = findPlace(io);
-  const { openReader } = await import('../query/open.js');
-  const { findBroken } = await import('../query/invariants.js');
-  const { findUnderived } = await import('./derived-columns.js');
   const { verifyFiles } = await import('./certificate-files.js');
+  const { findUnderived } = await import('./derived-columns.js');
   const interrupted = io.interruption();
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const broken = [
       ...findBroken(db, io.now()),
@@ -74,8 +76,6 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
 
 /** What was signed must still be what its digest says. */
 async function findChangedTexts(db: Sqlite): Promise<Broken[]> {
-  const { readSignedTexts } = await import('../query/inbox.js');
-  const { createHash } = await import('node:crypto');
   const changed: Broken[] = [];
   for (const { id, digest, signedData } of readSignedTexts(db)) {
     if (createHash('sha256').update(signedData).digest('hex') === digest) continue;
@@ -86,11 +86,8 @@ async function findChangedTexts(db: Sqlite): Promise<Broken[]> {
 
 async function compare(io: Io, place: Place, options: VerifyOptions, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare-registry.js');
-  const { compareSingles } = await import('./compare-single.js');
-  const { connect } = await import('./connect.js');
-  const { openReader } = await import('../query/open.js');
   const client = await connect(place, io);
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     const lists = await compareWithRegistry(db, client, ({ organization_id: organization, resource }) => {
       if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);

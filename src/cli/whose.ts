@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { ListDefinition } from '../query/lists.js';
+import { type ListDefinition, readByKey } from '../query/lists.js';
 import { CommandFault, EXIT } from './exit.js';
-import type { Place } from './place.js';
+import { openReader, type Place } from './place.js';
 
 /** The organization that something belongs to: as it was named, or by its id in the mirror. */
 export async function whose(
@@ -22,9 +22,7 @@ export async function whose(
 }
 
 async function findOwners(place: Place, list: ListDefinition, id: string): Promise<string[]> {
-  const { openReader } = await import('../query/open.js');
-  const { readByKey } = await import('../query/lists.js');
-  const db = openReader(place);
+  const db = await openReader(place);
   try {
     return readByKey(db, list, id).map(row => String(row['organization_id']));
   } finally {

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
+import { readSettings } from '../config.js';
+import { createMask } from '../registry/mask.js';
 import { examples } from './command.js';
 import type { Io } from './io.js';
 import { adviseVolume, runService, warnOfExposures } from './service.js';
+import { SETTINGS_TOOLS } from './settings-tools.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('work')
     .description('Read the registry as deliveries and the schedule ask for it; runs until it is stopped')
     .action(async () => {
-      const { readSettings } = await import('../config.js');
-      const { SETTINGS_TOOLS } = await import('./settings-tools.js');
       const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
       adviseVolume(io);
       const { createLog } = await import('../log.js');
-      const { createMask } = await import('../registry/mask.js');
       const { startWork } = await import('../app/work.js');
       const log = createLog({
         level: settings.logLevel,

@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
 
 /** All commands, as the program itself defines them. */
-export async function defineProgram(): Promise<Command> {
+export function defineProgram(): Command {
   const program = new Command();
-  for (const load of Object.values(COMMANDS)) {
-    (await load()).define(program, {
+  for (const module of Object.values(COMMANDS)) {
+    module.define(program, {
       stdin: new PassThrough(),
       stdout: new PassThrough(),
       stderr: new PassThrough(),
@@ -30,7 +30,7 @@ export interface DefinedCommand {
 
 /** Every command that does something, groups left out. */
 export async function listCommands(): Promise<DefinedCommand[]> {
-  return leavesOf(await defineProgram(), []);
+  return leavesOf(defineProgram(), []);
 }
 
 function leavesOf(command: Command, path: readonly string[]): DefinedCommand[] {

@@ -13,7 +13,7 @@ export function settingsTable(): string {
 
 /** README's table of commands, in the words of their own help. */
 export async function commandsTable(): Promise<string> {
-  const { commands } = await defineProgram();
+  const { commands } = defineProgram();
   const rows = commands.map(command => `| ${synopsis(command)} | ${command.description()} |`);
   return ['| command | what it does |', '|---|---|', ...rows].join('\n');
 }

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROGRAM } from '../support/mutant.js';
+
+const [NAME = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
+const FOLDER = join(dirname(PROGRAM), NAME);
+const IMPORT = /^import (?:.* from )?"([^"]+)";$/gm;
+const SOURCE = /^\/\/ src\/(\S+\.ts)$/gm;
+
+const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
+const all = (pattern: RegExp, code: string): string[] =>
+  [...code.matchAll(pattern)].map(([, name = '']) => name);
+
+/** What the command line itself knows of them: words, the look of a key and of an address, how a sandbox is reached. */
+const COMMAND_LINE = [
+  'auth/private-key.ts',
+  'mirror/person.ts',
+  'sandbox/call.ts',
+  'sandbox/control-client.ts',
+  'sync/plan.ts',
+];
+
+/** What is loaded with these files of the bundle and with what they import at once. */
+function loadedWith(files: readonly string[]) {
+  const code = filesLoadedWith(files).map(read).join('\n');
+  const packages = all(IMPORT, code).filter(name => !name.startsWith('.') && !isBuiltin(name));
+  return { sources: all(SOURCE, code), packages: [...new Set(packages)].toSorted() };
+}
+
+function filesLoadedWith(files: readonly string[]): string[] {
+  const loaded = new Set(files);
+  for (const file of loaded) {
+    for (const name of all(IMPORT, read(file))) if (name.startsWith('.')) loaded.add(join('.', name));
+  }
+  return [...loaded];
+}
+
+/** The file of the program's own bundle that holds a source. */
+function fileOf(source: string): string {
+  const [file = ''] = readdirSync(FOLDER).filter(name => all(SOURCE, read(name)).includes(source));
+  return file;
+}
+
+test('a command loads no package but the one that reads command lines, until it needs more', () => {
+  const { sources, packages } = loadedWith(['main.js']);
+  expect(sources).toContain('cli/status.ts');
+  expect(packages).toEqual(['commander']);
+});
+
+test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
+  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'thread-worker.js']);
+  expect(sources).toContain('webhook/receiver.ts');
+  expect(sources).toContain('webhook/thread-worker.ts');
+  expect(sources.filter(source => /^(?:mirror|sync|auth|sandbox)\//.test(source)).toSorted()).toEqual(
+    COMMAND_LINE,
+  );
+  expect(packages).toEqual(['commander', 'express', 'kysely', 'prom-client']);
+});
+
+test('the asker loads the driver and what opens the databases, and no package else', () => {
+  const { sources, packages } = loadedWith(['query-process.js']);
+  expect(sources.filter(source => !/^(?:query|database|cli|package)/.test(source))).toEqual([]);
+  expect(packages).toEqual([]);
+});
