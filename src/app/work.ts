@@ -5,11 +5,11 @@ import { describeDisk, lookAtDisk } from '../database/disk.js';
 import { createHoldClock, readLogState } from '../database/log-state.js';
 import { migrateFile } from '../database/migrate.js';
 import { openDatabase, type Sqlite } from '../database/open.js';
+import { createMirrorPort } from '../engines/sqlite/direct.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
 import { createMirror } from '../mirror/mirror.js';
-import { createStanding } from '../mirror/standing.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
@@ -58,15 +58,15 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS });
     closing.add(() => void mirrorDb.close());
     const inbox = createInbox(inboxDb);
-    const mirror = createMirror(mirrorDb, now, { members: settings.mirrorMembers });
+    const port = createMirrorPort(mirrorDb, join(settings.dataDir, 'certificates'));
+    const mirror = createMirror(port, now, { members: settings.mirrorMembers });
     if (!settings.mirrorMembers) await mirror.removeMembers();
     const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
     await folder.open();
     const context = {
       inbox,
       mirror,
-      certificates: createCertificateStore(mirror.books, folder, now),
-      standing: createStanding(mirrorDb),
+      certificates: createCertificateStore(port, folder, now),
       client,
       appId: settings.appId,
       mirrorMembers: settings.mirrorMembers,
@@ -111,7 +111,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       },
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });
-    sync.start();
+    await sync.start();
     closing.add(() => sync.stop());
     closing.add(startSweep(context.certificates, log));
     const { baseUrl, syncSchedule } = settings;

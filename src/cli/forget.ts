@@ -53,7 +53,7 @@ async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgott
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { forgetTexts } = await import('../inbox/forget.js');
   return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
-    const memberRows = mirror.forget(address);
+    const memberRows = await mirror.forget(address);
     const { texts, deliveries } = forgetTexts(inboxDb, content => namesAddress(content, address));
     const databases = [mirrorDb, inboxDb];
     if (vacuum) for (const db of databases) db.exec('VACUUM');

@@ -1,5 +1,6 @@
 import { createInbox, type Inbox } from '../inbox/inbox.js';
 import { openDatabase, type Sqlite } from '../database/open.js';
+import { createMirrorPort } from '../engines/sqlite/direct.js';
 import { createMirror, type Mirror } from '../mirror/mirror.js';
 import type { Place } from './place.js';
 
@@ -22,7 +23,7 @@ export async function withWriters<T>(
   try {
     const mirrorDb = openDatabase(place.mirrorFile, { busyTimeoutMs: BUSY_MS });
     try {
-      const mirror = createMirror(mirrorDb, now);
+      const mirror = createMirror(createMirrorPort(mirrorDb, place.certificates), now);
       return await work({ inbox: createInbox(inboxDb), inboxDb, mirror, mirrorDb });
     } finally {
       mirrorDb.close();

@@ -46,7 +46,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
     place,
     io.now,
     async ({ inbox, inboxDb, mirror, mirrorDb }) => {
-      const takeClaim = () => inbox.takeClaim(mirror.highestClaim());
+      const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
       const purged = await mirror.purge({ organizationId, takeClaim, folder });
       for (const id of purged.installations)
         inbox.enqueue(installationJob(id, organizationId, 'person'), io.now());

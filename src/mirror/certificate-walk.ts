@@ -1,36 +1,26 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Books, Fault, RunRequest } from './books.js';
-import {
-  type CertificateFile,
-  type CertificateRows,
-  createCertificateRows,
-  type DueCertificate,
-  type Moment,
-  type Stored,
-} from './certificate-rows.js';
-import type { CertificateFolder } from './certificates.js';
+import { type CertificateFolder, LEFTOVER_AFTER_MS } from './certificates.js';
 import { formatInstant } from './columns.js';
 import { MirrorError } from './errors.js';
-import { Run, type Traffic } from './run.js';
-import { createUnnamedFiles, type UnnamedFiles } from './unnamed-files.js';
+import type { CertificateAnswer, DueCertificate, Fault, MirrorPort, RunRequest, Traffic } from './port.js';
+import { SyncRun } from './sync-run.js';
 
-const DUE_AT_ONCE = 500;
-/** Files whose rows share one commit. A crash before it costs asking for them again. */
+/** Answers whose rows share one commit. A crash before it costs asking for them again. */
 const ROWS_AT_ONCE = 16;
 
 /** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
 export interface CertificateWalk {
   /** Up to `limit` of those that are due; an answered one is not due any more. */
-  due(limit: number): DueCertificate[];
+  due(limit: number): Promise<DueCertificate[]>;
   /** Stores the file, then its row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
   store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<void>;
   /** There is none: asked again after a day, then after two, up to thirty. */
-  unavailable(retirementId: string, askedAt: number): void;
+  unavailable(retirementId: string, askedAt: number): Promise<void>;
   /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
-  fail(retirementId: string, fault: Fault, askedAt: number): void;
+  fail(retirementId: string, fault: Fault, askedAt: number): Promise<void>;
   /** Complete where every due certificate was answered, else partial. */
-  finish(traffic: Traffic): 'complete' | 'partial';
-  abandon(fault: Fault, traffic: Traffic): void;
+  finish(traffic: Traffic): Promise<'complete' | 'partial'>;
+  abandon(fault: Fault, traffic: Traffic): Promise<void>;
 }
 
 export interface CertificateStore {
@@ -41,142 +31,129 @@ export interface CertificateStore {
   /** What was looked at in the future, before the clock was put right, would wait until that has passed. */
   makeAheadDue(organizationId: string): Promise<void>;
   /** Whether anything is due for the organization now. */
-  isDue(organizationId: string): boolean;
-  /** Removes files that a walk or a purge that was killed has left without a row; answers how many. */
+  isDue(organizationId: string): Promise<boolean>;
+  /**
+   * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
+   * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
+   */
   sweep(signal: AbortSignal): Promise<number>;
-  begin(request: Omit<RunRequest, 'resource' | 'announced'>): CertificateWalk;
+  begin(request: Omit<RunRequest, 'resource' | 'announced'>): Promise<CertificateWalk>;
 }
 
 export function createCertificateStore(
-  books: Books,
+  port: MirrorPort,
   folder: CertificateFolder,
   now: () => number,
 ): CertificateStore {
-  const rows = createCertificateRows(books);
-  const unnamed = createUnnamedFiles(books.db, folder);
+  async function makeDue(organizationId: string, which: 'all' | 'ahead'): Promise<void> {
+    const at = now();
+    while ((await port.makeCertificatesDue(organizationId, which, at)) > 0) await pause();
+  }
+
   return {
     enter: async () => {
       let entered = 0;
       for (;;) {
-        const slice = rows.enter(now());
+        const slice = await port.enterCertificates(now());
         if (slice === 0) return entered;
         entered += slice;
         await pause();
       }
     },
-    makeAllDue: async organizationId => {
-      const at = now();
-      while (rows.makeDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
+    makeAllDue: organizationId => makeDue(organizationId, 'all'),
+    makeAheadDue: organizationId => makeDue(organizationId, 'ahead'),
+    isDue: async organizationId => (await port.dueCertificates(organizationId, now(), 1)).length > 0,
+    sweep: async signal => {
+      const since = await port.filledSince();
+      if (since === null) return 0;
+      let removed = 0;
+      for await (const files of folder.writtenBetween(Date.parse(since), now() - LEFTOVER_AFTER_MS)) {
+        if (signal.aborted) break;
+        removed += await port.removeUnnamedFiles(files);
+      }
+      return removed;
     },
-    makeAheadDue: async organizationId => {
-      const at = now();
-      while (rows.makeAheadDue(organizationId, at, DUE_AT_ONCE) > 0) await pause();
+    begin: async request => {
+      const whole = { ...request, resource: 'certificates', announced: true } as const;
+      const run = await SyncRun.begin({ port, lane: 'certificates', now }, whole);
+      return beginWalk({ port, folder, now, organizationId: request.organizationId, run });
     },
-    isDue: organizationId => rows.due(organizationId, now(), 1).length > 0,
-    sweep: signal => unnamed.sweep(now(), signal),
-    begin: request =>
-      beginWalk({ rows, folder, unnamed, now, organizationId: request.organizationId, run: runOf(request) }),
   };
-
-  function runOf(request: Omit<RunRequest, 'resource' | 'announced'>): Run {
-    return new Run(books, { ...request, resource: 'certificates', announced: true }, 'certificates', now);
-  }
 }
 
 interface WalkParts {
-  readonly rows: CertificateRows;
+  readonly port: MirrorPort;
   readonly folder: CertificateFolder;
-  readonly unnamed: UnnamedFiles;
   readonly now: () => number;
   readonly organizationId: string;
-  readonly run: Run;
+  readonly run: SyncRun;
 }
 
-interface Saved {
-  readonly moment: Moment;
-  readonly file: CertificateFile;
-  /** When the download had come to its end. */
-  readonly arrivedAt: number;
-}
-
-function beginWalk({ rows, folder, unnamed, now, organizationId, run }: WalkParts): CertificateWalk {
-  let saved: Saved[] = [];
+function beginWalk({ port, folder, now, organizationId, run }: WalkParts): CertificateWalk {
+  let answers: CertificateAnswer[] = [];
+  let writing = Promise.resolve();
   let failed = 0;
   let wanted = new Map<string, number>();
 
-  function momentOf(retirementId: string, askedAt: number): Moment {
-    return { organizationId, retirementId, askedAt, retirementVersion: wanted.get(retirementId) ?? 0 };
-  }
-
-  function writeRows(): void {
-    if (saved.length === 0) return;
-    const batch = saved;
-    saved = [];
-    let outcomes: Stored[] = [];
+  async function writeBatch(): Promise<void> {
+    const batch = answers;
+    answers = [];
+    if (batch.length === 0) return;
+    const files = batch.flatMap(({ came }) => (came.kind === 'file' ? [came.file.file] : []));
     try {
-      run.write(runId => {
-        outcomes = batch.map(each => writeRow(each, runId));
-        return { added: count(outcomes, 'stored'), changed: count(outcomes, 'replaced') };
-      });
-      run.counts.unchanged += count(outcomes, 'unchanged');
+      const { written } = await run.write(open => port.writeCertificates(open, batch));
+      if (written.includes('gone')) await port.removeUnnamedFiles(files);
     } catch (error) {
-      if (error instanceof MirrorError) unnamed.remove(batch.map(({ file }) => file.file));
+      if (error instanceof MirrorError) await port.removeUnnamedFiles(files);
       throw error;
     }
-    if (outcomes.includes('gone')) unnamed.remove(batch.map(({ file }) => file.file));
   }
 
-  /** A purge may have removed the file since: then it is due as it was. */
-  function writeRow({ moment, file, arrivedAt }: Saved, runId: number): Stored {
-    if (!folder.has(file.file)) return 'gone';
-    return rows.store(moment, file, before => run.dates.give(formatInstant(arrivedAt), before), runId);
+  /** One commit after the other: downloads end side by side. */
+  function write(): Promise<void> {
+    const done = writing.then(writeBatch);
+    writing = done.catch(() => undefined);
+    return done;
   }
 
-  function writeOne(work: () => void): void {
-    writeRows();
-    run.write(() => {
-      work();
-      return {};
-    });
+  async function note(retirementId: string, askedAt: number, came: CertificateAnswer['came']): Promise<void> {
+    const retirementVersion = wanted.get(retirementId) ?? 0;
+    answers.push({ retirementId, askedAt, retirementVersion, came });
+    if (answers.length >= ROWS_AT_ONCE) await write();
   }
 
   return {
-    due: limit => {
-      writeRows();
-      const due = rows.due(organizationId, now(), limit);
-      wanted = new Map(due.map(row => [row.retirement_id, row.retirement_version]));
+    due: async limit => {
+      await write();
+      const due = await port.dueCertificates(organizationId, now(), limit);
+      wanted = new Map(due.map(row => [row.retirementId, row.retirementVersion]));
       return due;
     },
     store: async (retirementId, body, askedAt) => {
-      const moment = momentOf(retirementId, askedAt);
       const file = await folder.save(retirementId, body);
-      saved.push({ moment, file, arrivedAt: now() });
-      if (saved.length >= ROWS_AT_ONCE) writeRows();
+      await note(retirementId, askedAt, { kind: 'file', file, told: formatInstant(now()) });
     },
-    unavailable: (retirementId, askedAt) => writeOne(() => rows.unavailable(momentOf(retirementId, askedAt))),
+    unavailable: (retirementId, askedAt) => note(retirementId, askedAt, { kind: 'none' }),
     fail: (retirementId, { code, message }, askedAt) => {
       failed += 1;
-      writeOne(() => rows.fail(momentOf(retirementId, askedAt), `${code}: ${message}`));
+      return note(retirementId, askedAt, { kind: 'fault', error: `${code}: ${message}` });
     },
-    finish: traffic => {
-      writeRows();
-      const state = failed > 0 || rows.due(organizationId, now(), 1).length > 0 ? 'partial' : 'complete';
+    finish: async traffic => {
+      await write();
+      const isLeft = failed > 0 || (await port.dueCertificates(organizationId, now(), 1)).length > 0;
       const message = failed > 0 ? `${failed} certificates could not be stored` : 'some are still due';
-      const fault = state === 'partial' ? { code: 'certificates_left', message } : null;
-      run.end({ state, fault, isInterrupted: false, ...traffic });
+      const fault = isLeft ? { code: 'certificates_left', message } : null;
+      const state = isLeft ? 'partial' : 'complete';
+      await run.end({ state, fault, isInterrupted: false, ...traffic });
       return state;
     },
-    abandon: (fault, traffic) => {
+    abandon: async (fault, traffic) => {
       try {
-        writeRows();
+        await write();
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
       }
-      run.abandon(fault, traffic);
+      await run.abandon(fault, traffic);
     },
   };
-}
-
-function count(outcomes: readonly Stored[], outcome: Stored): number {
-  return outcomes.filter(each => each === outcome).length;
 }

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../registry/model.js';
-import type { CertificateFile } from './certificate-rows.js';
 import { MirrorError } from './errors.js';
+import type { CertificateFile } from './port.js';
 import { shareNext } from './share-next.js';
 
 const PRIVATE_FILE = 0o600;
@@ -28,9 +28,6 @@ export interface CertificateFolder {
   open(): Promise<void>;
   /** Stores a file if it is a whole PDF; the same content again is the same file. */
   save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
-  has(file: string): boolean;
-  /** Only under the lock of all who write rows, after a look that none names it: see `createUnnamedFiles`. */
-  remove(file: string): void;
   /** Every file of these retirements, damaged ones included. */
   filesOf(retirementIds: ReadonlySet<string>): Promise<string[]>;
   /** Files that were written in a stretch of time, a few at a time; damaged ones and parts are none of them. */
@@ -77,8 +74,6 @@ export function createCertificateFolder(
         throw error;
       }
     },
-    has: file => existsSync(join(folder, file)),
-    remove: file => rmSync(join(folder, file), { force: true }),
     filesOf: async retirementIds => {
       if (!existsSync(folder)) return [];
       return (await readdir(folder)).filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));

@@ -10,10 +10,10 @@ export class Dates {
   readonly #known: string;
   #latest: string;
 
-  /** `known`: the latest instant that any row had before the run. */
-  constructor(known: string | null) {
+  /** `known`: the latest instant that any row had before the run. `latest`: the latest that any has by now. */
+  constructor(known: string | null, latest: string | null) {
     this.#known = known ?? '';
-    this.#latest = this.#known;
+    this.#latest = latest ?? this.#known;
   }
 
   get latest(): string | null {

@@ -1,7 +1,15 @@
-import type { Pages } from './pages.js';
-import type { HeldPage, Staging } from './staging.js';
+import { hash } from 'node:crypto';
+import type { HeldPage, Slice } from './parts.js';
+import type { List, MirrorPort, StoredPage } from './port.js';
 
-type Sight = Pick<Staging<{ document: string }>, 'seen' | 'see'>;
+/** What has been seen so far in this pass. */
+export interface Sight {
+  readonly seen: { has(version: number): boolean };
+  see(versions: readonly number[]): void;
+}
+
+/** Pages that are asked for at once. */
+const BLOCK = 64;
 
 /** The pages of one pass: which were known, which moved, and what is to be remembered of them. */
 export class HeldPages {
@@ -10,12 +18,16 @@ export class HeldPages {
   /** Pages that did not stand as the read before had found them. */
   moved = 0;
   #held: HeldPage[] = [];
-  readonly #pages: Pages;
+  #block = new Map<number, StoredPage>();
+  #blockFrom = -1;
+  readonly #port: MirrorPort;
+  readonly #list: List;
   readonly #trusted: boolean;
 
   /** What is remembered of pages is not trusted after a read that wrote and never came to its end. */
-  constructor(pages: Pages, trusted: boolean) {
-    this.#pages = pages;
+  constructor(port: MirrorPort, list: List, trusted: boolean) {
+    this.#port = port;
+    this.#list = list;
     this.#trusted = trusted;
   }
 
@@ -31,10 +43,10 @@ export class HeldPages {
    * A page that stands as it stood is known by its digest, and so are the rows on it: the answer is null.
    * For any other one it is the versions that stood there.
    */
-  visit(page: number, digest: string, staging: Sight): readonly number[] | null {
+  async visit(page: number, digest: string, staging: Sight): Promise<readonly number[] | null> {
+    const stored = await this.#stored(page);
     this.#visited.add(page);
     this.#last = Math.max(this.#last, page);
-    const stored = this.#trusted ? this.#pages.get(page) : undefined;
     const isKnown = stored?.digest === digest && !stored.versions.some(version => staging.seen.has(version));
     if (isKnown) {
       staging.see(stored.versions);
@@ -48,16 +60,48 @@ export class HeldPages {
     this.#held.push(page);
   }
 
-  /** Inside a transaction: remembers the pages whose rows are all written. */
-  keep(): void {
-    for (const page of this.#held) if (page.waiting === 0) this.#pages.put(page.number, page);
+  /** The pages whose rows are all written once this slice is. */
+  readyWith(slice: Slice): StoredPage[] {
+    const written = new Map<HeldPage | null, Slice['entries'][number][]>();
+    for (const entry of slice.entries) {
+      const of = written.get(entry.page);
+      if (of === undefined) written.set(entry.page, [entry]);
+      else of.push(entry);
+    }
+    return this.#held.flatMap(page => {
+      const entries = written.get(page) ?? [];
+      if (page.waiting > entries.length) return [];
+      const versions = [...page.versions];
+      for (const { slot, insert } of entries) versions[slot] = -insert - 1;
+      return [{ page: page.number, digest: page.digest, versions }];
+    });
+  }
+
+  /** After a commit: those whose rows are all written are remembered by now. */
+  forgetWritten(): void {
     this.#held = this.#held.filter(page => page.waiting > 0);
   }
 
-  /** Inside a transaction, before any row is closed: forgets pages that this pass has not seen just so. */
-  dropStale(repeated: number): void {
-    if (this.#last < 0) return;
+  /** From which page on none is as this pass has seen it; null where there were no pages. */
+  staleFrom(repeated: number): number | null {
+    if (this.#last < 0) return null;
     const isWhole = repeated === 0 && this.#visited.size === this.#last + 1;
-    this.#pages.dropFrom(isWhole ? this.#last + 1 : 0);
+    return isWhole ? this.#last + 1 : 0;
   }
+
+  async #stored(page: number): Promise<StoredPage | undefined> {
+    if (!this.#trusted) return undefined;
+    const from = page - (page % BLOCK);
+    if (from !== this.#blockFrom || this.#visited.has(page)) {
+      const block = await this.#port.pages(this.#list, from, BLOCK);
+      this.#block = new Map(block.map(stored => [stored.page, stored]));
+      this.#blockFrom = from;
+    }
+    return this.#block.get(page);
+  }
+}
+
+/** A hash of the documents in their order. JSON holds no NUL, so that no two pages are joined to the same text. */
+export function digestOf(items: readonly { document: string }[]): string {
+  return hash('sha256', items.map(item => item.document).join('\0'));
 }

@@ -1,13 +1,9 @@
-import { setImmediate as pause } from 'node:timers/promises';
-import type { Answer, Counts, Fault } from './books.js';
 import { formatInstant } from './columns.js';
-import { HeldPages } from './held-pages.js';
+import { digestOf, HeldPages } from './held-pages.js';
 import {
   type Ask,
   type Circumstances,
   COMPLETE,
-  type Closing,
-  closeRows,
   type Decision,
   decide,
   findMissing,
@@ -15,18 +11,31 @@ import {
   NONE,
   partial,
 } from './missing.js';
-import { digestOf } from './pages.js';
 import type { ListParts } from './parts.js';
-import type { Traffic } from './run.js';
+import { isForgotten, mayKeep } from './people.js';
+import {
+  type Answer,
+  type Changes,
+  type Close,
+  type Committed,
+  type Counts,
+  type Ending,
+  type Fault,
+  NO_CHANGES,
+  type Traffic,
+} from './port.js';
 import { type Origin, Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 
-/** Rows of one transaction: some 30 ms with their sums, in which nothing else is done. */
-const SLICE = 350;
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 400;
 /** Characters of the documents that are held back: rows that are so long become visible earlier. */
 const HOLD_LENGTH = 8 * 1024 * 1024;
+/** One transaction takes about so long: others wait no longer for their turn. */
+const TAKES_MS = 30;
+const FEWEST = 200;
+const MOST = 4000;
+const COMPARE_AT_ONCE = 500;
 /** The changes of a long list become visible after so many pages, or so many rows. */
 const HOLD_PAGES = 50;
 const REMEMBER_PAGES = 512;
@@ -51,7 +60,7 @@ export interface Finish extends Traffic {
   readonly flaw?: Fault | null;
 }
 
-export interface Outcome extends Readonly<Counts> {
+export interface Outcome extends Counts {
   readonly state: 'complete' | 'partial' | 'doubtful';
   readonly fault: Fault | null;
   readonly runId: number;
@@ -63,7 +72,7 @@ export interface Outcome extends Readonly<Counts> {
   readonly readAgain: boolean;
 }
 
-/** A read of one list. Its calls follow one another; each works for a few milliseconds between two pauses. */
+/** A read of one list. Its calls follow one another. */
 export interface Read<Item> {
   /** A page of a paginated list, numbered from 0, and when its answer had arrived. */
   writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
@@ -71,7 +80,7 @@ export interface Read<Item> {
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */
   finish(finish: Finish): Promise<Outcome>;
-  abandon(fault: Fault, traffic: Traffic): void;
+  abandon(fault: Fault, traffic: Traffic): Promise<void>;
 }
 
 export class ListRead<Item extends { document: string }> implements Read<Item> {
@@ -82,15 +91,16 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   #showsEarly = false;
 
   constructor(parts: ListParts<Item>) {
+    const { port, list, run } = parts;
     this.#parts = parts;
     this.#staging = new Staging(parts);
-    this.#pages = new HeldPages(parts.pages, parts.run.before.open_run === null);
+    this.#pages = new HeldPages(port, list, run.before.rows > 0 && !run.before.isBroken);
   }
 
   async writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const digest = digestOf(items);
-    const before = this.#pages.visit(page, digest, this.#staging);
+    const before = await this.#pages.visit(page, digest, this.#staging);
     if (before === null) return { fresh: items.length, repeated: 0 };
     this.#staging.demandDistinct(items);
     const held = { number: page, digest, versions: Array.from(items, () => 0), waiting: 0 };
@@ -103,14 +113,15 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const told = formatInstant(arrivedAt);
-    const result = await this.#compare(items.filter(this.#parts.admits()), { told, page: null, likely: [] });
+    const result = await this.#compare(await this.#admitted(items), { told, page: null, likely: [] });
     if (this.#staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
-    if (this.#showsEarly && (this.#staging.size >= SLICE || this.#isLong)) await this.#applyAll();
+    if (this.#showsEarly && this.#isMuch) await this.#applyAll();
     return result;
   }
 
   async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Outcome> {
-    this.#parts.run.demandNotEnded();
+    const { port, list, run } = this.#parts;
+    run.demandNotEnded();
     if (flaw !== null) return this.#end(partial(flaw), [], traffic);
     const seen = this.#staging.distinct;
     if (total !== null && total !== seen) {
@@ -121,7 +132,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       return this.#end({ ...partial(fault), readAgain: true }, [], traffic);
     }
     if (this.#staging.unseen === 0) return this.#end(COMPLETE, [], traffic);
-    const missing = await findMissing(this.#parts, this.#staging.seen);
+    const missing = await findMissing(port, list, this.#staging.seen);
     const decision = await this.#decide(missing, ask, traffic);
     const outcome = await this.#end(decision, [...missing.first.keys()], traffic);
     return { ...outcome, missing: missing.versions.size - outcome.removed };
@@ -130,29 +141,45 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
   async #decide(missing: Missing, ask: Finish['ask'], { ownerTold }: Traffic): Promise<Decision> {
     if (missing.versions.size === 0) return COMPLETE;
-    const isExpected = this.#parts.run.before.owner_told === 1;
-    if (ownerTold === undefined && isExpected) return partial(OWNER_UNTOLD);
+    if (ownerTold === undefined && this.#parts.run.before.isOwnerTold) return partial(OWNER_UNTOLD);
     return decide(missing, this.#circumstances(ask));
   }
 
-  abandon(fault: Fault, traffic: Traffic): void {
+  async abandon(fault: Fault, traffic: Traffic): Promise<void> {
     this.#staging.clear();
-    this.#parts.run.abandon(fault, { ...traffic, answer: this.#admitted(traffic.answer ?? null) });
+    const answer = await this.#admittedAnswer(traffic.answer ?? null);
+    await this.#parts.run.abandon(fault, { ...traffic, answer });
   }
 
-  #admitted(answer: Answer | null): Answer | null {
-    if (answer === null || answer.text === null || this.#parts.mayKeep(answer.text)) return answer;
-    return { ...answer, text: null };
+  /** Without people who have asked to be forgotten. */
+  async #admitted(items: readonly Item[]): Promise<readonly Item[]> {
+    const { port, descriptor } = this.#parts;
+    const email = descriptor.columns.find(cell => cell.name === 'email');
+    const forgotten = email === undefined ? null : new Set(await port.forgottenPeople());
+    if (email === undefined || forgotten === null || forgotten.size === 0) return items;
+    return items.filter(item => {
+      const address = email.of(item);
+      return typeof address !== 'string' || !isForgotten(forgotten, address);
+    });
+  }
+
+  async #admittedAnswer(answer: Answer | null): Promise<Answer | null> {
+    if (answer === null || answer.text === null) return answer;
+    const forgotten = new Set(await this.#parts.port.forgottenPeople());
+    return mayKeep(forgotten, answer.text) ? answer : { ...answer, text: null };
   }
 
   async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {
     const before = this.#staging.distinct;
-    for (let start = 0; start < items.length; start += SLICE) {
-      if (start > 0) await pause();
-      this.#staging.compare(items.slice(start, start + SLICE), { ...origin, start });
+    for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
+      await this.#staging.compare(items.slice(start, start + COMPARE_AT_ONCE), { ...origin, start });
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };
+  }
+
+  get #isMuch(): boolean {
+    return this.#isLong || this.#staging.size >= this.#parts.pace.rows;
   }
 
   get #isLong(): boolean {
@@ -161,25 +188,34 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   async #showPages(): Promise<void> {
     if (this.#staging.size > 0) this.#pagesHeldBack += 1;
-    const isMuch = this.#staging.size >= SLICE || this.#isLong || this.#pagesHeldBack >= HOLD_PAGES;
-    if (isMuch) return this.#applyAll();
-    if (this.#pages.waiting >= REMEMBER_PAGES) this.#write(() => ({}));
+    if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) return this.#applyAll();
+    if (this.#pages.waiting >= REMEMBER_PAGES) await this.#commit(0, {});
   }
 
   async #applyAll(): Promise<void> {
-    while (this.#staging.size > 0) {
-      this.#write(runId => this.#staging.apply(runId, SLICE));
-      await pause();
-    }
+    while (this.#staging.size > 0) await this.#commit(this.#parts.pace.rows, {});
     this.#pagesHeldBack = 0;
   }
 
-  #write(work: (runId: number) => Partial<Counts>): void {
-    this.#parts.run.write(runId => {
-      const counts = work(runId);
-      this.#pages.keep();
-      return counts;
-    });
+  /** Writes up to `limit` differences, remembers the pages that they complete, and what else there is. */
+  async #commit(
+    limit: number,
+    rest: Partial<Changes>,
+    ending: Omit<Ending, 'endedAt'> | null = null,
+  ): Promise<Committed> {
+    const { port, run, pace } = this.#parts;
+    const slice = this.#staging.take(limit);
+    const { inserts, projects } = slice;
+    const pages = this.#pages.readyWith(slice);
+    const changes: Changes = { ...NO_CHANGES, ...rest, inserts, projects, pages };
+    const done =
+      ending === null
+        ? await run.write(open => port.commit(open, changes, null))
+        : await run.end(ending, changes);
+    this.#staging.settle(slice, done.versions);
+    this.#pages.forgetWritten();
+    if (inserts.length >= FEWEST) pace.rows = paceAfter(inserts.length, done.ms);
+    return done;
   }
 
   #circumstances(ask: Finish['ask']): Circumstances {
@@ -198,55 +234,59 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   /** A doubt of the future, before the clock was put right, begins anew. */
   #doubtedForMs(): number | null {
     const { request, run } = this.#parts;
-    if (run.before.doubted_at === null) return null;
-    const ms = request.startedAt - Date.parse(run.before.doubted_at);
+    if (run.before.doubtedAt === null) return null;
+    const ms = request.startedAt - Date.parse(run.before.doubtedAt);
     return ms < 0 ? null : ms;
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
   async #end(decision: Decision, ids: readonly string[], traffic: Traffic): Promise<Outcome> {
-    const { run, now } = this.#parts;
-    const closing = { close: decision.close.values(), goneAt: decision.goneAt, endedAt: now() };
-    const isLittle = this.#staging.size + decision.close.size <= AT_ONCE;
-    if (!isLittle) await this.#writeInSlices(closing);
+    const { run } = this.#parts;
     const { state, fault, readAgain } = decision;
-    const { id, drift } = run.end({ state, fault, isInterrupted: false, ...traffic }, runId => {
-      const counts = this.#staging.apply(runId, AT_ONCE);
-      this.#pages.keep();
-      this.#pages.dropStale(this.#staging.repeated);
-      this.#doubt(decision.doubt);
-      return { ...counts, removed: isLittle ? closeRows(this.#parts, closing, runId) : 0 };
-    });
-    return { ...run.counts, state, fault, runId: id, drift, missing: 0, missingIds: ids, readAgain };
+    const closes = this.#closesOf(decision);
+    const isLittle = this.#staging.size + decision.close.size <= AT_ONCE;
+    if (!isLittle) await this.#writeInSlices(closes);
+    const rest = {
+      closes: isLittle ? [...closes] : [],
+      dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated),
+      doubt: this.#doubtOf(decision),
+    };
+    const ending = { state, fault, isInterrupted: false, ...traffic };
+    const { runId, drift } = await this.#commit(AT_ONCE, rest, ending);
+    return { ...run.counts, state, fault, runId, drift, missing: 0, missingIds: ids, readAgain };
   }
 
-  async #writeInSlices(closing: Closing): Promise<void> {
-    await this.#applyAll();
-    this.#write(() => {
-      this.#pages.dropStale(this.#staging.repeated);
-      return {};
-    });
-    let slice: number[] = [];
-    for (const version of closing.close) {
-      slice.push(version);
-      if (slice.length === SLICE) {
-        const full = { ...closing, close: slice };
-        this.#write(runId => ({ removed: closeRows(this.#parts, full, runId) }));
-        slice = [];
-        await pause();
-      }
+  /** A row is gone since the registry said so of it; the others since the end of the read. */
+  *#closesOf({ close, goneAt }: Decision): Generator<Close> {
+    const endedAt = this.#parts.now();
+    for (const version of close.values()) {
+      yield { version, told: formatInstant(goneAt.get(version) ?? endedAt) };
     }
-    this.#write(runId => ({ removed: closeRows(this.#parts, { ...closing, close: slice }, runId) }));
   }
 
-  #doubt(doubt: VersionSet | null | undefined): void {
-    const { books, request, run } = this.#parts;
-    if (doubt === undefined || (doubt === null && run.before.doubted_at === null)) return;
-    books.doubt({
-      organization_id: request.organizationId,
-      resource: request.resource,
-      doubted_at: doubt === null ? null : new Date(request.startedAt).toISOString(),
-      doubted: doubt?.pack() ?? null,
-    });
+  /** What is remembered of pages is dropped before the first row is closed. */
+  async #writeInSlices(closes: Iterable<Close>): Promise<void> {
+    await this.#applyAll();
+    await this.#commit(0, { dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated) });
+    let slice: Close[] = [];
+    for (const close of closes) {
+      slice.push(close);
+      if (slice.length < AT_ONCE) continue;
+      await this.#commit(0, { closes: slice });
+      slice = [];
+    }
+    if (slice.length > 0) await this.#commit(0, { closes: slice });
   }
+
+  #doubtOf({ doubt }: Decision): Changes['doubt'] {
+    if (doubt === undefined || (doubt === null && this.#parts.run.before.doubtedAt === null))
+      return undefined;
+    return doubt?.pack() ?? null;
+  }
+}
+
+/** Towards as many rows as take the time that is given, and never more than twice as many as before. */
+function paceAfter(rows: number, ms: number): number {
+  const fitting = Math.round((rows * TAKES_MS) / Math.max(ms, 1));
+  return Math.min(MOST, rows * 2, Math.max(FEWEST, fitting));
 }

@@ -1,8 +1,5 @@
-import { setImmediate as pause } from 'node:timers/promises';
 import { ASK_AT_MOST, judge, type Verdict } from './closing.js';
-import type { Fault } from './books.js';
-import { formatInstant } from './columns.js';
-import type { ListParts } from './parts.js';
+import type { Fault, List, MirrorPort } from './port.js';
 import { VersionSet } from './version-set.js';
 
 const SCAN = 2_000;
@@ -40,23 +37,19 @@ export interface Circumstances {
 
 export const NONE = new VersionSet();
 
-export async function findMissing<Item>(
-  { rows, request }: ListParts<Item>,
-  seen: VersionSet,
-): Promise<Missing> {
+export async function findMissing(port: MirrorPort, list: List, seen: VersionSet): Promise<Missing> {
   const versions = new VersionSet();
   const first = new Map<string, number>();
   let last: readonly string[] | null = null;
   for (;;) {
-    const places = rows.after(request.organizationId, last, SCAN);
+    const places = await port.after(list, last, SCAN);
     for (const { version, key } of places) {
       if (seen.has(version)) continue;
       versions.add(version);
-      if (first.size < ASK_AT_MOST) first.set(key[0] ?? request.organizationId, version);
+      if (first.size < ASK_AT_MOST) first.set(key[0] ?? list.organizationId, version);
     }
     last = places.at(-1)?.key ?? null;
     if (places.length < SCAN || last === null) return { versions, first };
-    await pause();
   }
 }
 
@@ -99,32 +92,6 @@ function decisionOf(
   if (left.size === 0) return { ...COMPLETE, close };
   const doubt = verdict === 'wait' ? undefined : left;
   return { ...COMPLETE, state: 'doubtful', fault: fault('mostly_gone', left.size), close, doubt };
-}
-
-export interface Closing {
-  readonly close: Iterable<number>;
-  readonly goneAt: ReadonlyMap<number, number>;
-  /** When the read ended, with all that was asked for by its id. */
-  readonly endedAt: number;
-}
-
-/** Inside a transaction. */
-export function closeRows<Item>(
-  { rows, companion, run, request }: ListParts<Item>,
-  { close, goneAt, endedAt }: Closing,
-  runId: number,
-): number {
-  let removed = 0;
-  companion.begin();
-  for (const version of close) {
-    const told = formatInstant(goneAt.get(version) ?? endedAt);
-    const at = run.dates.give(told, run.dates.isAfterAll(told) ? null : rows.validFrom(version));
-    companion.leave(version);
-    companion.vanish(version, at, runId);
-    if (rows.close(version, at, runId)) removed += 1;
-  }
-  companion.flush(request.organizationId);
-  return removed;
 }
 
 export const COMPLETE: Decision = {

@@ -1,34 +1,40 @@
-import type { Books, RunRequest } from './books.js';
-import type { Pages } from './pages.js';
+import type { Insert, List, MirrorPort, RunRequest } from './port.js';
 import type { Descriptor } from './resources.js';
-import type { Rows } from './rows.js';
-import type { Run } from './run.js';
+import type { SyncRun } from './sync-run.js';
 
-/** What has to change together with a table's rows, in the same transaction. */
-export interface Companion<Item> {
-  begin(): void;
-  enter(item: Item): void;
-  /** Before a version is closed, because it changed or because it is gone. */
-  leave(version: number): void;
-  /** Before a version is closed for good. */
-  vanish(version: number, validTo: string, runId: number): void;
-  flush(organizationId: string): void;
+/** How many rows one transaction takes: as many as are written in a short time on this machine. */
+export interface Pace {
+  rows: number;
 }
 
 /** What a read of one list works with. */
 export interface ListParts<Item> {
+  readonly port: MirrorPort;
   readonly request: RunRequest;
-  readonly books: Books;
-  readonly run: Run;
-  readonly rows: Rows<Item>;
+  readonly list: List;
+  readonly run: SyncRun;
   readonly descriptor: Descriptor<Item>;
-  readonly pages: Pages;
-  readonly companion: Companion<Item>;
+  readonly pace: Pace;
   readonly now: () => number;
-  /** Inside a transaction: remembers that the organization's rows name this project. */
-  readonly noteProject: (id: string) => void;
-  /** Answers a test that is false for what must not be kept. To be asked again inside the transaction that writes. */
-  readonly admits: () => (item: Item) => boolean;
-  /** False for the text of an answer that must not be kept. */
-  readonly mayKeep: (text: string) => boolean;
+}
+
+/** A page whose digest is to be remembered once all its rows have their versions. */
+export interface HeldPage {
+  readonly number: number;
+  readonly digest: string;
+  readonly versions: number[];
+  /** Rows that are not written yet. */
+  waiting: number;
+}
+
+/** Differences on their way to the mirror: what to insert, and which insert each of them comes down to. */
+export interface Slice {
+  readonly inserts: readonly Insert[];
+  readonly projects: readonly string[];
+  readonly entries: readonly {
+    readonly name: string;
+    readonly insert: number;
+    readonly page: HeldPage | null;
+    readonly slot: number;
+  }[];
 }

@@ -47,6 +47,21 @@ export interface Items {
 }
 export type ListResource = keyof Items;
 
+export const LIST_RESOURCES: readonly ListResource[] = [
+  'warehouse',
+  'inventory',
+  'reservations',
+  'inventory_requests',
+  'retirements',
+  'addresses',
+  'members',
+  'organization',
+];
+
+export function isListResource(resource: Resource): resource is ListResource {
+  return LIST_RESOURCES.some(list => list === resource);
+}
+
 /** How one resource is kept: its table, its key within the organization, its columns. */
 export interface Descriptor<Item> {
   readonly table: string;

@@ -1,19 +1,11 @@
-import type { Counts } from './books.js';
 import { MirrorError } from './errors.js';
-import type { ListParts } from './parts.js';
-import { nameOf, type Stored } from './rows.js';
+import type { HeldPage, ListParts, Slice } from './parts.js';
+import type { Insert, Key, StoredRow } from './port.js';
 import { VersionSet } from './version-set.js';
-
-/** A page whose digest is to be remembered once all its rows have their versions. */
-export interface HeldPage {
-  readonly number: number;
-  readonly digest: string;
-  readonly versions: number[];
-  waiting: number;
-}
 
 interface Staged<Item> {
   readonly item: Item;
+  readonly key: Key;
   /** When the answer came that showed it. */
   readonly told: string;
   /** The version that it takes the place of. */
@@ -36,21 +28,15 @@ export interface Origin {
 
 interface Compared<Item> {
   readonly item: Item;
+  readonly key: Key;
   readonly name: string;
-  readonly there: Stored | undefined;
+  readonly there: StoredRow | undefined;
   readonly told: string;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
 
-/** What one transaction writes: its counts, its run and the next version number. */
-interface Writes {
-  readonly counts: Pick<Counts, 'added' | 'changed'>;
-  readonly runId: number;
-  version: number;
-}
-
-/** Compares what was read with what is there, holds back the differences and writes them when told to. */
+/** Compares what was read with what is there, and holds back the differences until they are written. */
 export class Staging<Item extends { document: string }> {
   /** The current version of every row that was seen and is written. */
   readonly seen = new VersionSet();
@@ -60,6 +46,7 @@ export class Staging<Item extends { document: string }> {
   #waitingNew = 0;
   #length = 0;
   readonly #staged = new Map<string, Staged<Item>>();
+  readonly #projects = new Set<string>();
   readonly #parts: ListParts<Item>;
 
   constructor(parts: ListParts<Item>) {
@@ -88,48 +75,52 @@ export class Staging<Item extends { document: string }> {
 
   /** One page or one answer must not hold two rows with one key. */
   demandDistinct(items: readonly Item[]): void {
-    const names = new Set(items.map(item => nameOf(this.#parts.rows.keyOf(item))));
+    const names = new Set(items.map(item => nameOf(this.#keyOf(item))));
     if (names.size < items.length) throw this.#duplicate();
   }
 
   see(versions: readonly number[]): void {
     for (const version of versions) this.seen.add(version);
     this.distinct += versions.length;
-    this.#parts.run.counts.unchanged += versions.length;
+    this.#parts.run.noteUnchanged(versions.length);
   }
 
-  compare(items: readonly Item[], { told, page, start, likely }: Origin): void {
-    const find = this.#lookUp(items, likely);
+  async compare(items: readonly Item[], { told, page, start, likely }: Origin): Promise<void> {
+    const keys = items.map(item => this.#keyOf(item));
+    const find = await this.#lookUp(items, keys, likely);
     for (const [index, item] of items.entries()) {
-      const name = nameOf(this.#parts.rows.keyOf(item));
-      this.#compareOne({ item, name, there: find(item, name), told, page, slot: start + index });
+      const key = keys[index] ?? [];
+      const name = nameOf(key);
+      this.#compareOne({ item, key, name, there: find(item, name), told, page, slot: start + index });
     }
   }
 
-  /** To find a row by its version costs a third of finding it by its key. Where documents are equal, so are keys. */
-  #lookUp(
+  /**
+   * To find a row by its version costs a third of finding it by its key. Where documents are equal, so are keys.
+   * Where most are found so, a second look is for the rest.
+   */
+  async #lookUp(
     items: readonly Item[],
+    keys: readonly Key[],
     likely: readonly number[],
-  ): (item: Item, name: string) => Stored | undefined {
-    const { rows, request } = this.#parts;
-    const same = new Map(rows.among(request.organizationId, likely).map(row => [row.document, row]));
-    const others = items.filter(item => !same.has(item.document));
-    const there = rows.find(
-      request.organizationId,
-      others.map(item => rows.keyOf(item)),
-    );
+  ): Promise<(item: Item, name: string) => StoredRow | undefined> {
+    const { port, list } = this.#parts;
+    const guessed = likely.length === 0 ? [] : await port.find(list, [], likely);
+    const same = new Map(guessed.map(row => [row.document, row]));
+    const others = keys.filter((_, index) => !same.has(items[index]?.document ?? ''));
+    const found = others.length === 0 ? [] : await port.find(list, others, []);
+    const there = new Map(found.map(row => [nameOf(row.key), row]));
     return (item, name) => same.get(item.document) ?? there.get(name);
   }
 
-  #compareOne({ item, name, there, told, page, slot }: Compared<Item>): void {
-    const { run } = this.#parts;
+  #compareOne({ item, key, name, there, told, page, slot }: Compared<Item>): void {
     const staged = this.#staged.get(name);
     const stored = staged === undefined ? there : undefined;
     const isRepeated = staged !== undefined || (stored !== undefined && this.seen.has(stored.version));
     this.#count(isRepeated, page);
     if (stored !== undefined) this.seen.add(stored.version);
     if (stored?.document === item.document) {
-      run.counts.unchanged += 1;
+      this.#parts.run.noteUnchanged(1);
       if (page !== null) page.versions[slot] = stored.version;
       return;
     }
@@ -137,54 +128,58 @@ export class Staging<Item extends { document: string }> {
     if (staged === undefined && previous === null) this.#waitingNew += 1;
     if (page !== null) page.waiting += 1;
     if (staged?.page) staged.page.waiting -= 1;
-    if (staged?.item.document === item.document) {
-      this.#staged.set(name, { ...staged, page, slot });
-      return;
+    const isSame = staged?.item.document === item.document;
+    const next = isSame ? staged : { item, key, told, previous, earlier: staged ?? null, isRepeated };
+    if (!isSame) this.#length += item.document.length;
+    this.#staged.set(name, { ...next, page, slot });
+  }
+
+  /** Up to `limit` of the differences, oldest first. They stay until they are written. */
+  take(limit: number): Slice {
+    const inserts: Insert[] = [];
+    const entries: Slice['entries'][number][] = [];
+    const projects = new Set<string>();
+    for (const [name, staged] of this.#staged) {
+      if (entries.length === limit) break;
+      this.#addInserts(staged, inserts, projects);
+      entries.push({ name, insert: inserts.length - 1, page: staged.page, slot: staged.slot });
     }
-    this.#length += item.document.length;
-    this.#staged.set(name, { item, told, previous, earlier: staged ?? null, isRepeated, page, slot });
+    return { inserts, entries, projects: [...projects] };
   }
 
-  /** Inside a transaction: writes up to `limit` of the differences. */
-  apply(runId: number, limit: number): Pick<Counts, 'added' | 'changed'> {
-    const { books, companion, request } = this.#parts;
-    const slice = [...this.#staged].slice(0, limit);
-    const counts = { added: 0, changed: 0 };
-    if (slice.length === 0) return counts;
-    const writes = { counts, runId, version: books.versions(lengthOf(slice)) };
-    companion.begin();
-    const isAdmitted = this.#parts.admits();
-    for (const [name, staged] of slice) {
-      if (isWholly(staged, isAdmitted)) this.#settle(staged, this.#put(staged, writes));
-      this.#drop(name, staged);
+  /** What a read saw of one row comes one after the other. */
+  #addInserts(staged: Staged<Item>, inserts: Insert[], projects: Set<string>): void {
+    const { descriptor } = this.#parts;
+    if (staged.earlier !== null) this.#addInserts(staged.earlier, inserts, projects);
+    const { item, key, told, isRepeated, earlier, previous } = staged;
+    const project = descriptor.projectOf(item)?.id;
+    if (project !== undefined && !this.#projects.has(project)) projects.add(project);
+    inserts.push({
+      key,
+      cells: descriptor.columns.map(cell => cell.of(item)),
+      document: item.document,
+      told,
+      replaces: earlier === null ? previous : null,
+      follows: earlier !== null,
+      isRepeated,
+    });
+  }
+
+  /** After a commit: the version that each of them became. */
+  settle({ entries, projects }: Slice, versions: readonly number[]): void {
+    for (const project of projects) this.#projects.add(project);
+    for (const { name, insert, page, slot } of entries) {
+      const version = versions[insert] ?? 0;
+      const staged = this.#staged.get(name);
+      if (staged !== undefined) this.#drop(name, staged);
+      if (version === 0) continue;
+      this.seen.add(version);
+      if (page !== null) {
+        page.versions[slot] = version;
+        page.waiting -= 1;
+      }
+      if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
     }
-    companion.flush(request.organizationId);
-    return counts;
-  }
-
-  /** Answers the version that it became. */
-  #put(staged: Staged<Item>, writes: Writes): number {
-    const { item, earlier } = staged;
-    const { rows, companion, request, descriptor, noteProject } = this.#parts;
-    const previous = earlier === null ? staged.previous : this.#put(earlier, writes);
-    const at = this.#date(staged, previous);
-    if (previous !== null) companion.leave(previous);
-    const wasThere = previous !== null && rows.close(previous, at, writes.runId);
-    const version = writes.version++;
-    companion.enter(item);
-    rows.insert(version, request.organizationId, item, at, writes.runId);
-    const project = descriptor.projectOf(item);
-    if (project !== null) noteProject(project.id);
-    writes.counts[wasThere ? 'changed' : 'added'] += 1;
-    return version;
-  }
-
-  #date({ item, told, isRepeated }: Staged<Item>, previous: number | null): string {
-    const { rows, request, run } = this.#parts;
-    if (!isRepeated && run.dates.isAfterAll(told)) return run.dates.give(told, null);
-    const before =
-      previous === null ? rows.lastEnd(request.organizationId, rows.keyOf(item)) : rows.validFrom(previous);
-    return run.dates.give(told, before);
   }
 
   #drop(name: string, staged: Staged<Item>): void {
@@ -193,13 +188,8 @@ export class Staging<Item extends { document: string }> {
     this.#staged.delete(name);
   }
 
-  #settle({ page, slot, previous }: Staged<Item>, version: number): void {
-    this.seen.add(version);
-    if (page !== null) {
-      page.versions[slot] = version;
-      page.waiting -= 1;
-    }
-    if (previous === null) this.#waitingNew -= 1;
+  #keyOf(item: Item): Key {
+    return this.#parts.descriptor.key.map(part => String(part.of(item)));
   }
 
   #count(isRepeated: boolean, page: HeldPage | null): void {
@@ -216,16 +206,7 @@ export class Staging<Item extends { document: string }> {
   }
 }
 
-/** Somebody may have asked to be forgotten since the answer came. */
-function isWholly<Item>({ item, earlier }: Staged<Item>, isAdmitted: (item: Item) => boolean): boolean {
-  return isAdmitted(item) && (earlier === null || isWholly(earlier, isAdmitted));
-}
-
-/** How many versions come of so many rows. */
-function lengthOf(slice: readonly (readonly [string, Staged<unknown>])[]): number {
-  return slice.reduce((length, [, staged]) => length + depthOf(staged), 0);
-}
-
-function depthOf({ earlier }: Staged<unknown>): number {
-  return earlier === null ? 1 : 1 + depthOf(earlier);
+/** One text for a key: no id holds a NUL. */
+function nameOf(key: Key): string {
+  return key.join('\0');
 }

@@ -20,16 +20,16 @@ const TROUBLES = 10;
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
 export async function fetchCertificates(context: Context, run: Run): Promise<string> {
-  const { standing, client, now } = context;
+  const { mirror, client, now } = context;
   const installationId = installationOf(run);
-  const known = standing.findInstallation(installationId);
+  const known = await mirror.findInstallation(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
   const { claim, trigger } = run.job;
-  context.mirror.raiseFence({ organizationId, lane: 'certificates', claim });
+  await mirror.raiseFence({ organizationId, lane: 'certificates', claim });
   await context.certificates.enter();
-  if (isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
-  const walk = context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
+  if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
+  const walk = await context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
   const { options, traffic } = observe(run.signal, now);
   const fetcher = createFetcher({
     walk,
@@ -38,22 +38,23 @@ export async function fetchCertificates(context: Context, run: Run): Promise<str
     now,
   });
   try {
-    for (let due = walk.due(BATCH); due.length > 0; due = walk.due(BATCH)) {
+    for (let due = await walk.due(BATCH); due.length > 0; due = await walk.due(BATCH)) {
       await run.turn();
-      await fetcher.fetchAll(due.map(certificate => certificate.retirement_id));
+      await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
     }
-    return walk.finish(traffic()) === 'complete' ? 'fetched' : 'partly fetched';
+    return (await walk.finish(traffic())) === 'complete' ? 'fetched' : 'partly fetched';
   } catch (error) {
     const { code, message } = describe(run.signal.aborted ? run.signal.reason : error);
-    walk.abandon({ code, message }, traffic());
+    await walk.abandon({ code, message }, traffic());
     if (code === 'forbidden') return 'refused';
     throw error;
   }
 }
 
 /** Whether the last walk is dated in the future: the clock has been put back since. */
-function isAhead({ standing, now }: Context, organizationId: string): boolean {
-  return (standing.lastRead(organizationId, 'certificates')?.attemptedAt ?? 0) > now();
+async function isAhead({ mirror, now }: Context, organizationId: string): Promise<boolean> {
+  const last = await mirror.lastReads(organizationId);
+  return (last.get('certificates')?.attemptedAt ?? 0) > now();
 }
 
 interface FetcherOptions {
@@ -73,19 +74,19 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
       await walk.store(retirementId, download.body, askedAt);
       troubles = 0;
     } catch (error) {
-      note(retirementId, error, askedAt);
+      await note(retirementId, error, askedAt);
     }
   }
 
-  function note(retirementId: string, error: unknown, askedAt: number): void {
+  async function note(retirementId: string, error: unknown, askedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
-      walk.unavailable(retirementId, askedAt);
+      await walk.unavailable(retirementId, askedAt);
       troubles = 0;
       return;
     }
     const failure = describe(error);
     if (options.signal?.aborted === true || endsWalk(failure)) throw error;
-    walk.fail(retirementId, failure, askedAt);
+    await walk.fail(retirementId, failure, askedAt);
     troubles += 1;
     if (troubles >= TROUBLES) throw error;
   }

@@ -2,7 +2,6 @@ import type { Client } from '../auth/client.js';
 import type { Inbox } from '../inbox/inbox.js';
 import type { CertificateStore } from '../mirror/certificate-walk.js';
 import type { Mirror } from '../mirror/mirror.js';
-import type { Standing } from '../mirror/standing.js';
 
 /** How one read of one resource ended; for counters. */
 export interface ReadEnd {
@@ -19,7 +18,6 @@ export interface ReadEnd {
 export interface Context {
   readonly inbox: Inbox;
   readonly mirror: Mirror;
-  readonly standing: Standing;
   readonly certificates: CertificateStore;
   readonly client: Client;
   readonly appId: string;

@@ -1,5 +1,5 @@
 import { installationJob, type NewJob } from '../inbox/enqueue.js';
-import type { Standing } from '../mirror/standing.js';
+import type { Mirror } from '../mirror/mirror.js';
 import type { Context } from './context.js';
 import type { Run } from './worker.js';
 
@@ -8,11 +8,11 @@ export function discoverJob(trigger: string): NewJob {
 }
 
 /** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
-export async function discover({ client, inbox, standing, now }: Context, run: Run): Promise<string> {
+export async function discover({ client, inbox, mirror, now }: Context, run: Run): Promise<string> {
   let found = 0;
   for await (const page of client.app.listInstallations({ signal: run.signal })) {
     for (const { id, organizationId } of page.items) {
-      if (isKnown(standing, id)) continue;
+      if (await isKnown(mirror, id)) continue;
       inbox.enqueue(installationJob(id, organizationId, 'schedule'), now());
       found += 1;
     }
@@ -22,7 +22,7 @@ export async function discover({ client, inbox, standing, now }: Context, run: R
 }
 
 /** One that was thought gone and is listed after all is looked at again. */
-function isKnown(standing: Standing, id: string): boolean {
-  const state = standing.findInstallation(id)?.state;
+async function isKnown(mirror: Mirror, id: string): Promise<boolean> {
+  const state = (await mirror.findInstallation(id))?.state;
   return state === 'active' || state === 'suspended';
 }

@@ -24,7 +24,7 @@ export async function followUp(
     findings.retired = true;
     await certificates.makeAllDue(organizationId);
   }
-  if (findings.retired || wantsCertificates(run.job.trigger) || isNew(context, organizationId)) {
+  if (findings.retired || wantsCertificates(run.job.trigger) || (await isNew(context, organizationId))) {
     inbox.enqueue(certificatesJob(installation.id, organizationId), now());
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
@@ -36,8 +36,9 @@ function wantsCertificates(trigger: string): boolean {
 }
 
 /** Where nothing is due a walk costs no call, and says that all certificates are there. */
-function isNew({ standing }: Context, organizationId: string): boolean {
-  return (standing.lastRead(organizationId, 'certificates')?.completeAt ?? null) === null;
+async function isNew({ mirror }: Context, organizationId: string): Promise<boolean> {
+  const last = await mirror.lastReads(organizationId);
+  return (last.get('certificates')?.completeAt ?? null) === null;
 }
 
 export function certificatesJob(installationId: string, organizationId: string): NewJob {

@@ -24,7 +24,7 @@ export interface Gate {
 }
 
 export function createGate(context: Context, run: Run, installationId: string): Gate {
-  const { inbox, mirror, standing, client, appId, now } = context;
+  const { inbox, mirror, client, appId, now } = context;
   const { job, signal } = run;
   let state = 'unknown';
   let changed = false;
@@ -32,31 +32,31 @@ export function createGate(context: Context, run: Run, installationId: string): 
 
   async function look(prove: boolean): Promise<Admitted | null> {
     const startedAt = now();
-    const known = standing.findInstallation(installationId);
+    const known = await mirror.findInstallation(installationId);
     const access = await readAccess(client, installationId, { appId, known, prove, signal });
     state = access.state;
     changed ||= known?.state !== access.state;
     const read = { claim: job.claim, startedAt, arrivedAt: now(), trigger: job.trigger, state: access.state };
     if (access.state === 'uninstalled') {
-      bind(known?.organizationId ?? null);
-      mirror.writeInstallationState({ ...read, installationId });
+      await bind(known?.organizationId ?? null);
+      await mirror.writeInstallationState({ ...read, installationId });
       return null;
     }
     const { installation, organizationId } = access;
-    bind(organizationId);
-    mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
+    await bind(organizationId);
+    await mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
     if (access.state === 'suspended') return null;
     const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
     changed ||= permissionsChanged;
     return { installation, organizationId, permissionsChanged };
   }
 
-  function bind(organizationId: string | null): void {
+  async function bind(organizationId: string | null): Promise<void> {
     if (organizationId === null) return;
     const isFree =
       job.organizationId === organizationId || inbox.bindOrganization(job, organizationId, now());
     if (!isFree) throw new StopError('organization_busy');
-    if (!raised) mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
+    if (!raised) await mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
     raised = true;
   }
 

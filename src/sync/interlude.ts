@@ -10,8 +10,8 @@ export interface InterludeOptions {
   readonly gate: Gate;
   readonly run: Run;
   readonly step: StepContext;
-  /** False for what is forbidden, or is believed to be. */
-  readonly mayAsk: (resource: Resource) => boolean;
+  /** What is neither forbidden nor believed to be. */
+  readonly mayAsk: () => Promise<readonly Resource[]>;
 }
 
 export interface Interlude {
@@ -42,8 +42,10 @@ export function createInterlude(
   async function readUrgent(reading: Resource | undefined): Promise<void> {
     lookedAt = now();
     await gate.again();
+    const allowed = await mayAsk();
     for (const resource of URGENT) {
-      if (resource !== reading && !refused.has(resource) && mayAsk(resource)) await readQuietly(resource);
+      if (resource !== reading && !refused.has(resource) && allowed.includes(resource))
+        await readQuietly(resource);
     }
   }
 

@@ -1,8 +1,8 @@
 import { UNCHANGED } from '../inbox/pace.js';
-import { PAGE_ROWS } from '../registry/reading.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import { followUp } from './follow-up.js';
+import type { LastRead } from '../mirror/port.js';
 import { type Admitted, createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude } from './interlude.js';
@@ -50,8 +50,9 @@ async function readAll(
   admitted: Admitted,
   findings: Findings,
 ): Promise<void> {
-  const { inbox, mirror, standing, now } = context;
+  const { inbox, mirror, now } = context;
   const { organizationId, installation } = admitted;
+  const last = await mirror.lastReads(organizationId);
   const situation: Situation = {
     wish: readWish(run.job.payload),
     trigger: run.job.trigger,
@@ -59,31 +60,35 @@ async function readAll(
     permissionsChanged: admitted.permissionsChanged,
     mirrorMembers: context.mirrorMembers,
     now: now(),
-    last: resource => standing.lastRead(organizationId, resource),
+    last: resource => last.get(resource) ?? null,
     acceptedSince: at => inbox.hasDeliverySince(installation.id, at, now(), 'newPermissionsAccepted'),
   };
   const { read, forbidden } = plan(situation);
   const step = stepContext(context, run, admitted, findings);
-  for (const resource of forbidden) mirror.markForbidden(step.task, resource, now());
+  if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
   const urgent: Situation = { ...situation, wish: EVERYTHING, trigger: 'delivery' };
-  const mayAsk = (resource: Resource) => plan({ ...urgent, now: now() }).read.includes(resource);
+  const mayAsk = async () => {
+    const latest = await mirror.lastReads(organizationId);
+    return plan({ ...urgent, now: now(), last: resource => latest.get(resource) ?? null }).read;
+  };
   const interlude = createInterlude(context, { gate, run, step, mayAsk });
   for (const resource of read) {
     await interlude.turn();
     await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, gate, findings);
   }
-  settleAbsent(context, step, findings);
+  await settleAbsent(context, step, findings);
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
-function settleAbsent(
-  { standing, now }: Context,
-  { mirror, task }: StepContext,
+async function settleAbsent(
+  { mirror, now }: Context,
+  { task }: StepContext,
   { absent, answered, failures }: Findings,
-): void {
+): Promise<void> {
+  const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
   for (const [resource, error] of absent) {
-    const isKnown = standing.lastRead(task.organizationId, resource)?.declined === 'not_offered';
-    if (answered || isKnown) mirror.markNotOffered(task, resource, now());
+    const isKnown = last?.get(resource)?.declined === 'not_offered';
+    if (answered || isKnown) await mirror.mark('not_offered', task, [resource], now());
     else failures.set(resource, error);
   }
 }
@@ -96,16 +101,16 @@ async function readOne(step: StepContext, resource: Resource, gate: Gate, findin
     if (await isAnswered(step, resource, findings)) return;
     const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
-      step.mirror.markForbidden(step.task, resource, step.now());
+      await step.mirror.mark('forbidden', step.task, [resource], step.now());
       return;
     }
   }
-  step.mirror.markRefused(step.task, resource, step.now());
+  await step.mirror.mark('refused', step.task, [resource], step.now());
 }
 
 /** False where the registry refused it. Any other fault is kept for later. */
 async function isAnswered(step: StepContext, resource: Resource, findings: Findings): Promise<boolean> {
-  const isStrange = step.isStrange(resource);
+  const before = await step.lastRead(resource);
   try {
     await readResource(resource, step);
     if (resource !== 'projects') findings.answered = true;
@@ -114,14 +119,20 @@ async function isAnswered(step: StepContext, resource: Resource, findings: Findi
     const { code } = describe(error);
     if (RULES[code].reach === 'run') throw error;
     if (code === 'forbidden') return false;
-    if (code === 'other_form' && isStrange) step.mirror.markNotOffered(step.task, resource, step.now());
-    else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
+    if (code === 'other_form' && isStrange(before)) {
+      await step.mirror.mark('not_offered', step.task, [resource], step.now());
+    } else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
   }
   return true;
 }
 
+/** Whether the resource was never read as a whole, or came in another form the last time too. */
+function isStrange(before: LastRead | null): boolean {
+  return before === null || before.completeAt === null || before.isStrange;
+}
+
 function stepContext(
-  { inbox, mirror, standing, client, now, onRead = () => undefined }: Context,
+  { inbox, mirror, client, now, onRead = () => undefined }: Context,
   { job, signal, turn }: Run,
   { organizationId, installation }: Admitted,
   findings: Findings,
@@ -135,15 +146,8 @@ function stepContext(
     mirror,
     trigger: job.trigger,
     full,
-    announced: resource => {
-      const completeAt = standing.lastRead(organizationId, resource)?.completeAt ?? null;
-      return completeAt !== null && inbox.hasDeliverySince(installation.id, completeAt, now());
-    },
-    isStrange: resource => {
-      const before = standing.lastRead(organizationId, resource);
-      return before === null || before.completeAt === null || before.isStrange;
-    },
-    pageSize: resource => (full ? null : standing.lastRead(organizationId, resource)?.pageSize) ?? PAGE_ROWS,
+    lastRead: async resource => (await mirror.lastReads(organizationId)).get(resource) ?? null,
+    deliveredSince: at => inbox.hasDeliverySince(installation.id, at, now()),
     now,
     onRead: end => {
       findings.news ||= end.added + end.changed + end.removed > 0;

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/signs.js';
-import type { Announcement, WatchedResource } from '../mirror/announcements.js';
+import type { Announcement, WatchedResource } from '../mirror/port.js';
 import type { Context } from './context.js';
 import { describe } from './outcome.js';
 import type { Log } from './worker.js';
@@ -16,27 +16,28 @@ const TOLD_AFTER_MS = 15_000;
  * and, where something that was announced has been read, what came after that read.
  */
 export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
-  const { announcements } = mirror;
   const at = now();
   const until = instant(at - TOLD_AFTER_MS);
-  const seen = seenUntil(announcements.watchedAt(), at);
+  const { watchedAt, oldestRead, announced } = await mirror.announcements();
+  const seen = seenUntil(watchedAt, at);
   const isRead = ({ resource }: WatchedResource) => mirrorMembers || resource !== 'members';
-  const known = announcements.announced().filter(isRead);
+  const known = announced.filter(isRead);
   const found = known.flatMap(stillWaiting);
-  const open = createOpen(installationId =>
-    announcements
-      .resourcesOf(installationId)
+  const open = createOpen(resources =>
+    resources
       .filter(isRead)
       .flatMap(resource => openSince(resource, seen))
       .filter(({ from }) => from <= until),
   );
   const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
-  const [from = until] = [seen ?? announcements.oldestRead() ?? until, ...starts].toSorted();
+  const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
   for (const slice of inbox.deliveriesBetween(from, until)) {
+    const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
+    if (ids.length > 0) open.learn(await mirror.watchedResources([...new Set(ids)]));
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  announcements.announce(found, instant(at));
+  await mirror.announce(found, instant(at));
 }
 
 interface Open {
@@ -47,24 +48,27 @@ interface Open {
 }
 
 /** What waits for nothing yet. Deliveries come oldest first: what was found to wait is not looked for any more. */
-function createOpen(openOf: (installationId: string) => readonly Open[]) {
+function createOpen(openOf: (resources: readonly WatchedResource[]) => readonly Open[]) {
   const lists = new Map<string, { open: readonly Open[] }>();
   const owners = new Map<string, { open: readonly Open[] }>();
 
-  function listOf(installationId: string): { open: readonly Open[] } {
-    const open = openOf(installationId);
+  function learnOne(installationId: string, resources: readonly WatchedResource[]): void {
+    const open = openOf(resources);
     const organizationId = open[0]?.organizationId ?? '';
     const list = owners.get(organizationId) ?? { open };
     lists.set(installationId, list);
     owners.set(organizationId, list);
-    return list;
   }
 
   return {
+    isNew: (installationId: string) => !lists.has(installationId),
+    learn(found: ReadonlyMap<string, readonly WatchedResource[]>): void {
+      for (const [installationId, resources] of found) learnOne(installationId, resources);
+    },
     /** One that arrived is the oldest for all that were read before it. */
     take(installationId: string, receivedAt: string): Announcement[] {
-      const list = lists.get(installationId) ?? listOf(installationId);
-      if (list.open.length === 0) return [];
+      const list = lists.get(installationId);
+      if (list === undefined || list.open.length === 0) return [];
       const announced = list.open.filter(({ from }) => from <= receivedAt);
       if (announced.length > 0) list.open = list.open.filter(({ from }) => from > receivedAt);
       return announced.map(({ organizationId, resource }) => ({

@@ -14,8 +14,13 @@ export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | '
   readonly self: LivingProcess;
 }
 
+export interface Sync extends Omit<Worker, 'start'> {
+  /** Rejects with `foreign_registry` where the mirror was filled from another registry or by another app. */
+  start(): Promise<void>;
+}
+
 /** The worker, its schedule and what both do: all of `carbon-mirror work` but its databases. */
-export function createSync(context: Context, options: SyncOptions): Worker {
+export function createSync(context: Context, options: SyncOptions): Sync {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
   const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
@@ -31,11 +36,10 @@ export function createSync(context: Context, options: SyncOptions): Worker {
 
   return {
     ...worker,
-    /** Throws `foreign_registry` where the mirror was filled from another registry or by another app. */
-    start() {
-      mirror.checkOrigin(client.http.baseUrl, appId);
-      if (pattern !== null) mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
-      inbox.raiseClaims(mirror.highestClaim());
+    async start() {
+      await mirror.checkOrigin(client.http.baseUrl, appId);
+      if (pattern !== null) await mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
+      inbox.raiseClaims(await mirror.highestClaim());
       worker.start();
       schedule?.start();
       if (schedule !== null) void knockAtStart();

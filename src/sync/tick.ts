@@ -12,10 +12,10 @@ const DAY_MS = 86_400_000;
  * suspended ones cost two calls. Installations that no webhook announced are looked for at once.
  */
 export async function tick(context: Context, run: Run): Promise<string> {
-  const { inbox, mirror, standing, now, retentionDays } = context;
+  const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(run.job.payload['intervalMs'] ?? 0);
   inbox.enqueue(discoverJob('schedule'), now());
-  for (const { id, organizationId, state } of standing.listInstallations()) {
+  for (const { id, organizationId, state } of await mirror.listInstallations()) {
     if (state === 'uninstalled') continue;
     await run.turn();
     const runAt = now() + placeInInterval(organizationId ?? id, intervalMs);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrateFile } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
+import { createMirrorPort } from '../../dist/engines/sqlite/direct.js';
 import { createMirror } from '../../dist/mirror/mirror.js';
 import { openReader } from '../../dist/query/open.js';
 import { readStatus } from '../../dist/query/status.js';
@@ -42,7 +43,7 @@ async function fill() {
   for (const family of ['inbox', 'mirror']) migrateFile(join(folder, `${family}.db`), family, now);
   const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 5000 });
   db.pragma('synchronous = OFF');
-  const mirror = createMirror(db, Date.now);
+  const mirror = createMirror(createMirrorPort(db, join(folder, 'certificates')), Date.now);
   const started = performance.now();
   for (let n = 0; n < ORGANIZATIONS; n++) await fillOrganization(mirror, `organization-${n}`);
   db.pragma('wal_checkpoint(TRUNCATE)');
@@ -63,13 +64,13 @@ async function fillOrganization(mirror, organizationId) {
     updatedAt: null,
     document: '{}',
   };
-  mirror.writeInstallation({ ...run, installation, state: 'active' });
+  await mirror.writeInstallation({ ...run, installation, state: 'active' });
   await read(mirror, organizationId, 'warehouse', run, 5_000, credit);
   await read(mirror, organizationId, 'retirements', run, ROWS / ORGANIZATIONS, retirement);
 }
 
 async function read(mirror, organizationId, resource, run, rows, make) {
-  const reading = mirror.beginRead({ ...run, organizationId, resource, announced: true });
+  const reading = await mirror.beginRead({ ...run, organizationId, resource, announced: true });
   const size = resource === 'warehouse' ? rows : 100;
   for (let page = 0; page * size < rows; page++) {
     const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>

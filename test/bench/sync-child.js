@@ -6,11 +6,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../dist/auth/client.js';
 import { migrateFile } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
+import { createMirrorPort } from '../../dist/engines/sqlite/direct.js';
 import { createInbox } from '../../dist/inbox/inbox.js';
 import { createCertificateStore } from '../../dist/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../dist/mirror/certificates.js';
 import { createMirror } from '../../dist/mirror/mirror.js';
-import { createStanding } from '../../dist/mirror/standing.js';
+
 import { createPerform } from '../../dist/sync/perform.js';
 import { createWorker } from '../../dist/sync/worker.js';
 
@@ -29,7 +30,8 @@ for (const family of ['inbox', 'mirror']) migrateFile(files[family], family, new
 const inboxDb = openDatabase(files.inbox, { busyTimeoutMs: 5000 });
 const mirrorDb = openDatabase(files.mirror, { busyTimeoutMs: 5000 });
 const inbox = createInbox(inboxDb);
-const mirror = createMirror(mirrorDb, now);
+const port = createMirrorPort(mirrorDb, join(dataDir, 'certificates'));
+const mirror = createMirror(port, now);
 const folder = createCertificateFolder(join(dataDir, 'certificates'), { now });
 await folder.open();
 const client = createClient({
@@ -43,18 +45,17 @@ const client = createClient({
   now,
   random: Math.random,
 });
-const store = createCertificateStore(mirror.books, folder, now);
+const store = createCertificateStore(port, folder, now);
 // The page benchmarks measure rows: a hundred thousand certificates would follow them.
 const noCertificates = {
   ...store,
   enter: async () => 0,
-  begin: request => ({ ...store.begin(request), due: () => [] }),
+  begin: async request => ({ ...(await store.begin(request)), due: async () => [] }),
 };
 const context = {
   inbox,
   mirror,
   certificates: certificates ? store : noCertificates,
-  standing: createStanding(mirrorDb),
   client,
   appId,
   mirrorMembers: true,
@@ -72,7 +73,7 @@ const worker = createWorker({
   log: { info: () => {}, warn: fields => process.stderr.write(`${JSON.stringify(fields)}\n`) },
   onEnded: event => ended.push(event),
 });
-mirror.checkOrigin(url, appId);
+await mirror.checkOrigin(url, appId);
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 

@@ -5,7 +5,7 @@ import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } 
 
 /** A read of two pages that takes ten minutes, the second page telling of `late`. */
 async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void> {
-  const read = mirror.beginRead({
+  const read = await mirror.beginRead({
     organizationId: 'organization-1',
     resource: 'retirements',
     claim: 1,
@@ -83,7 +83,7 @@ test('what is being read now is said to be so', async () => {
   const { ask, mirror, clock } = await sceneToAsk();
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
-  const open = mirror.beginRead({ ...request, trigger: 'schedule', announced: true });
+  const open = await mirror.beginRead({ ...request, trigger: 'schedule', announced: true });
   await open.writePage(0, retirements(900, 'new'), startedAt);
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');

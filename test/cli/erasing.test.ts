@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { createMirror } from '../../src/mirror/mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import type { Member } from '../../src/registry/model.js';
@@ -56,14 +57,14 @@ describe('T75 forget', () => {
   test('holds while a read of members is under way: what was compared before is not written after', async () => {
     const { db, mirror, clock } = temporaryScene();
     const request = { organizationId: 'organization-1', resource: 'members', claim: 1 } as const;
-    const open = mirror.beginRead({
+    const open = await mirror.beginRead({
       ...request,
       startedAt: clock.at,
       trigger: 'schedule',
       announced: true,
     });
     await open.writeBatch([member('m-1', 'anne@example.org'), member('m-2', 'b@example.org')], clock.at);
-    mirror.forget('Anne@Example.org');
+    await mirror.forget('Anne@Example.org');
     const { state } = await open.finish({ ...TRAFFIC, total: null });
     expect(state).toBe('complete');
     expect(db.prepare('SELECT id FROM members_history').pluck().all()).toEqual(['m-2']);
@@ -82,7 +83,7 @@ describe('T75 purge', () => {
     const files = join(folder, 'certificates');
     mkdirSync(files);
     const certificates = createCertificateFolder(files, { now: () => scene.clock.at });
-    const store = createCertificateStore(scene.mirror.books, certificates, () => scene.clock.at);
+    const store = createCertificateStore(scene.port, certificates, () => scene.clock.at);
     const ids = Array.from({ length: 210 }, (_, index) => `retired-${String(index).padStart(4, '0')}-x`);
     const list = (comment: string) => ids.map(id => retirement(id, { comment }));
     for (const comment of ['first', 'second', 'third']) {
@@ -91,12 +92,12 @@ describe('T75 purge', () => {
     }
     await store.enter();
     const begin = { organizationId: 'organization-1', claim: 1, startedAt: scene.clock.at };
-    const walk = store.begin({ ...begin, trigger: 'schedule' });
-    walk.due(500);
+    const walk = await store.begin({ ...begin, trigger: 'schedule' });
+    await walk.due(500);
     for (const id of ids.slice(0, 20)) {
       await walk.store(id, bodyOf(PDF), scene.clock.at);
     }
-    walk.finish(TRAFFIC);
+    await walk.finish(TRAFFIC);
     return { ...scene, folder, files, ids, inbox, store };
   }
 
@@ -115,12 +116,12 @@ describe('T75 purge', () => {
   });
 
   test('that was killed after its files were gone, or before, is finished by asking again', async () => {
-    const { folder, files, mirror, db, ids } = await filled();
-    const folderOf = createCertificateFolder(files, { now: Date.now });
-    const killed = mirror.purge({
+    const { folder, files, port, db, ids } = await filled();
+    const dying = createMirror({ ...port, removeUnnamedFiles: async () => fail('killed') }, Date.now);
+    const killed = dying.purge({
       organizationId: 'organization-1',
-      takeClaim: () => 9,
-      folder: { ...folderOf, remove: () => fail('killed') },
+      takeClaim: async () => 9,
+      folder: createCertificateFolder(files, { now: Date.now }),
     });
     await expect(killed).rejects.toThrow('killed');
     expect(readdirSync(files)).toHaveLength(20);
@@ -137,21 +138,26 @@ describe('T75 purge', () => {
     async function walkNewer(retirementIds: ReadonlySet<string>): Promise<string[]> {
       const found = await folder.filesOf(retirementIds);
       const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-      mirror.writeInstallationState({ installationId: 'installation-1', state: 'active', claim: 10, ...at });
+      await mirror.writeInstallationState({
+        installationId: 'installation-1',
+        state: 'active',
+        claim: 10,
+        ...at,
+      });
       const items = ids.map(id => retirement(id, { comment: 'fourth' }));
       await read('retirements', items, { claim: 10, limit: 100, total: ids.length });
       await store.enter();
-      const walk = store.begin({ organizationId: 'organization-1', claim: 10, ...at });
-      walk.due(500);
+      const walk = await store.begin({ organizationId: 'organization-1', claim: 10, ...at });
+      await walk.due(500);
       for (const [index, id] of ids.slice(0, 30).entries())
         await walk.store(id, bodyOf(index < 10 ? PDF : `${PDF}%%EOF`), clock.at);
-      walk.finish(TRAFFIC);
+      await walk.finish(TRAFFIC);
       return found;
     }
     const claims = [9];
     const killed = mirror.purge({
       organizationId: 'organization-1',
-      takeClaim: () => claims.shift() ?? fail('killed'),
+      takeClaim: async () => claims.shift() ?? fail('killed'),
       folder: { ...folder, filesOf: walkNewer },
     });
     await expect(killed).rejects.toThrow('killed');
@@ -166,19 +172,26 @@ describe('T75 purge', () => {
   test('takes with it what a newer read writes meanwhile, refuses that read from then on, and tells of it', async () => {
     const { mirror, read, db, files, clock } = await filled();
     const claims = [9, 11];
-    const takeClaim = () => claims.shift() ?? 0;
+    const takeClaim = async () => claims.shift() ?? 0;
     const folder = createCertificateFolder(files, { now: Date.now });
-    const purging = mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
     const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
     const newer = installation('installation-1', { updatedAt: '2026-05-05T00:00:00Z' });
-    mirror.writeInstallation({ installation: newer, state: 'active', claim: 10, ...at });
-    await read('retirements', [retirement('new-one')], { claim: 10 });
+    async function readNewer(ids: ReadonlySet<string>): Promise<string[]> {
+      await mirror.writeInstallation({ installation: newer, state: 'active', claim: 10, ...at });
+      await read('retirements', [retirement('new-one')], { claim: 10 });
+      return folder.filesOf(ids);
+    }
+    const purging = mirror.purge({
+      organizationId: 'organization-1',
+      takeClaim,
+      folder: { ...folder, filesOf: readNewer },
+    });
     expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
     const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
     for (const table of left) expect(db.prepare(`SELECT * FROM ${table}`).all(), table).toEqual([]);
     expect(readdirSync(files)).toEqual([]);
     await expect(read('warehouse', [], { claim: 10 })).rejects.toMatchObject({ code: 'fenced' });
-    mirror.writeInstallation({ installation: newer, state: 'active', claim: 12, ...at });
+    await mirror.writeInstallation({ installation: newer, state: 'active', claim: 12, ...at });
     await read('retirements', [retirement('new-one')], { claim: 12 });
     expect(db.prepare('SELECT id FROM retirements').pluck().all()).toEqual(['new-one']);
   });

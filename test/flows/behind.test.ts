@@ -311,7 +311,10 @@ describe('the flood tells a broken worker from a whole one', () => {
         ...inbox,
         deliveriesBetween: (from, until) => [[...inbox.deliveriesBetween(from, until)].flat().toReversed()],
       },
-      mirror: { ...mirror, announcements: { ...mirror.announcements, announced: () => [] } },
+      mirror: {
+        ...mirror,
+        announcements: async () => ({ ...(await mirror.announcements()), announced: [] }),
+      },
     };
   };
 

@@ -5,10 +5,11 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificate-walk.js';
@@ -27,23 +28,23 @@ const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
 
 async function certificateScene(maxBytes = 10_000) {
   const scene = temporaryScene();
-  const files = join(temporaryFolder(), 'certificates');
+  const files = join(dirname(scene.db.name), 'certificates');
   const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
   await folder.open();
-  const store = createCertificateStore(scene.mirror.books, folder, () => scene.clock.at);
-  const begin = (claim = 1) => {
+  const store = createCertificateStore(scene.port, folder, () => scene.clock.at);
+  const begin = async (claim = 1) => {
     const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
-    const walk = store.begin({ ...request, trigger: 'schedule' });
-    walk.due(2_000);
+    const walk = await store.begin({ ...request, trigger: 'schedule' });
+    await walk.due(2_000);
     return walk;
   };
   return { ...scene, files, folder, store, begin };
 }
 
 async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, words: string): Promise<void> {
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await walk.store('r-1', pdf(words), scene.clock.at);
-  walk.finish(TRAFFIC);
+  await walk.finish(TRAFFIC);
 }
 
 async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): Promise<void> {
@@ -65,16 +66,16 @@ test('every retirement is entered once, is due at once, and again when it has ch
   expect(await scene.store.enter()).toBe(1_200);
   expect(await scene.store.enter()).toBe(0);
   expect(scene.db.prepare('SELECT count(*) FROM certificates_missing').pluck().get()).toBe(1_200);
-  const walk = scene.begin();
-  expect(walk.due(5_000)).toHaveLength(1_200);
+  const walk = await scene.begin();
+  expect(await walk.due(5_000)).toHaveLength(1_200);
   await walk.store('r-00000', pdf('one'), scene.clock.at);
-  expect(scene.store.isDue('organization-1')).toBe(true);
-  expect(walk.due(5_000)).toHaveLength(1_199);
+  expect(await scene.store.isDue('organization-1')).toBe(true);
+  expect(await walk.due(5_000)).toHaveLength(1_199);
   scene.clock.at += MINUTE;
   const changed = [retirement('r-00000', { comment: 'claimed' }), ...retirements(1_200).slice(1)];
   await scene.read('retirements', changed, { limit: 100, total: 1_200 });
   expect(await scene.store.enter()).toBe(1);
-  expect(walk.due(5_000)).toHaveLength(1_200);
+  expect(await walk.due(5_000)).toHaveLength(1_200);
   expect(scene.db.prepare('SELECT state, certificates FROM certificate_sums ORDER BY 1').all()).toEqual([
     { state: 'pending', certificates: 1_199 },
     { state: 'stored', certificates: 1 },
@@ -86,14 +87,14 @@ test('a certificate is dated by the end of its download, also where its retireme
   const { clock, db } = scene;
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   const askedAt = clock.at;
   async function* slowly() {
     yield* pdf('hello');
     clock.at += 10 * MINUTE;
   }
   await walk.store('r-1', slowly(), askedAt);
-  walk.finish(TRAFFIC);
+  await walk.finish(TRAFFIC);
   clock.at -= 5 * MINUTE;
   await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
   const dates = db.prepare('SELECT fetched_at, valid_from, valid_to FROM certificates_past').raw();
@@ -110,16 +111,16 @@ test('T70 a stored certificate is a private file named by its retirement and its
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await walk.store('r-1', pdf('hello'), scene.clock.at);
-  expect(walk.due(10)).toEqual([]);
+  expect(await walk.due(10)).toEqual([]);
   const [file = ''] = readdirSync(scene.files);
   expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
   expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
   expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
   expect(statSync(scene.files).mode & 0o777).toBe(0o700);
   expect(rowOf(scene)).toMatchObject({ state: 'stored', file, size: 21, due_at: '2026-06-03T12:00:00.000Z' });
-  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(await walk.finish(TRAFFIC)).toBe('complete');
   expect(
     scene.db.prepare("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'").all(),
   ).toEqual([{ state: 'complete', rows_added: 1 }]);
@@ -137,7 +138,7 @@ describe('T50 what is not a whole PDF is not stored', () => {
     const scene = await certificateScene();
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.enter();
-    const walk = scene.begin();
+    const walk = await scene.begin();
     await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
     expect(readdirSync(scene.files)).toEqual([]);
     expect(rowOf(scene)).toMatchObject({ state: 'pending', file: null });
@@ -150,18 +151,18 @@ test('T50 a bad answer later leaves the good copy, says so and is tried again', 
   await scene.store.enter();
   await storeOne(scene, 'good');
   scene.clock.at += 30 * DAY;
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
     code: 'certificate_not_pdf',
   });
-  walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
+  await walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
+  expect(await walk.finish(TRAFFIC)).toBe('partial');
   expect(rowOf(scene)).toMatchObject({
     state: 'stored',
     error: 'certificate_not_pdf: a web page',
     due_at: '2026-06-03T12:05:00.000Z',
   });
   expect(readdirSync(scene.files)).toHaveLength(1);
-  expect(walk.finish(TRAFFIC)).toBe('partial');
 });
 
 test('an answer that breaks off leaves no file', async () => {
@@ -207,11 +208,11 @@ test('T53 one that does not exist yet is asked for after a day, then ever more r
   await scene.store.enter();
   const waits: number[] = [];
   for (let attempt = 0; attempt < 7; attempt += 1) {
-    const walk = scene.begin();
-    expect(walk.due(10)).toHaveLength(1);
-    walk.unavailable('r-1', scene.clock.at);
-    expect(walk.due(10)).toEqual([]);
-    expect(walk.finish(TRAFFIC)).toBe('complete');
+    const walk = await scene.begin();
+    expect(await walk.due(10)).toHaveLength(1);
+    await walk.unavailable('r-1', scene.clock.at);
+    expect(await walk.due(10)).toEqual([]);
+    expect(await walk.finish(TRAFFIC)).toBe('complete');
     const dueAt = Date.parse(String(rowOf(scene)?.['due_at']));
     waits.push((dueAt - scene.clock.at) / DAY);
     scene.clock.at = dueAt;
@@ -246,12 +247,12 @@ test('rows share commits, and none is left behind when the walk ends or breaks o
   const scene = await certificateScene();
   await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   const stored = () =>
     scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get();
   for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
   expect(stored()).toBe(16);
-  walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  await walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
   expect(stored()).toBe(20);
 });
 
@@ -259,17 +260,20 @@ test('files that are stored at once all get their rows, though rows are written 
   const scene = await certificateScene();
   await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
-  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(await walk.finish(TRAFFIC)).toBe('complete');
   expect(scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get()).toBe(
     100,
   );
 });
 
 test.each([
-  ['no certificate', async (walk: CertificateWalk, at: number) => walk.unavailable('r-1', at)],
-  ['a fault', async (walk: CertificateWalk, at: number) => walk.fail('r-1', { code: 'x', message: 'y' }, at)],
+  ['no certificate', async (walk: CertificateWalk, at: number) => await walk.unavailable('r-1', at)],
+  [
+    'a fault',
+    async (walk: CertificateWalk, at: number) => await walk.fail('r-1', { code: 'x', message: 'y' }, at),
+  ],
   ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
 ])(
   'T52 %s is not the last word where the retirement changed while it was asked for',
@@ -277,13 +281,13 @@ test.each([
     const scene = await certificateScene();
     await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
     await scene.store.enter();
-    const walk = scene.begin();
+    const walk = await scene.begin();
     await scene.read('retirements', [retirement('r-1', { beneficiary: 'Grace' })]);
     await scene.store.enter();
     await answer(walk, scene.clock.at);
-    expect(walk.due(10)).toMatchObject([{ retirement_id: 'r-1' }]);
+    expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1' }]);
     await walk.store('r-1', pdf('new'), scene.clock.at);
-    expect(walk.due(10)).toEqual([]);
+    expect(await walk.due(10)).toEqual([]);
   },
 );
 
@@ -291,12 +295,12 @@ test('a sync in full makes every certificate due again', async () => {
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await walk.store('r-1', pdf('x'), scene.clock.at);
-  walk.unavailable('r-2', scene.clock.at);
-  expect(walk.due(10)).toEqual([]);
+  await walk.unavailable('r-2', scene.clock.at);
+  expect(await walk.due(10)).toEqual([]);
   await scene.store.makeAllDue('organization-1');
-  const due = walk.due(10).map(({ retirement_id }) => retirement_id);
+  const due = (await walk.due(10)).map(({ retirementId }) => retirementId);
   expect(due.toSorted()).toEqual(['r-1', 'r-2']);
 });
 
@@ -319,7 +323,7 @@ test('T75 files without a row are swept, but for young ones, those of an earlier
     utimesSync(join(scene.files, name), writtenAt / 1000, writtenAt / 1000);
   };
   const born = scene.clock.at;
-  scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
+  await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
   await scene.read('retirements', [retirement('r-1')]);
   await storeAgain(scene);
   scene.clock.at += MINUTE;
@@ -350,12 +354,12 @@ test('T75 no row is made to name a file that is gone by then: it is due as befor
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await walk.store('r-1', pdf('hello'), scene.clock.at);
-  for (const file of readdirSync(scene.files)) scene.folder.remove(file);
-  expect(walk.due(10)).toMatchObject([{ retirement_id: 'r-1', state: 'pending' }]);
+  for (const file of readdirSync(scene.files)) rmSync(join(scene.files, file));
+  expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
   await walk.store('r-1', pdf('hello'), scene.clock.at);
-  expect(walk.finish(TRAFFIC)).toBe('complete');
+  expect(await walk.finish(TRAFFIC)).toBe('complete');
   expect(rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
 });
 
@@ -364,11 +368,11 @@ test('T75 files whose rows are refused, as after a purge, do not stay; one that 
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await storeAgain(scene);
   const named = readdirSync(scene.files);
-  const walk = scene.begin();
+  const walk = await scene.begin();
   await walk.store('r-1', pdf('hello'), scene.clock.at);
   await walk.store('r-2', pdf('x'), scene.clock.at);
-  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
-  expect(() => walk.due(10)).toThrow('claim 1 was taken over by claim 5');
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
+  await expect(walk.due(10)).rejects.toThrow('claim 1 was taken over by claim 5');
   expect(readdirSync(scene.files)).toEqual(named);
 });
 
@@ -438,10 +442,10 @@ describe('T52 two PDFs whose hashes begin alike', () => {
 
   test('with a part of the hash in the name the first would be gone', async () => {
     const address = brokenModule(
-      'certificates.js',
+      'mirror/certificates.js',
       'const name = `${retirementId}-${sha256}.pdf`',
       'const name = `${retirementId}-${sha256.slice(0, 12)}.pdf`',
-      'certificates.js',
+      'mirror/certificates.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
     expect(await saveBeside(broken.createCertificateFolder)).toContain('second');
@@ -471,16 +475,16 @@ test('T44 a walk that was taken over, or whose organization has left, writes no 
   const scene = await certificateScene();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
-  const walk = scene.begin(1);
-  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
+  const walk = await scene.begin(1);
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
   await walk.store('r-1', pdf('x'), scene.clock.at);
-  expect(() => walk.finish(TRAFFIC)).toThrow(expect.objectContaining({ code: 'fenced' }));
-  const newer = scene.begin(2);
+  await expect(walk.finish(TRAFFIC)).rejects.toThrow(expect.objectContaining({ code: 'fenced' }));
+  const newer = await scene.begin(2);
   const { clock, mirror } = scene;
   const when = { startedAt: clock.at, arrivedAt: clock.at };
   const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
-  mirror.writeInstallationState({ ...leave, state: 'suspended' });
+  await mirror.writeInstallationState({ ...leave, state: 'suspended' });
   await newer.store('r-1', pdf('x'), clock.at);
-  expect(() => newer.due(1)).toThrow(expect.objectContaining({ code: 'not_active' }));
+  await expect(newer.due(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
   expect(rowOf(scene)).toMatchObject({ state: 'pending' });
 });

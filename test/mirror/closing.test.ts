@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../src/mirror/closing.js';
-import { createMirror } from '../../src/mirror/mirror.js';
 import { brokenMirror } from '../support/mutant.js';
-import { credit, MINUTE, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+import {
+  credit,
+  MINUTE,
+  retirements,
+  type Scene,
+  TRAFFIC,
+  temporaryScene,
+  makeMirror,
+} from '../support/mirror.js';
 
 const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
 const count = (scene: Scene, table: string) =>
@@ -79,14 +86,14 @@ test.each([
 
 test('T35 the same read believes it when the gate is broken', async () => {
   const scene = temporaryScene({
-    create: await brokenMirror('closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
+    create: await brokenMirror('mirror/closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
   });
   expect(await shorten(scene, 25, 1)).toBe(1);
 });
 
 test('T35 a short list that is suddenly empty is believed when that is not looked at', async () => {
   const scene = temporaryScene({
-    create: await brokenMirror('closing.js', 'seen === 0 ||', ''),
+    create: await brokenMirror('mirror/closing.js', 'seen === 0 ||', ''),
   });
   expect(await shorten(scene, 3, 0)).toBe(0);
 });
@@ -121,8 +128,8 @@ test('T35 the wait survives a restart', async () => {
   const scene = temporaryScene();
   await shorten(scene, 25, 0);
   scene.clock.at += MINUTE;
-  const restarted = createMirror(scene.db, () => scene.clock.at);
-  const read = restarted.beginRead({
+  const restarted = makeMirror(scene.db, () => scene.clock.at);
+  const read = await restarted.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
     claim: 2,

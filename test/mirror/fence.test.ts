@@ -18,11 +18,11 @@ const inMirror = ({ db }: Scene) =>
 
 /** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
 async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
-  const late = begin(scene, 1);
+  const late = await begin(scene, 1);
   await late.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
-  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
-  const newer = begin(scene, 2);
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  const newer = await begin(scene, 2);
   await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await late.finish(finish).catch(() => undefined);
@@ -31,9 +31,9 @@ async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
 
 /** The organization uninstalls while a read runs. */
 async function writeAfterUninstalling(scene: Scene): Promise<string[]> {
-  const read = begin(scene, 2);
+  const read = await begin(scene, 2);
   await read.writeBatch([credit('late')], scene.clock.at);
-  scene.mirror.writeInstallationState({
+  await scene.mirror.writeInstallationState({
     installationId: 'installation-1',
     state: 'uninstalled',
     claim: 2,
@@ -50,7 +50,7 @@ test('T44 a read that was taken over cannot write any more', async () => {
 });
 
 test('T44 it would, were the fence broken', async () => {
-  const create = await brokenMirror('fence.js', 'seen > claim', 'false');
+  const create = await brokenMirror('engines/sqlite/fence.js', 'seen > claim', 'false');
   expect(await writeAfterBeingTakenOver(temporaryScene({ create }))).toContain('old');
 });
 
@@ -59,41 +59,41 @@ test('T44 a read writes nothing after its organization has uninstalled or was su
 });
 
 test('T44 it would, were the look at the installation broken', async () => {
-  const create = await brokenMirror('fence.js', 'active.get(organizationId) === 0', 'false');
+  const create = await brokenMirror('engines/sqlite/fence.js', 'active.get(organizationId) === 0', 'false');
   expect(await writeAfterUninstalling(temporaryScene({ create }))).toEqual(['late']);
 });
 
 test('T44 the refusal names its reason, and the run that was cut off says so', async () => {
   const scene = temporaryScene();
-  const read = begin(scene, 1);
+  const read = await begin(scene, 1);
   const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
   await read.writeBatch(credits, scene.clock.at);
-  scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
   expect(
     scene.db.prepare("SELECT error_code FROM sync_runs WHERE resource = 'warehouse'").pluck().all(),
   ).toEqual(['interrupted']);
   await expect(read.finish(finish)).rejects.toMatchObject({ code: 'fenced' });
-  read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);
+  await read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);
   expect(
     scene.db.prepare("SELECT state, error_code FROM sync_runs WHERE resource = 'warehouse'").all(),
   ).toEqual([{ state: 'failed', error_code: 'fenced' }]);
   await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
 });
 
-test('the two lanes of an organization do not fence each other, nor do organizations', () => {
+test('the two lanes of an organization do not fence each other, nor do organizations', async () => {
   const { mirror } = temporaryScene();
-  mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 7 });
-  mirror.raiseFence({ organizationId: 'organization-2', lane: 'data', claim: 9 });
-  mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 5 });
-  expect(mirror.highestClaim()).toBe(9);
+  await mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 7 });
+  await mirror.raiseFence({ organizationId: 'organization-2', lane: 'data', claim: 9 });
+  await mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 5 });
+  expect(await mirror.highestClaim()).toBe(9);
 });
 
 test('an older read of the same claim does not overwrite a newer one', async () => {
   const scene = temporaryScene();
-  const older = begin(scene, 1);
+  const older = await begin(scene, 1);
   await older.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
-  const newer = begin(scene, 1);
+  const newer = await begin(scene, 1);
   await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await expect(older.finish(finish)).rejects.toMatchObject({ code: 'stale_read' });

@@ -19,8 +19,8 @@ function sceneOfToday(): Scene {
 const stateOf = ({ db }: Scene, resource: string) =>
   db.prepare<[string], string>('SELECT state FROM freshness WHERE resource = ?').pluck().get(resource);
 
-function fail(scene: Scene): void {
-  const read = scene.mirror.beginRead({
+async function fail(scene: Scene): Promise<void> {
+  const read = await scene.mirror.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
     claim: 1,
@@ -28,29 +28,29 @@ function fail(scene: Scene): void {
     trigger: 'schedule',
     announced: true,
   });
-  read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-test('a resource that was never read says so, and so does one whose first read failed', () => {
+test('a resource that was never read says so, and so does one whose first read failed', async () => {
   const scene = sceneOfToday();
   expect(stateOf(scene, 'warehouse')).toBe('never_read');
-  fail(scene);
+  await fail(scene);
   expect(stateOf(scene, 'warehouse')).toBe('failing');
   expect(stateOf(scene, 'inventory')).toBe('never_read');
 });
 
 test('a complete read is current, then late, and a failed one after it failing', async () => {
   const scene = sceneOfToday();
-  scene.mirror.checkOrigin('https://registry.example', 'app-1');
-  scene.mirror.setSchedule(600);
+  await scene.mirror.checkOrigin('https://registry.example', 'app-1');
+  await scene.mirror.setSchedule(600);
   await scene.read('warehouse', [credit('c-1')]);
   expect(stateOf(scene, 'warehouse')).toBe('current');
   const old = new Date(Date.now() - 21 * MINUTE).toISOString();
   scene.db.prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'").run(old);
   expect(stateOf(scene, 'warehouse')).toBe('late');
-  scene.mirror.setSchedule(3_600);
+  await scene.mirror.setSchedule(3_600);
   expect(stateOf(scene, 'warehouse')).toBe('current');
-  fail(scene);
+  await fail(scene);
   expect(stateOf(scene, 'warehouse')).toBe('failing');
 });
 
@@ -58,10 +58,10 @@ test('T39 a resource whose permission is missing is forbidden, keeps its rows, a
   const scene = sceneOfToday();
   await scene.read('warehouse', [credit('c-1')]);
   const task = { organizationId: 'organization-1', lane: 'data', claim: 1 } as const;
-  scene.mirror.markForbidden(task, 'warehouse', scene.clock.at);
+  await scene.mirror.mark('forbidden', task, ['warehouse'], scene.clock.at);
   expect(stateOf(scene, 'warehouse')).toBe('forbidden');
   expect(scene.db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(1);
-  fail(scene);
+  await fail(scene);
   expect(stateOf(scene, 'warehouse')).toBe('forbidden');
   await scene.read('warehouse', [credit('c-1')]);
   expect(stateOf(scene, 'warehouse')).toBe('current');
@@ -80,7 +80,7 @@ test('what can be sold is only what stands in active, permitted, current warehou
   ]);
   expect(known()).toEqual([]);
   for (const state of ['suspended', 'uninstalled'] as const) {
-    mirror.writeInstallationState({
+    await mirror.writeInstallationState({
       installationId: 'installation-1',
       state,
       claim: 2,
@@ -94,7 +94,7 @@ test('what can be sold is only what stands in active, permitted, current warehou
       { freshness: state, rows: 2 },
     ]);
   }
-  mirror.writeInstallation({
+  await mirror.writeInstallation({
     installation: installation('installation-2'),
     state: 'active',
     claim: 3,

@@ -48,7 +48,7 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
   },
 );
 
-test('those histories had rows that went, reads that broke off and lists that moved', () => {
+test('those histories had rows that went, reads that broke off and lists that moved', async () => {
   expect(Object.entries(tally).filter(([, times]) => times === 0)).toEqual([]);
 });
 
@@ -78,10 +78,10 @@ async function breakOff(
   claim: number,
 ): Promise<void> {
   tally.broken += 1;
-  const read = open(scene, resource, claim);
+  const read = await open(scene, resource, claim);
   const part = [...truth].slice(0, Math.floor(random() * truth.size));
   await read.writePages(part, 7);
-  read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
 /** Rows are in the order of their entry, as a registry lists them; the list may move between two pages. */
@@ -97,7 +97,7 @@ async function readUntilQuiet(
     scene.clock.at += MINUTE;
     const moves = resource === 'retirements' && attempt < 2 && random() < 0.5;
     if (moves) tally.moved += 1;
-    const read = open(scene, resource, claim);
+    const read = await open(scene, resource, claim);
     await read.writePages([...truth], limit, moves ? () => change(random, truth) : () => undefined, truth);
     const outcome = await read.finish(truth);
     tally.removed += outcome.removed;
@@ -108,7 +108,7 @@ async function readUntilQuiet(
   throw new Error('the read never came to rest');
 }
 
-function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: number) {
+async function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: number) {
   const request = {
     organizationId: 'organization-1',
     claim,
@@ -117,7 +117,7 @@ function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: number)
     announced: true,
   };
   if (resource === 'warehouse') {
-    const read = scene.mirror.beginRead({ ...request, resource });
+    const read = await scene.mirror.beginRead({ ...request, resource });
     return {
       abandon: read.abandon.bind(read),
       writePages: async (rows: readonly [string, string][], limit: number) => {
@@ -131,7 +131,7 @@ function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: number)
       finish: () => read.finish({ ...TRAFFIC, total: null }),
     };
   }
-  const read = scene.mirror.beginRead({ ...request, resource });
+  const read = await scene.mirror.beginRead({ ...request, resource });
   return {
     abandon: read.abandon.bind(read),
     writePages: async (

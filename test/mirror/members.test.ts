@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMirror } from '../../src/mirror/mirror.js';
 import type { Member } from '../../src/registry/model.js';
-import { installation, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
+import { installation, retirement, temporaryScene, makeMirror, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
@@ -27,8 +26,8 @@ test('a mirror that shall not hold members lets go of all that it held, and says
   expect(count("freshness WHERE resource = 'members'")).toBe(0);
   expect(count("freshness WHERE resource = 'retirements'")).toBe(1);
   expect(count('retirements')).toBe(1);
-  const without = createMirror(db, () => clock.at, { members: false });
-  without.writeInstallation({
+  const without = makeMirror(db, () => clock.at, { members: false });
+  await without.writeInstallation({
     installation: installation('installation-1', { createdAt: '2026-01-01T00:00:00.000Z', document: '{}' }),
     state: 'active',
     claim: 1,
@@ -52,8 +51,8 @@ test('an answer of another form that names a forgotten person goes with the pers
   const { db, mirror, clock } = temporaryScene();
   const text = '{"owner":"Ada@People.example"}';
   const answer = { status: 200, form: 'object' as const, at: clock.at, text };
-  const fail = () => {
-    const read = mirror.beginRead({
+  const fail = async () => {
+    const read = await mirror.beginRead({
       organizationId: 'organization-1',
       resource: 'members',
       claim: 1,
@@ -61,15 +60,15 @@ test('an answer of another form that names a forgotten person goes with the pers
       trigger: 'delivery',
       announced: true,
     });
-    read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
+    await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
   };
-  fail();
+  await fail();
   const kept = db.prepare("SELECT answer_text FROM resource_states WHERE resource = 'members'").pluck();
   expect(kept.get()).toBe(text);
-  mirror.forget('somebody@people.example');
+  await mirror.forget('somebody@people.example');
   expect(kept.get()).toBe(text);
-  mirror.forget('ada@people.example');
+  await mirror.forget('ada@people.example');
   expect(kept.get()).toBeNull();
-  fail();
+  await fail();
   expect(kept.get()).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { projectAnswer, type ProjectsWalk } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
@@ -37,6 +38,13 @@ const member = (id: string, email: string): Member => ({
 /** Answered at once. */
 const asked = (at: number) => ({ askedAt: at, arrivedAt: at });
 
+async function ask(
+  walk: Promise<ProjectsWalk>,
+  ...given: Parameters<typeof projectAnswer>
+): Promise<string | undefined> {
+  return (await (await walk).write([projectAnswer(...given)]))[0];
+}
+
 const walk = ({ mirror, clock }: Scene, organizationId = 'organization-1', claim = 1) =>
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule', announced: true });
 
@@ -46,48 +54,57 @@ test('the projects that rows name are due until they were asked for', async () =
     credit('c-1'),
     credit('c-2', { project: { id: 'project-2', fullName: null } }),
   ]);
-  const projects = walk(scene);
-  expect(projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
-  expect(projects.write(project('project-1'), asked(scene.clock.at))).toBe('added');
-  projects.unavailable('project-2', 'not_found', scene.clock.at);
-  expect(projects.due(scene.clock.at)).toEqual([]);
-  projects.finish(TRAFFIC);
+  const projects = await walk(scene);
+  expect(await projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+  const answered = projectAnswer(project('project-1'), asked(scene.clock.at));
+  const refused = { id: 'project-2', error: 'not_found', askedAt: scene.clock.at };
+  expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
+  expect(await projects.due(scene.clock.at)).toEqual([]);
+  await projects.finish(TRAFFIC);
   expect(scene.db.prepare('SELECT project_id, state, error FROM project_states').all()).toEqual([
     { project_id: 'project-1', state: 'readable', error: null },
     { project_id: 'project-2', state: 'unavailable', error: 'not_found' },
   ]);
   scene.clock.at += MINUTE;
-  expect(walk(scene).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+  expect(await (await walk(scene)).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
   expect(scene.db.prepare("SELECT rows FROM freshness WHERE resource = 'projects'").pluck().get()).toBe(1);
 });
 
-test('an older answer about a project never overwrites a newer one of another organization', () => {
+test('an older answer about a project never overwrites a newer one of another organization', async () => {
   const scene = temporaryScene();
   const older = scene.clock.at;
   scene.clock.at += 3 * MINUTE;
-  expect(walk(scene).write(project('project-1', 'New name'), asked(older + MINUTE))).toBe('added');
-  expect(walk(scene, 'organization-2', 9).write(project('project-1', 'Old name'), asked(older))).toBe(
+  expect(await ask(walk(scene), project('project-1', 'New name'), asked(older + MINUTE))).toBe('added');
+  expect(await ask(walk(scene, 'organization-2', 9), project('project-1', 'Old name'), asked(older))).toBe(
     'older',
   );
-  expect(walk(scene).write(project('project-1', 'New name'), asked(older + 2 * MINUTE))).toBe('unchanged');
-  expect(walk(scene).write(project('project-1', 'Newer name'), asked(older + 3 * MINUTE))).toBe('changed');
+  expect(await ask(walk(scene), project('project-1', 'New name'), asked(older + 2 * MINUTE))).toBe(
+    'unchanged',
+  );
+  expect(await ask(walk(scene), project('project-1', 'Newer name'), asked(older + 3 * MINUTE))).toBe(
+    'changed',
+  );
   expect(scene.db.prepare('SELECT full_name FROM projects_history ORDER BY version').pluck().all()).toEqual([
     'New name',
     'Newer name',
   ]);
 });
 
-test('an installation keeps a version of each state it was in', () => {
+test('an installation keeps a version of each state it was in', async () => {
   const { db, mirror, clock } = temporaryScene();
   const when = { startedAt: clock.at, arrivedAt: clock.at };
   const read = { installationId: 'installation-1', claim: 2, trigger: 'delivery', ...when };
-  expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('changed');
-  expect(mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('unchanged');
-  expect(mirror.writeInstallationState({ ...read, installationId: 'never-seen', state: 'uninstalled' })).toBe(
-    'unchanged',
-  );
+  expect(await mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('changed');
+  expect(await mirror.writeInstallationState({ ...read, state: 'suspended' })).toBe('unchanged');
   expect(
-    mirror.writeInstallation({ ...read, installation: installation('installation-1'), state: 'active' }),
+    await mirror.writeInstallationState({ ...read, installationId: 'never-seen', state: 'uninstalled' }),
+  ).toBe('unchanged');
+  expect(
+    await mirror.writeInstallation({
+      ...read,
+      installation: installation('installation-1'),
+      state: 'active',
+    }),
   ).toBe('changed');
   expect(
     db.prepare('SELECT state, valid_to IS NULL AS now FROM installations_history ORDER BY version').all(),
@@ -103,32 +120,34 @@ test('an installation keeps a version of each state it was in', () => {
   expect(reversed).toBe(0);
 });
 
-test('projects and installations are dated by the arrival of their answers', () => {
+test('projects and installations are dated by the arrival of their answers', async () => {
   const scene = temporaryScene();
   const { db, mirror, clock } = scene;
   const when = { askedAt: clock.at, arrivedAt: clock.at + 3_000 };
-  walk(scene).write(project('project-1'), when);
+  await ask(walk(scene), project('project-1'), when);
   const state = {
     installationId: 'installation-1',
     state: 'suspended',
     claim: 2,
     trigger: 'delivery',
   } as const;
-  mirror.writeInstallationState({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
+  await mirror.writeInstallationState({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
   const answered = '2026-05-04T12:00:03.000Z';
   const of = (table: string) => db.prepare<[], string>(`SELECT valid_from FROM ${table}`).pluck().all();
   expect([of('projects'), of('installations')]).toEqual([[answered], [answered]]);
 });
 
-test('a mirror filled from one registry refuses any other', () => {
+test('a mirror filled from one registry refuses any other', async () => {
   const { mirror } = temporaryScene();
-  mirror.checkOrigin('https://registry.example', 'app-1');
-  mirror.checkOrigin('https://registry.example', 'app-1');
+  await mirror.checkOrigin('https://registry.example', 'app-1');
+  await mirror.checkOrigin('https://registry.example', 'app-1');
   for (const [url, app] of [
     ['https://other.example', 'app-1'],
     ['https://registry.example', 'app-2'],
   ] as const) {
-    expect(() => mirror.checkOrigin(url, app)).toThrow(expect.objectContaining({ code: 'foreign_registry' }));
+    await expect(mirror.checkOrigin(url, app)).rejects.toThrow(
+      expect.objectContaining({ code: 'foreign_registry' }),
+    );
   }
 });
 
@@ -141,7 +160,7 @@ test('a person who is forgotten goes from the rows and their history, and later 
     { ...member('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
     member('m-2', 'bo@example.org'),
   ]);
-  expect(mirror.forget(' ada@example.org')).toBe(2);
+  expect(await mirror.forget(' ada@example.org')).toBe(2);
   expect(db.prepare('SELECT email FROM members_history').pluck().all()).toEqual(['bo@example.org']);
   clock.at += MINUTE;
   expect(await read('members', people)).toMatchObject({
@@ -156,7 +175,7 @@ test('a person who is forgotten goes from the rows and their history, and later 
 
 test('a purge removes one organization and nothing of another', async () => {
   const { db, mirror, clock, read } = temporaryScene();
-  mirror.writeInstallation({
+  await mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
     state: 'active',
     claim: 3,
@@ -170,7 +189,7 @@ test('a purge removes one organization and nothing of another', async () => {
   }
   const announced = { resource: 'warehouse', announcedAt: new Date(clock.at).toISOString() };
   const owners = ['organization-1', 'organization-2'];
-  mirror.announcements.announce(
+  await mirror.announce(
     owners.map(organizationId => ({ ...announced, organizationId })),
     announced.announcedAt,
   );
@@ -188,7 +207,7 @@ test('a purge removes one organization and nothing of another', async () => {
   const before = rowsOf('organization-2');
   const folder = createCertificateFolder(temporaryFolder(), { now: Date.now });
   const claims = [5, 6];
-  const takeClaim = () => claims.shift() ?? 0;
+  const takeClaim = async () => claims.shift() ?? 0;
   const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
   expect(purged).toEqual({ files: 0, installations: [] });
   expect(rowsOf('organization-1')).toEqual(['fences']);

@@ -11,6 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ['registry'],
   inbox: ['database', 'registry/model.ts'],
   mirror: ['database', 'registry/model.ts'],
+  engines: ['database', 'mirror'],
   query: ['database', 'registry/model.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror'],
@@ -32,7 +33,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['config.ts', 'package.ts', 'database', 'mirror/certificates*', 'cli'],
+    homes: ['config.ts', 'package.ts', 'database', 'engines/sqlite/files.ts', 'mirror/certificates*', 'cli'],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },

@@ -1,10 +1,12 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/database/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/database/open.js';
 import type { Outcome, Read } from '../../src/mirror/list-read.js';
 import type { Ask } from '../../src/mirror/missing.js';
-import { createMirror, type Mirror, type ReadRequest } from '../../src/mirror/mirror.js';
+import { createMirrorPort } from '../../src/engines/sqlite/direct.js';
+import { createMirror, type Mirror, type MirrorOptions, type ReadRequest } from '../../src/mirror/mirror.js';
+import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/mirror/resources.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
@@ -88,8 +90,19 @@ export function installation(id: string, overrides: Partial<Installation> = {}):
   return { ...item, document: overrides.document ?? JSON.stringify(item) };
 }
 
+/** What makes a mirror of a connection. */
+export type MirrorMaker = (db: Sqlite, now: () => number, options?: MirrorOptions) => Mirror;
+
+export const makeMirror: MirrorMaker = (db, now, options) => createMirror(portOf(db), now, options);
+
+/** Certificates stand beside the database. */
+export function portOf(db: Sqlite): MirrorPort {
+  return createMirrorPort(db, join(dirname(db.name), 'certificates'));
+}
+
 export interface Scene {
   readonly db: Sqlite;
+  readonly port: MirrorPort;
   readonly mirror: Mirror;
   readonly clock: Clock;
   /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
@@ -109,16 +122,16 @@ export const TRAFFIC = { requests: 1, bytes: 100 };
 /** A mirror with one active installation, and a clock at noon. */
 export function temporaryScene({
   folder,
-  create = createMirror,
+  create = makeMirror,
 }: {
   folder?: string;
-  create?: typeof createMirror;
+  create?: MirrorMaker;
 } = {}): Scene {
   const db = temporaryMirror(folder);
   const clock = { at: NOON };
   const mirror = create(db, () => clock.at);
   const trigger = 'delivery';
-  mirror.writeInstallation({
+  void mirror.writeInstallation({
     installation: installation('installation-1'),
     state: 'active',
     claim: 1,
@@ -128,10 +141,11 @@ export function temporaryScene({
   });
   return {
     db,
+    port: portOf(db),
     mirror,
     clock,
     read: async (resource, items, { limit = null, total, ask, ...request } = {}) => {
-      const read = mirror.beginRead({
+      const read = await mirror.beginRead({
         organizationId: 'organization-1',
         resource,
         claim: 1,

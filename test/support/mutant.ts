@@ -1,8 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { createMirrorPort } from '../../src/engines/sqlite/direct.js';
 import type { createMirror } from '../../src/mirror/mirror.js';
 import { temporaryFolder } from './inbox.js';
+import type { MirrorMaker } from './mirror.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -29,26 +31,33 @@ export function brokenFiles(file: string, piece: string, broken: string): string
 }
 
 /** The program's own mirror with one piece of one line broken, to see that a test would notice. */
-export async function brokenMirror(
-  file: string,
-  piece: string,
-  broken: string,
-): Promise<typeof createMirror> {
-  const module: { createMirror: typeof createMirror } = await import(
-    brokenModule(file, piece, broken, 'mirror.js')
+export async function brokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
+  const folder = brokenFolder(file, piece, broken);
+  const mirror: { createMirror: typeof createMirror } = await import(moduleIn(folder, 'mirror/mirror.js'));
+  const engine: { createMirrorPort: typeof createMirrorPort } = await import(
+    moduleIn(folder, 'engines/sqlite/direct.js')
   );
-  return module.createMirror;
+  return (db, now, options) =>
+    mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now, options);
 }
 
 /** The address of one module of that mirror. */
 export function brokenModule(file: string, piece: string, broken: string, name: string): string {
+  return moduleIn(brokenFolder(file, piece, broken), name);
+}
+
+function moduleIn(folder: string, name: string): string {
+  return pathToFileURL(join(folder, 'dist', name)).href;
+}
+
+function brokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
-  for (const part of ['', 'mirror', 'database', 'registry']) {
+  for (const part of ['', 'mirror', 'database', 'registry', 'engines/sqlite']) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
   borrow(folder);
-  breakPiece(join(folder, 'dist', 'mirror', file), piece, broken);
-  return pathToFileURL(join(folder, 'dist', 'mirror', name)).href;
+  breakPiece(join(folder, 'dist', file), piece, broken);
+  return folder;
 }
 
 function borrow(folder: string): void {

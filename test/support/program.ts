@@ -12,8 +12,8 @@ import { storeGroup } from '../../src/inbox/store-group.js';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/closing.js';
+import { createMirrorPort } from '../../src/engines/sqlite/direct.js';
 import { createMirror } from '../../src/mirror/mirror.js';
-import { createStanding } from '../../src/mirror/standing.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import type { Context } from '../../src/sync/context.js';
@@ -183,15 +183,15 @@ function connect(
   databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
   options: ProgramOptions,
 ): Context {
-  const mirror = createMirror(databases.mirror, time.now, {
+  const port = createMirrorPort(databases.mirror, join(folder, 'certificates'));
+  const mirror = createMirror(port, time.now, {
     members: options.context?.mirrorMembers ?? true,
   });
   const certificates = createCertificateFolder(join(folder, 'certificates'), { now: time.now });
   return {
     inbox: createInbox(databases.inbox),
     mirror,
-    certificates: createCertificateStore(mirror.books, certificates, time.now),
-    standing: createStanding(databases.mirror),
+    certificates: createCertificateStore(port, certificates, time.now),
     client: clientOf(sandbox, app, time.now, options.http),
     appId: app.id,
     mirrorMembers: true,

@@ -40,7 +40,7 @@ export async function startWatched(
   const installed = await startInstalled(options);
   const { program } = installed;
   const context = contextOf(program, options);
-  context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
   const parts = damage(context);
   const worker = program.worker();
   let isWorking = true;

@@ -8,7 +8,7 @@ const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 }
 test('it looks again and again, goes on after a look that failed, and stops where it is told to', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = contextOf(program, {});
-  context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
   const warned: string[] = [];
   const log = {
     info: () => {},
@@ -16,15 +16,14 @@ test('it looks again and again, goes on after a look that failed, and stops wher
     warn: (_fields: object, message: string) => void warned.push(message),
   };
   let looks = 0;
-  const announcements = {
-    ...context.mirror.announcements,
-    announce: (...given: Parameters<typeof context.mirror.announcements.announce>) => {
+  const mirror = {
+    ...context.mirror,
+    announce: async (...given: Parameters<typeof context.mirror.announce>) => {
       looks += 1;
       if (looks === 1) throw new Error('the disk is full');
-      context.mirror.announcements.announce(...given);
+      await context.mirror.announce(...given);
     },
   };
-  const mirror = { ...context.mirror, announcements };
   const lookout = createLookout({ ...context, mirror, self: SELF, log, everyMs: 1 });
   lookout.start();
   await expect.poll(() => looks).toBeGreaterThan(3);

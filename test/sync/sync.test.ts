@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { createMirror } from '../../src/mirror/mirror.js';
 import { NOON } from '../support/inbox.js';
+import { makeMirror } from '../support/mirror.js';
 import { contextOf, startProgram } from '../support/program.js';
 import { createSync, type SyncOptions } from '../../src/sync/sync.js';
 
@@ -16,18 +16,19 @@ test('a mirror that was filled from one registry refuses every other', async () 
   const program = await startProgram({ receiveOnly: true });
   const context = contextOf(program, {});
   const sync = createSync(context, OPTIONS);
-  sync.start();
+  await sync.start();
   await sync.stop();
-  expect(() => createSync({ ...context, appId: 'another-app' }, OPTIONS).start()).toThrow(/was filled from/);
+  const another = createSync({ ...context, appId: 'another-app' }, OPTIONS);
+  await expect(another.start()).rejects.toThrow(/was filled from/);
 });
 
 test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = contextOf(program, {});
-  const mirror = createMirror(program.mirrorDb, program.time.now);
-  mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
+  const mirror = makeMirror(program.mirrorDb, program.time.now);
+  await mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
   const sync = createSync(context, OPTIONS);
-  sync.start();
+  await sync.start();
   await sync.idle();
   await sync.stop();
   const inbox = createInbox(program.inboxDb);
@@ -43,7 +44,7 @@ test('the first start looks for installations that were there before it, and a s
   const program = await startProgram({ receiveOnly: true });
   for (let start = 0; start < 2; start++) {
     const sync = createSync(contextOf(program, {}), OPTIONS);
-    sync.start();
+    await sync.start();
     await sync.idle();
     await sync.stop();
   }

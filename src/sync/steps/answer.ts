@@ -1,4 +1,4 @@
-import type { Answer } from '../../mirror/books.js';
+import type { Answer } from '../../mirror/port.js';
 import type { ListResource } from '../../mirror/resources.js';
 import { RegistryError } from '../../registry/errors.js';
 

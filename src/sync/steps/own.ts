@@ -1,4 +1,4 @@
-import type { Fault } from '../../mirror/books.js';
+import type { Fault } from '../../mirror/port.js';
 
 const NAMED_AT_MOST = 3;
 

@@ -1,6 +1,6 @@
 import type { Read } from '../../mirror/list-read.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { ListOptions, Page, ReadOptions } from '../../registry/reading.js';
+import { type ListOptions, PAGE_ROWS, type Page, type ReadOptions } from '../../registry/reading.js';
 import type { Resource } from '../plan.js';
 import type { StepContext } from './step.js';
 
@@ -23,7 +23,8 @@ export async function writePages<Item>({
   options,
   admit = items => items,
 }: PageOptions<Item>): Promise<{ readonly total: number | null; readonly pageSize: number }> {
-  let pageSize = context.pageSize(resource);
+  const before = context.full ? null : await context.lastRead(resource);
+  let pageSize = before?.pageSize ?? PAGE_ROWS;
   let total: number | null = null;
   let seen = 0;
   let end: Page<Item>['end'] = null;

@@ -1,3 +1,5 @@
+import type { ProjectAnswer } from '../../mirror/port.js';
+import { projectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
 import { observe } from '../observe.js';
 import { describe } from '../outcome.js';
@@ -13,29 +15,37 @@ export async function readProjects(context: StepContext): Promise<void> {
   const { mirror, task, trigger, now, signal } = context;
   const startedAt = now();
   const { options, traffic } = observe(signal, now);
-  const walk = mirror.beginProjects({ ...task, trigger, startedAt, announced: false });
-  const due = walk.due(context.full || trigger === 'schedule' ? startedAt : 0);
+  const walk = await mirror.beginProjects({ ...task, trigger, startedAt, announced: false });
+  const due = await walk.due(context.full || trigger === 'schedule' ? startedAt : 0);
 
-  async function readOne(projectId: string): Promise<void> {
+  async function readOne(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
     try {
-      const project = await context.open.readProject(projectId, options);
-      walk.write(project, { askedAt, arrivedAt: now() });
+      const project = await context.open.readProject(id, options);
+      return projectAnswer(project, { askedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
-      walk.unavailable(projectId, error.message, askedAt);
+      return { id, askedAt, error: error.message };
     }
+  }
+
+  /** What came is written, also where one of them failed. */
+  async function readSome(ids: readonly string[]): Promise<void> {
+    const asked = await Promise.allSettled(ids.map(readOne));
+    await walk.write(asked.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])));
+    const failed = asked.find(each => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 
   try {
     for (let start = 0; start < due.length; start += AT_ONCE) {
-      await Promise.all(due.slice(start, start + AT_ONCE).map(readOne));
+      await readSome(due.slice(start, start + AT_ONCE));
       await context.turn();
     }
-    walk.finish(traffic());
+    await walk.finish(traffic());
   } catch (error) {
     const { code, message } = describe(signal.aborted ? signal.reason : error);
-    walk.abandon({ code, message }, traffic());
+    await walk.abandon({ code, message }, traffic());
     throw error;
   }
 }

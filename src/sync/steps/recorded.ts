@@ -1,4 +1,4 @@
-import type { Fault } from '../../mirror/books.js';
+import type { Fault } from '../../mirror/port.js';
 import type { Outcome, Read } from '../../mirror/list-read.js';
 import type { Ask } from '../../mirror/missing.js';
 import type { Items, ListResource } from '../../mirror/resources.js';
@@ -45,13 +45,14 @@ async function readOnce<R extends ListResource>(
   const { mirror, task, trigger, now, mask, signal } = context;
   const { options, traffic, status, ownerTold } = observe(signal, now);
   const startedAt = now();
-  const read = mirror.beginRead({
+  const completeAt = (await context.lastRead(resource))?.completeAt ?? null;
+  const read = await mirror.beginRead({
     organizationId: task.organizationId,
     claim: task.claim,
     resource,
     trigger,
     startedAt,
-    announced: context.announced(resource),
+    announced: completeAt !== null && context.deliveredSince(completeAt),
   });
   try {
     const listed = await pass(read, options);
@@ -71,7 +72,7 @@ async function readOnce<R extends ListResource>(
   } catch (error) {
     context.onRead({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
     const { code, message } = describe(signal.aborted ? signal.reason : error);
-    read.abandon(
+    await read.abandon(
       { code, message },
       { ...traffic(), answer: badAnswer(error, { status: status(), at: now(), mask }) },
     );

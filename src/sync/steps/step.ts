@@ -1,5 +1,5 @@
-import type { Task } from '../../mirror/fence.js';
 import type { Mirror } from '../../mirror/mirror.js';
+import type { LastRead, Task } from '../../mirror/port.js';
 import type { OrganizationClient } from '../../registry/organization-client.js';
 import type { TokenClient } from '../../registry/token-client.js';
 import type { ReadEnd } from '../context.js';
@@ -16,12 +16,9 @@ export interface StepContext {
   readonly mirror: Mirror;
   readonly trigger: string;
   readonly full: boolean;
-  /** Whether a delivery came since the resource was last read completely. */
-  readonly announced: (resource: Resource) => boolean;
-  /** Whether the resource was never read as a whole, or came in another form the last time too. */
-  readonly isStrange: (resource: Resource) => boolean;
-  /** Rows to ask for a page. */
-  readonly pageSize: (resource: Resource) => number;
+  readonly lastRead: (resource: Resource) => Promise<LastRead | null>;
+  /** Whether a delivery came at or after that instant. */
+  readonly deliveredSince: (at: number) => boolean;
   readonly now: () => number;
   /** Epoch milliseconds by the registry's clock. */
   readonly registryNow: () => number;

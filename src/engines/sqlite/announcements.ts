@@ -1,34 +1,18 @@
-import { type Sqlite, write } from '../database/open.js';
-
-/** A resource that was read completely at least once and may be read now. */
-export interface WatchedResource {
-  readonly organizationId: string;
-  readonly resource: string;
-  /** Start of its last complete read. */
-  readonly completeAt: string;
-  /** The delivery that was found to wait for it; null where none was. */
-  readonly announcedAt: string | null;
-}
-
-export interface Announcement {
-  readonly organizationId: string;
-  readonly resource: string;
-  /** When the oldest delivery came that the resource's last complete read has not answered. */
-  readonly announcedAt: string;
-}
+import { type Sqlite, write } from '../../database/open.js';
+import type { Announcement, WatchedResource } from '../../mirror/port.js';
 
 /** What a worker tells of the inbox to those who see the mirror alone. */
 export interface Announcements {
   /** The latest sign of life of any worker; null before the first. */
-  watchedAt(): string | null;
+  readonly watchedAt: () => string | null;
   /** The start of the oldest of all last complete reads; null before the first. */
-  oldestRead(): string | null;
+  readonly oldestRead: () => string | null;
   /** The resources that were found to wait. */
-  announced(): WatchedResource[];
+  readonly announced: () => WatchedResource[];
   /** The resources of the organization of an active installation; none of any other. */
-  resourcesOf(installationId: string): WatchedResource[];
+  readonly resourcesOf: (installationId: string) => WatchedResource[];
   /** Makes the announcements exactly these, and says that somebody watched at that instant. */
-  announce(announcements: readonly Announcement[], watchedAt: string): void;
+  readonly announce: (announcements: readonly Announcement[], watchedAt: string) => void;
 }
 
 const READ = `

@@ -1,6 +1,15 @@
-import { write } from '../database/open.js';
+import { write } from '../../database/open.js';
+import { formatInstant } from '../../mirror/columns.js';
+import type { Dates } from '../../mirror/dates.js';
+import type {
+  CertificateAnswer,
+  CertificateFile,
+  CertificateWritten,
+  DueCertificate,
+} from '../../mirror/port.js';
 import type { Books } from './books.js';
-import { formatInstant } from './columns.js';
+import type { CertificateFiles } from './files.js';
+import { createArchive } from './versions.js';
 
 /** The columns that certificates and certificates_past share. */
 export const CERTIFICATE_COLUMNS = [
@@ -28,19 +37,6 @@ const FAILED_FIRST_MS = 5 * MINUTE_MS;
 const ENTER_AT_ONCE = 250;
 const DUE = 'iif(retirement_version = @retirement_version, @due_at, due_at)';
 
-export interface CertificateFile {
-  readonly file: string;
-  readonly sha256: string;
-  readonly size: number;
-}
-
-export interface DueCertificate {
-  readonly retirement_id: string;
-  readonly state: 'pending' | 'unavailable' | 'stored';
-  readonly attempts: number;
-  readonly retirement_version: number;
-}
-
 interface Known {
   readonly version: number;
   readonly state: 'pending' | 'unavailable' | 'stored';
@@ -49,44 +45,33 @@ interface Known {
   readonly valid_from: string;
 }
 
-export interface Moment {
-  readonly organizationId: string;
-  readonly retirementId: string;
-  /** When the registry was asked, in milliseconds. */
-  readonly askedAt: number;
-  /** The retirement for which it was due. One that has changed since then is due again, whatever came. */
-  readonly retirementVersion: number;
-}
-
-/** gone: the retirement was closed or purged meanwhile, so that there is no row to write to, or no file. */
-export type Stored = 'stored' | 'replaced' | 'unchanged' | 'gone';
-
-/** Answers the instant of a new version, after the latest that its row had. */
-export type Dating = (before: string | null) => string;
-
 export interface CertificateRows {
   /** Enters certificates for new and changed retirements; answers how many, 0 when all are entered. */
-  enter(at: number): number;
-  due(organizationId: string, at: number, limit: number): DueCertificate[];
+  readonly enter: (at: number) => number;
+  readonly due: (organizationId: string, at: number, limit: number) => DueCertificate[];
   /** Makes up to `limit` of an organization's certificates due; answers how many. */
-  makeDue(organizationId: string, at: number, limit: number): number;
+  readonly makeDue: (organizationId: string, at: number, limit: number) => number;
   /** The same for those that were looked at in the future, before the clock was put right. */
-  makeAheadDue(organizationId: string, at: number, limit: number): number;
-  /** These three write inside a transaction of the caller. */
-  store(moment: Moment, file: CertificateFile, date: Dating, runId: number): Stored;
-  unavailable(moment: Moment): void;
-  fail(moment: Moment, error: string): void;
+  readonly makeAheadDue: (organizationId: string, at: number, limit: number) => number;
+  /** Inside a transaction. */
+  readonly write: (
+    organizationId: string,
+    answers: readonly CertificateAnswer[],
+    runId: number,
+    dates: Dates,
+  ) => CertificateWritten[];
 }
 
-export function createCertificateRows(books: Books): CertificateRows {
+/** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
+export function createCertificateRows(books: Books, files: CertificateFiles): CertificateRows {
   const { db } = books;
-  const names = CERTIFICATE_COLUMNS.join(', ');
   const WHOSE = 'organization_id = ? AND retirement_id = ?';
   const find = db.prepare<[string, string], Known>(
     `SELECT version, state, sha256, attempts, valid_from FROM certificates WHERE ${WHOSE}`,
   );
   const due = db.prepare<[string, string, number], DueCertificate>(
-    `SELECT retirement_id, state, attempts, retirement_version FROM certificates
+    `SELECT retirement_id AS retirementId, state, attempts, retirement_version AS retirementVersion
+     FROM certificates
      WHERE organization_id = ? AND due_at <= ? ORDER BY due_at, version LIMIT ?`,
   );
   const makeDue = db.prepare<[string, string, string, number]>(
@@ -101,10 +86,7 @@ export function createCertificateRows(books: Books): CertificateRows {
   const lastEnd = db
     .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_past WHERE ${WHOSE}`)
     .pluck();
-  const archive = db.prepare<[string, number, number]>(
-    `INSERT INTO certificates_past (${names}, valid_to, closed_by)
-     SELECT ${names}, ?, ? FROM certificates WHERE version = ?`,
-  );
+  const archive = createArchive(db, 'certificates', CERTIFICATE_COLUMNS);
   const store = db.prepare(
     `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
        fetched_at = @at, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL, valid_from = @valid_from,
@@ -122,6 +104,25 @@ export function createCertificateRows(books: Books): CertificateRows {
   );
   const enterSlice = createEnter(books);
 
+  function storeOne(
+    answer: CertificateAnswer,
+    known: Known,
+    file: CertificateFile,
+    date: () => string,
+    runId: number,
+  ): CertificateWritten {
+    const next = nextOf(answer, known, CHECK_AGAIN_MS);
+    if (known.sha256 === file.sha256) {
+      confirm.run({ ...next, file: file.file });
+      return 'unchanged';
+    }
+    const validFrom = date();
+    const isStored = known.state === 'stored';
+    if (isStored) archive(known.version, validFrom, runId);
+    store.run({ ...file, ...next, valid_from: validFrom, sync_run_id: runId, version: books.versions(1) });
+    return isStored ? 'replaced' : 'stored';
+  }
+
   return {
     enter: at => write(db, () => enterSlice(at)),
     due: (organizationId, at, limit) => due.all(organizationId, formatInstant(at), limit),
@@ -133,47 +134,36 @@ export function createCertificateRows(books: Books): CertificateRows {
       const now = formatInstant(at);
       return write(db, () => makeAheadDue.run(now, organizationId, now, now, limit).changes);
     },
-    store: (moment, file, date, runId) => {
-      const known = find.get(moment.organizationId, moment.retirementId);
-      if (known === undefined) return 'gone';
-      const next = nextOf(moment, known, CHECK_AGAIN_MS);
-      if (known.sha256 === file.sha256) {
-        confirm.run({ ...next, file: file.file });
-        return 'unchanged';
-      }
-      const isStored = known.state === 'stored';
-      const before = isStored ? known.valid_from : lastEnd.get(moment.organizationId, moment.retirementId);
-      const validFrom = date(before ?? null);
-      if (isStored) archive.run(validFrom, runId, known.version);
-      store.run({
-        ...file,
-        ...next,
-        valid_from: validFrom,
-        sync_run_id: runId,
-        version: books.versions(1),
-      });
-      return isStored ? 'replaced' : 'stored';
-    },
-    unavailable: moment => {
-      const known = find.get(moment.organizationId, moment.retirementId);
-      if (known === undefined) return;
-      const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
-      const isStored = known.state === 'stored';
-      const error = isStored ? 'the registry had none when it was asked again' : null;
-      const state = isStored ? 'stored' : 'unavailable';
-      postpone.run({ ...nextOf(moment, known, wait), state, error });
-    },
-    fail: (moment, error) => {
-      const known = find.get(moment.organizationId, moment.retirementId);
-      if (known === undefined) return;
-      const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
-      postpone.run({ ...nextOf(moment, known, wait), state: known.state, error });
-    },
+    write: (organizationId, answers, runId, dates) =>
+      answers.map(answer => {
+        const known = find.get(organizationId, answer.retirementId);
+        const { came } = answer;
+        if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
+          const before =
+            known.state === 'stored' ? known.valid_from : lastEnd.get(organizationId, answer.retirementId);
+          return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), runId);
+        }
+        if (came.kind === 'file') return 'gone';
+        if (known !== undefined) postpone.run(postponed(answer, known));
+        return 'noted';
+      }),
   };
 }
 
+/** Without a certificate: after a day, then two, up to thirty. After a fault: five minutes, doubling up to a day. */
+function postponed(answer: CertificateAnswer, known: Known) {
+  if (answer.came.kind === 'fault') {
+    const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
+    return { ...nextOf(answer, known, wait), state: known.state, error: answer.came.error };
+  }
+  const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
+  const isStored = known.state === 'stored';
+  const error = isStored ? 'the registry had none when it was asked again' : null;
+  return { ...nextOf(answer, known, wait), state: isStored ? 'stored' : 'unavailable', error };
+}
+
 /** When it was asked for, and when it is due next unless its retirement has changed meanwhile. */
-function nextOf({ askedAt, retirementVersion }: Moment, { version }: Known, waitMs: number) {
+function nextOf({ askedAt, retirementVersion }: CertificateAnswer, { version }: Known, waitMs: number) {
   return {
     at: formatInstant(askedAt),
     due_at: formatInstant(askedAt + waitMs),

@@ -1,13 +1,23 @@
-import type { Sqlite } from '../database/open.js';
-import type { Retirement } from '../registry/model.js';
-import { CERTIFICATE_COLUMNS } from './certificate-rows.js';
-import type { Companion } from './parts.js';
+import type { Sqlite } from '../../database/open.js';
+import type { Value } from '../../mirror/columns.js';
+import { CERTIFICATE_COLUMNS } from './certificates.js';
 import { createRetirementSums } from './retirement-sums.js';
+
+/** What has to change together with a list's rows, in the same transaction. */
+export interface Companion {
+  begin(): void;
+  enter(cells: readonly Value[]): void;
+  /** Before a version is closed, because it changed or because it is gone. */
+  leave(version: number): void;
+  /** Before a version is closed for good. */
+  vanish(version: number, validTo: string, runId: number): void;
+  flush(organizationId: string): void;
+}
 
 /** A certificate may have come after the answer that no longer showed its retirement. */
 const NEXT = "strftime('%Y-%m-%dT%H:%M:%fZ', valid_from, '+0.001 seconds')";
 
-const NOTHING: Companion<unknown> = {
+export const NO_COMPANION: Companion = {
   begin: () => undefined,
   enter: () => undefined,
   leave: () => undefined,
@@ -15,12 +25,8 @@ const NOTHING: Companion<unknown> = {
   flush: () => undefined,
 };
 
-export function noCompanion<Item>(): Companion<Item> {
-  return NOTHING;
-}
-
 /** Retirements carry their sums with them, and a retirement that is gone takes its certificate to the past. */
-export function createRetirementCompanion(db: Sqlite): Companion<Retirement> {
+export function createRetirementCompanion(db: Sqlite): Companion {
   const sums = createRetirementSums(db);
   const its =
     '(organization_id, retirement_id) = (SELECT organization_id, id FROM retirements WHERE version = ?)';

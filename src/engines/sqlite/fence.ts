@@ -1,13 +1,6 @@
-import type { Lane } from '../database/inbox-tables.js';
-import type { Sqlite } from '../database/open.js';
-import { MirrorError } from './errors.js';
-
-/** Who writes: a claim on one lane of one organization. Every write carries it. */
-export interface Task {
-  readonly organizationId: string;
-  readonly lane: Lane;
-  readonly claim: number;
-}
+import type { Sqlite } from '../../database/open.js';
+import { MirrorError } from '../../mirror/errors.js';
+import type { Task } from '../../mirror/port.js';
 
 export interface Fence {
   /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */

@@ -1,41 +1,9 @@
-import type { Lane } from '../database/inbox-tables.js';
-import type { RunState } from '../database/mirror-tables.js';
-import type { Sqlite } from '../database/open.js';
+import type { Lane } from '../../database/inbox-tables.js';
+import type { RunState } from '../../database/mirror-tables.js';
+import type { Sqlite } from '../../database/open.js';
 import { createFence, type Fence } from './fence.js';
-import type { Resource } from './resources.js';
-
-/** What is asked of one run: which resource, for whom, by which claim. */
-export interface RunRequest {
-  readonly organizationId: string;
-  readonly resource: Resource;
-  readonly claim: number;
-  /** When the read began, in milliseconds; taken before the first call to the registry. */
-  readonly startedAt: number;
-  readonly trigger: string;
-  /** Whether a delivery came since the last complete read; a scheduled run's changes are drift otherwise. */
-  readonly announced: boolean;
-}
-
-export interface Counts {
-  added: number;
-  changed: number;
-  removed: number;
-  unchanged: number;
-}
-
-export interface Fault {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** What the registry answered last when it was asked for a resource. */
-export interface Answer {
-  readonly status: number;
-  readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
-  readonly at: number;
-  /** The answer itself, where no rows can be made of it; null elsewhere. */
-  readonly text: string | null;
-}
+import type { Mark } from '../../mirror/port.js';
+import type { Resource } from '../../mirror/resources.js';
 
 export interface KnownState {
   readonly rows: number;
@@ -139,10 +107,7 @@ export interface Books {
   written(state: Written): void;
   ended(state: EndedState): void;
   doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
-  /** Where it was not even asked for, what went wrong before is no matter any more. */
-  forbid(whose: Whose & { at: string }): void;
-  refuse(whose: Whose & { at: string }): void;
-  dismiss(whose: Whose & { at: string }): void;
+  mark(how: Mark, whose: Whose & { at: string }): void;
 }
 
 const WHOSE = 'organization_id = @organization_id AND resource = @resource';
@@ -210,6 +175,7 @@ export function createBooks(db: Sqlite): Books {
   const doubt = db.prepare(
     `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
   );
+  /** Where it was not even asked for, what went wrong before is no matter any more. */
   const forbid = db.prepare(
     `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
        error_code = NULL, error = NULL
@@ -242,8 +208,6 @@ export function createBooks(db: Sqlite): Books {
     written: row => void written.run(row),
     ended: row => void ended.run(row),
     doubt: row => void doubt.run(row),
-    forbid: row => void forbid.run(row),
-    refuse: row => void refuse.run(row),
-    dismiss: row => void dismiss.run(row),
+    mark: (how, row) => void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
   };
 }

@@ -1,6 +1,6 @@
-import { type Sqlite, write } from '../database/open.js';
-import { formatInstant } from './columns.js';
-import { MirrorError } from './errors.js';
+import { type Sqlite, write } from '../../database/open.js';
+import { formatInstant } from '../../mirror/columns.js';
+import { MirrorError } from '../../mirror/errors.js';
 
 interface Origin {
   readonly base_url: string;
@@ -28,4 +28,8 @@ export function setSchedule(db: Sqlite, seconds: number): void {
   write(db, () =>
     db.prepare('UPDATE origin SET schedule_seconds = ? WHERE schedule_seconds <> ?').run(seconds, seconds),
   );
+}
+
+export function filledSince(db: Sqlite): string | null {
+  return db.prepare<[], string>('SELECT created_at FROM origin').pluck().get() ?? null;
 }

@@ -1,0 +1,402 @@
+import type { Lane } from '../database/inbox-tables.js';
+import type { CertificateState, InstallationState } from '../database/mirror-rows.js';
+import type { RunState } from '../database/mirror-tables.js';
+import type { Value } from './columns.js';
+import type { ListResource, Resource } from './resources.js';
+
+/** Who writes: a claim on one lane of one organization. Every write carries it. */
+export interface Task {
+  readonly organizationId: string;
+  readonly lane: Lane;
+  readonly claim: number;
+}
+
+/** What is asked of one run: which resource, for whom, by which claim. */
+export interface RunRequest {
+  readonly organizationId: string;
+  readonly resource: Resource;
+  readonly claim: number;
+  /** When the read began, in milliseconds; taken before the first call to the registry. */
+  readonly startedAt: number;
+  readonly trigger: string;
+  /** Whether a delivery came since the last complete read; a scheduled run's changes are drift otherwise. */
+  readonly announced: boolean;
+}
+
+export interface Counts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What the registry answered last when it was asked for a resource. */
+export interface Answer {
+  readonly status: number;
+  readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
+  readonly at: number;
+  /** The answer itself, where no rows can be made of it; null elsewhere. */
+  readonly text: string | null;
+}
+
+export interface Traffic {
+  readonly requests: number;
+  readonly bytes: number;
+  /** How long it waited for answers that never came: that is not how long the read takes. */
+  readonly lostMs?: number;
+  /** Absent where none came. */
+  readonly answer?: Answer | null;
+  /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
+  readonly pageSize?: number | null;
+  /** Whether its answers said whose they are; absent where they did not and should have. */
+  readonly ownerTold?: boolean;
+}
+
+export interface Ending extends Traffic {
+  readonly state: Exclude<RunState, 'running'>;
+  readonly fault: Fault | null;
+  /** Whether the read stopped before it had seen everything. */
+  readonly isInterrupted: boolean;
+  readonly endedAt: number;
+}
+
+/** What stood there as a run began. */
+export interface Opening {
+  readonly rows: number;
+  readonly isRead: boolean;
+  /** A read before this one wrote and never came to its end. */
+  readonly isBroken: boolean;
+  readonly doubtedAt: string | null;
+  readonly doubted: Uint8Array | null;
+  /** The latest instant that any of its rows has. */
+  readonly stampAt: string | null;
+  /** Its answers say whose they are. */
+  readonly isOwnerTold: boolean;
+}
+
+/** A run as it goes from one commit to the next. Its row is entered with the first. */
+export interface OpenRun {
+  readonly request: RunRequest;
+  readonly lane: Lane;
+  readonly id: number | null;
+  readonly isOpen: boolean;
+  /** The latest instant of any row before the run, and the latest since. */
+  readonly knownAt: string | null;
+  readonly latestAt: string | null;
+  readonly counts: Counts;
+  /** Whether what changes is drift. */
+  readonly drifts: boolean;
+}
+
+/** The parts of a key, each of them an id or a hash. */
+export type Key = readonly string[];
+
+export interface List {
+  readonly organizationId: string;
+  readonly resource: ListResource;
+}
+
+export interface StoredRow {
+  readonly version: number;
+  readonly document: string;
+  readonly key: Key;
+}
+
+export interface Place {
+  readonly version: number;
+  readonly key: Key;
+}
+
+export interface StoredPage {
+  readonly page: number;
+  readonly digest: string;
+  readonly versions: readonly number[];
+}
+
+/** One new version of a row. */
+export interface Insert {
+  readonly key: Key;
+  /** The values of its columns, in their order. */
+  readonly cells: readonly Value[];
+  readonly document: string;
+  /** When the answer had come that showed it. */
+  readonly told: string;
+  /** The version that it takes the place of. */
+  readonly replaces: number | null;
+  /** It takes the place of the insert before it: one read saw the row twice. */
+  readonly follows: boolean;
+  /** This read saw the row before, so that it may have an instant of this run already. */
+  readonly isRepeated: boolean;
+}
+
+export interface Close {
+  readonly version: number;
+  /** When the registry's answer had come that no longer knew it. */
+  readonly told: string;
+}
+
+/** What one transaction writes to a list. */
+export interface Changes {
+  readonly inserts: readonly Insert[];
+  readonly closes: readonly Close[];
+  /** Versions below zero are inserts of this transaction: -1 is the first. */
+  readonly pages: readonly StoredPage[];
+  /** Pages from this one on are forgotten. */
+  readonly dropPagesFrom: number | null;
+  /** Projects that rows of this run name for the first time. */
+  readonly projects: readonly string[];
+  /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
+  readonly doubt: Uint8Array | null | undefined;
+}
+
+export const NO_CHANGES: Changes = {
+  inserts: [],
+  closes: [],
+  pages: [],
+  dropPagesFrom: null,
+  projects: [],
+  doubt: undefined,
+};
+
+export interface Committed extends Counts {
+  readonly runId: number;
+  /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
+  readonly versions: readonly number[];
+  readonly latestAt: string | null;
+  readonly drift: number;
+  /** How long it took. */
+  readonly ms: number;
+}
+
+export interface KnownInstallation {
+  readonly id: string;
+  readonly organizationId: string | null;
+  readonly state: string;
+  /** The granted permissions as JSON text. */
+  readonly permissions: string;
+}
+
+/** The latest time that a resource was asked for. Instants are epoch milliseconds. */
+export interface LastRead {
+  /** It was refused although the installation permits it, or the registry says that there is no such thing. */
+  readonly declined: 'refused' | 'not_offered' | null;
+  /** How often in a row. */
+  readonly refusals: number;
+  readonly attemptedAt: number | null;
+  /** Start of the last complete read. */
+  readonly completeAt: number | null;
+  readonly durationMs: number;
+  /** Its latest answer had another form than it has. */
+  readonly isStrange: boolean;
+  /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
+  readonly pageSize: number | null;
+}
+
+/** The columns that the registry's object makes. */
+export interface InstallationRow {
+  readonly id: string;
+  readonly organization_id: string | null;
+  readonly app_id: string | null;
+  readonly permissions: string;
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+  readonly document: string;
+}
+
+export interface InstallationRead {
+  readonly state: InstallationState;
+  readonly claim: number;
+  readonly startedAt: number;
+  /** When the registry's answer had arrived. */
+  readonly arrivedAt: number;
+  readonly endedAt: number;
+  readonly trigger: string;
+  /** Which resources it has, so that each has a state from then on. */
+  readonly resources: readonly Resource[];
+}
+
+export type Written = 'added' | 'changed' | 'unchanged';
+
+/** A resource that was read completely at least once and may be read now. */
+export interface WatchedResource {
+  readonly organizationId: string;
+  readonly resource: string;
+  /** Start of its last complete read. */
+  readonly completeAt: string;
+  /** The delivery that was found to wait for it; null where none was. */
+  readonly announcedAt: string | null;
+}
+
+export interface Announcement {
+  readonly organizationId: string;
+  readonly resource: string;
+  /** When the oldest delivery came that the resource's last complete read has not answered. */
+  readonly announcedAt: string;
+}
+
+/** What came of asking for one project. */
+export type ProjectAnswer =
+  | {
+      readonly id: string;
+      readonly askedAt: number;
+      readonly told: string;
+      readonly cells: readonly Value[];
+      readonly document: string;
+    }
+  | { readonly id: string; readonly askedAt: number; readonly error: string };
+
+/** older: a newer answer has been written already. */
+export type ProjectWritten = Written | 'older' | 'unavailable';
+
+export interface CertificateFile {
+  readonly file: string;
+  readonly sha256: string;
+  readonly size: number;
+}
+
+export interface DueCertificate {
+  readonly retirementId: string;
+  readonly state: CertificateState;
+  readonly attempts: number;
+  readonly retirementVersion: number;
+}
+
+/** What came of asking for one certificate. */
+export interface CertificateAnswer {
+  readonly retirementId: string;
+  /** When the registry was asked, in milliseconds. */
+  readonly askedAt: number;
+  /** The retirement for which it was due. One that has changed since then is due again, whatever came. */
+  readonly retirementVersion: number;
+  readonly came:
+    | { readonly kind: 'file'; readonly file: CertificateFile; readonly told: string }
+    | { readonly kind: 'none' }
+    | { readonly kind: 'fault'; readonly error: string };
+}
+
+/** gone: the retirement was closed or purged meanwhile, so that there is no row to write to, or no file. */
+export type CertificateWritten = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
+
+export interface Purged {
+  readonly files: number;
+  /** Installations that came while it went on: what they brought went too, and they want to be read again. */
+  readonly installations: readonly string[];
+}
+
+/** What was removed so far, and where to go on; `next` is null at the end. */
+export interface Pruned {
+  readonly removed: number;
+  readonly next: { readonly after: string; readonly id: number } | null;
+}
+
+export type Mark = 'forbidden' | 'refused' | 'not_offered';
+
+/**
+ * What a mirror does for those who write it. Each operation is one atomic step, values in and values out;
+ * nobody outside an engine knows what keeps the rows.
+ */
+export interface MirrorPort {
+  /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
+  readonly checkOrigin: (baseUrl: string, appId: string, at: number) => Promise<void>;
+  readonly setSchedule: (seconds: number) => Promise<void>;
+  /** At the start of every claim: refuses older ones from now on, and ends the runs that they left open. */
+  readonly raiseFence: (task: Task, at: number) => Promise<void>;
+  readonly highestClaim: () => Promise<number>;
+
+  readonly findInstallation: (id: string) => Promise<KnownInstallation | null>;
+  readonly listInstallations: () => Promise<KnownInstallation[]>;
+  /** For an installation that the registry does not show any more `row` is null; unchanged where it was never seen. */
+  readonly writeInstallation: (
+    id: string,
+    row: InstallationRow | null,
+    read: InstallationRead,
+  ) => Promise<Written>;
+
+  readonly lastReads: (organizationId: string) => Promise<ReadonlyMap<Resource, LastRead>>;
+  /** What was mirrored stays; the next read that works takes the mark away. */
+  readonly mark: (how: Mark, task: Task, resources: readonly Resource[], at: number) => Promise<void>;
+
+  readonly begin: (request: RunRequest) => Promise<Opening>;
+  readonly pages: (list: List, from: number, count: number) => Promise<StoredPage[]>;
+  /** The rows of these keys, and those of the versions that are still current. */
+  readonly find: (list: List, keys: readonly Key[], versions: readonly number[]) => Promise<StoredRow[]>;
+  /** Up to `limit` rows after a key, in the order of their keys. */
+  readonly after: (list: List, key: Key | null, limit: number) => Promise<Place[]>;
+  /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the run ends. */
+  readonly commit: (run: OpenRun, changes: Changes, ending: Ending | null) => Promise<Committed>;
+  /** The row of a run that may not write any more. */
+  readonly closeRun: (run: OpenRun, ending: Ending) => Promise<void>;
+  /** SHA-256 of the addresses of people who are to stay forgotten. */
+  readonly forgottenPeople: () => Promise<readonly string[]>;
+
+  /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
+  readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
+  readonly writeProjects: (
+    run: OpenRun,
+    answers: readonly ProjectAnswer[],
+    at: number,
+  ) => Promise<Committed & { readonly written: readonly ProjectWritten[] }>;
+
+  /** Enters some certificates of new and changed retirements of all organizations; 0 where all are entered. */
+  readonly enterCertificates: (at: number) => Promise<number>;
+  /** Makes some of an organization's certificates due: all, or those looked at in the future. 0 where none is left. */
+  readonly makeCertificatesDue: (
+    organizationId: string,
+    which: 'all' | 'ahead',
+    at: number,
+  ) => Promise<number>;
+  readonly dueCertificates: (organizationId: string, at: number, limit: number) => Promise<DueCertificate[]>;
+  readonly writeCertificates: (
+    run: OpenRun,
+    answers: readonly CertificateAnswer[],
+  ) => Promise<Committed & { readonly written: readonly CertificateWritten[] }>;
+
+  /** Removes those of a few files that no row names, under the lock of all who write rows; answers how many. */
+  readonly removeUnnamedFiles: (files: readonly string[]) => Promise<number>;
+  /** When the mirror was first filled; null before. */
+  readonly filledSince: () => Promise<string | null>;
+
+  readonly announcements: () => Promise<{
+    /** The latest sign of life of any worker; null before the first. */
+    readonly watchedAt: string | null;
+    /** The start of the oldest of all last complete reads; null before the first. */
+    readonly oldestRead: string | null;
+    /** The resources that were found to wait. */
+    readonly announced: readonly WatchedResource[];
+  }>;
+  /** The resources of the organizations of active installations; none of any other. */
+  readonly watchedResources: (
+    installationIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, WatchedResource[]>>;
+  /** Makes the announcements exactly these, and says that somebody watched at that instant. */
+  readonly announce: (announcements: readonly Announcement[], watchedAt: string) => Promise<void>;
+
+  /** Removes a person from members and their history; answers how many rows went. */
+  readonly forget: (email: string, at: number) => Promise<number>;
+  /** Removes some members, past ones too, and in the end what is said of them; 0 where none is left. */
+  readonly removeMembers: () => Promise<number>;
+  /** Refuses older claims, and answers the last version that is to go and the retirements that no other organization has. */
+  readonly beginPurge: (
+    organizationId: string,
+    claim: number,
+  ) => Promise<{ readonly last: number; readonly retirementIds: string[] }>;
+  /** Removes some rows of an organization, of its certificates or of all else; 0 where none is left. */
+  readonly purgeRows: (
+    organizationId: string,
+    last: number,
+    which: 'certificates' | 'lists',
+  ) => Promise<number>;
+  /** Removes what is left and what came meanwhile. Throws `fenced` where a newer claim than this one writes. */
+  readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<Purged>;
+  /** Looks at some runs that ended before an instant. */
+  readonly pruneRuns: (
+    before: string,
+    from: { readonly after: string; readonly id: number },
+  ) => Promise<Pruned>;
+  readonly close: () => Promise<void>;
+}

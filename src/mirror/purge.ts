@@ -1,0 +1,48 @@
+import type { CertificateFolder } from './certificates.js';
+import { MirrorError } from './errors.js';
+import type { MirrorPort, Purged } from './port.js';
+
+const FILES_AT_ONCE = 64;
+
+export interface Purge {
+  readonly organizationId: string;
+  /** A claim that is newer than all that were given out. */
+  readonly takeClaim: () => Promise<number>;
+  readonly folder: Pick<CertificateFolder, 'filesOf' | 'flush'>;
+}
+
+/** Who is killed and asked again finds the files by the retirements, which go after them. */
+export async function purge(port: MirrorPort, { organizationId, takeClaim, folder }: Purge): Promise<Purged> {
+  const { last, retirementIds } = await port.beginPurge(organizationId, await takeClaim());
+  const files = await folder.filesOf(new Set(retirementIds));
+  await all(() => port.purgeRows(organizationId, last, 'certificates'));
+  let removed = 0;
+  for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
+    removed += await port.removeUnnamedFiles(files.slice(from, from + FILES_AT_ONCE));
+  }
+  await folder.flush();
+  await all(() => port.purgeRows(organizationId, last, 'lists'));
+  for (;;) {
+    const end = await endBefore(port, organizationId, last, await takeClaim());
+    if (end !== null) return { files: removed + end.files, installations: end.installations };
+  }
+}
+
+async function all(some: () => Promise<number>): Promise<void> {
+  while ((await some()) > 0);
+}
+
+/** Null where a claim that was given out since was the first to write. */
+async function endBefore(
+  port: MirrorPort,
+  organizationId: string,
+  last: number,
+  claim: number,
+): Promise<Purged | null> {
+  try {
+    return await port.endPurge(organizationId, last, claim);
+  } catch (error) {
+    if (error instanceof MirrorError && error.code === 'fenced') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Lane } from '../database/inbox-tables.js';
+import { MirrorError } from './errors.js';
+import {
+  type Changes,
+  type Committed,
+  type Counts,
+  type Ending,
+  type Fault,
+  type MirrorPort,
+  NO_CHANGES,
+  type Opening,
+  type OpenRun,
+  type RunRequest,
+  type Traffic,
+} from './port.js';
+import type { Resource } from './resources.js';
+
+const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
+
+export interface RunParts {
+  readonly port: MirrorPort;
+  readonly lane: Lane;
+  readonly now: () => number;
+}
+
+/**
+ * One run from its first commit to its end. Its row is entered with the first commit, so that a read that finds
+ * nothing new costs one.
+ */
+export class SyncRun {
+  readonly before: Opening;
+  readonly #parts: RunParts;
+  readonly #request: RunRequest;
+  #counts: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  #id: number | null = null;
+  #latestAt: string | null;
+  #isOpen: boolean;
+  #ended = false;
+
+  private constructor(parts: RunParts, request: RunRequest, before: Opening) {
+    this.#parts = parts;
+    this.#request = request;
+    this.before = before;
+    this.#latestAt = before.stampAt;
+    this.#isOpen = before.isBroken;
+  }
+
+  static async begin(parts: RunParts, request: RunRequest): Promise<SyncRun> {
+    return new SyncRun(parts, request, await parts.port.begin(request));
+  }
+
+  get counts(): Counts {
+    return this.#counts;
+  }
+
+  noteUnchanged(rows: number): void {
+    this.#counts = { ...this.#counts, unchanged: this.#counts.unchanged + rows };
+  }
+
+  demandNotEnded(): void {
+    if (this.#ended) throw new MirrorError('ended', 'this read is over');
+  }
+
+  /** One short transaction in the middle of the run. The resource counts as partial until the run ends. */
+  async write<Done extends Committed>(work: (run: OpenRun) => Promise<Done>): Promise<Done> {
+    this.demandNotEnded();
+    const done = await work(this.#open());
+    this.#id = done.runId;
+    this.#latestAt = done.latestAt;
+    this.#isOpen = true;
+    const { added, changed, removed, unchanged } = this.#counts;
+    this.#counts = {
+      added: added + done.added,
+      changed: changed + done.changed,
+      removed: removed + done.removed,
+      unchanged: unchanged + done.unchanged,
+    };
+    return done;
+  }
+
+  /** The last transaction: what is left to write, and how the run ended. */
+  async end(ending: Omit<Ending, 'endedAt'>, changes: Changes = NO_CHANGES): Promise<Committed> {
+    const { port, now } = this.#parts;
+    const done = await this.write(run => port.commit(run, changes, { ...ending, endedAt: now() }));
+    this.#ended = true;
+    return done;
+  }
+
+  /** Ends as failed. What was written stays, and says that it is partial. */
+  async abandon(fault: Fault, traffic: Traffic): Promise<void> {
+    if (this.#ended) return;
+    const { port, now } = this.#parts;
+    const ending = {
+      state: this.#isOpen ? 'partial' : 'failed',
+      fault,
+      isInterrupted: true,
+      ...traffic,
+    } as const;
+    try {
+      await this.end(ending);
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      this.#ended = true;
+      await port.closeRun(this.#open(), { ...ending, endedAt: now() });
+    }
+  }
+
+  #open(): OpenRun {
+    const { trigger, announced, resource } = this.#request;
+    const mayDrift = trigger === 'schedule' && !announced && this.before.isRead;
+    return {
+      request: this.#request,
+      lane: this.#parts.lane,
+      id: this.#id,
+      isOpen: this.#isOpen,
+      knownAt: this.before.stampAt,
+      latestAt: this.#latestAt,
+      counts: this.#counts,
+      drifts: mayDrift && DRIFTING.includes(resource),
+    };
+  }
+}
