@@ -26,7 +26,13 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DIGEST = join(DIST, '.sources-sha256');
 const MAIN = 'main.js';
 /** What is started as a process or a thread of its own. */
-const PROGRAMS = ['main', 'webhook/thread-worker', 'cli/query-process', 'cli/query-watch'];
+const PROGRAMS = [
+  'main',
+  'webhook/thread-worker',
+  'engines/sqlite/mirror-thread',
+  'cli/query-process',
+  'cli/query-watch',
+];
 
 process.exitCode = await build();
 

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export const PROGRAM = [
   'test/auth/sandbox.test.ts',
   'test/{build,readme,readme-queries}.test.ts',
-  'test/{app,cli,database,flows}/**/*.test.ts',
+  'test/{app,cli,database,engines,flows}/**/*.test.ts',
   'test/mirror/{certificates,closing,fence}.test.ts',
   'test/registry/{examples,package,sandbox}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',

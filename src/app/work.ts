@@ -5,7 +5,7 @@ import { describeDisk, lookAtDisk } from '../database/disk.js';
 import { createHoldClock, readLogState } from '../database/log-state.js';
 import { migrateFile } from '../database/migrate.js';
 import { openDatabase, type Sqlite } from '../database/open.js';
-import { createMirrorPort } from '../engines/sqlite/direct.js';
+import { startMirrorThread } from '../engines/sqlite/thread.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
@@ -30,6 +30,14 @@ export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSc
 /** Reads the registry as jobs ask for it, and writes the mirror. */
 export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
+    let state: 'running' | 'stopping' | 'broken' = 'running';
+    let fail: (error: Error) => void = () => undefined;
+    const failed = new Promise<never>((_resolve, reject) => {
+      fail = error => {
+        state = 'broken';
+        reject(error);
+      };
+    });
     const started = new Date(now()).toISOString();
     const inboxFile = join(settings.dataDir, 'inbox.db');
     const mirrorFile = join(settings.dataDir, 'mirror.db');
@@ -55,10 +63,16 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     });
     const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
     closing.add(() => void inboxDb.close());
-    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS });
+    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
     closing.add(() => void mirrorDb.close());
     const inbox = createInbox(inboxDb);
-    const port = createMirrorPort(mirrorDb, join(settings.dataDir, 'certificates'));
+    const port = await startMirrorThread({
+      file: mirrorFile,
+      busyTimeoutMs: BUSY_MS,
+      certificates: join(settings.dataDir, 'certificates'),
+      failed: fail,
+    });
+    closing.add(() => port.close());
     const mirror = createMirror(port, now, { members: settings.mirrorMembers });
     if (!settings.mirrorMembers) await mirror.removeMembers();
     const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
@@ -78,7 +92,6 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
 
     const disk = () => lookAtDisk(settings.dataDir, settings.diskReserveMb);
     const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
-    let stopping = false;
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
@@ -87,8 +100,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       disk,
       metrics,
       writable: async () => checkWritable(inboxDb),
-      broken: () => null,
-      stopping: () => stopping,
+      broken: () => (state === 'broken' ? 'the mirror cannot be written' : null),
+      stopping: () => state === 'stopping',
       gauges: () => {
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
@@ -120,9 +133,9 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     return {
       port: null,
       operationsPort: operations?.port ?? null,
-      failed: new Promise<never>(() => undefined),
+      failed,
       stop: async () => {
-        stopping = true;
+        state = 'stopping';
         await closing.close();
         log.info({}, 'worker stopped');
       },

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../dist/auth/client.js';
 import { migrateFile } from '../../dist/database/migrate.js';
 import { openDatabase } from '../../dist/database/open.js';
-import { createMirrorPort } from '../../dist/engines/sqlite/direct.js';
+import { startMirrorThread } from '../../dist/engines/sqlite/thread.js';
 import { createInbox } from '../../dist/inbox/inbox.js';
 import { createCertificateStore } from '../../dist/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../dist/mirror/certificates.js';
@@ -30,7 +30,14 @@ for (const family of ['inbox', 'mirror']) migrateFile(files[family], family, new
 const inboxDb = openDatabase(files.inbox, { busyTimeoutMs: 5000 });
 const mirrorDb = openDatabase(files.mirror, { busyTimeoutMs: 5000 });
 const inbox = createInbox(inboxDb);
-const port = createMirrorPort(mirrorDb, join(dataDir, 'certificates'));
+const port = await startMirrorThread({
+  file: files.mirror,
+  busyTimeoutMs: 5000,
+  certificates: join(dataDir, 'certificates'),
+  failed: error => {
+    throw error;
+  },
+});
 const mirror = createMirror(port, now);
 const folder = createCertificateFolder(join(dataDir, 'certificates'), { now });
 await folder.open();
@@ -83,12 +90,16 @@ if (serve) {
 } else {
   for (const job of jobs) process.stdout.write(`${JSON.stringify(await runJob(job))}\n`);
   await worker.stop();
+  await port.close();
   inboxDb.close();
   mirrorDb.close();
 }
 process.once('SIGTERM', () => {
   process.stdout.write(`${JSON.stringify({ ...own(), ended: ended.length })}\n`);
-  void worker.stop().then(() => process.exit(0));
+  void worker
+    .stop()
+    .then(() => port.close())
+    .then(() => process.exit(0));
 });
 
 /** One job from its claim to its end. What it wrote is read from its sync run. */

@@ -16,17 +16,25 @@ const LISTS = {
 };
 
 export async function fillMirror(folder, from) {
-  const [{ migrateFile }, { openDatabase }, { createMirror }, { createInbox }, parsers, { readSource }] =
-    await Promise.all(
-      [
-        'database/migrate.js',
-        'database/open.js',
-        'mirror/mirror.js',
-        'inbox/inbox.js',
-        'registry/parse.js',
-        'registry/fields.js',
-      ].map(from),
-    );
+  const [
+    { migrateFile },
+    { openDatabase },
+    { createMirrorPort },
+    { createMirror },
+    { createInbox },
+    parsers,
+    { readSource },
+  ] = await Promise.all(
+    [
+      'database/migrate.js',
+      'database/open.js',
+      'engines/sqlite/direct.js',
+      'mirror/mirror.js',
+      'inbox/inbox.js',
+      'registry/parse.js',
+      'registry/fields.js',
+    ].map(from),
+  );
   const data = join(folder, 'data');
   mkdirSync(join(data, 'certificates'), { recursive: true });
   const open = name => {
@@ -36,13 +44,13 @@ export async function fillMirror(folder, from) {
   };
   const parse = kind => parsers[`parse${kind}`](readSource(JSON.stringify(SAMPLES[kind]), kind));
   const mirrorDb = open('mirror');
-  const mirror = createMirror(mirrorDb, Date.now);
+  const mirror = createMirror(createMirrorPort(mirrorDb, join(data, 'certificates')), Date.now);
   const organizationId = SAMPLES.Organization.id;
   const request = { claim: 1, startedAt: Date.now(), trigger: 'delivery' };
   const installation = parse('Installation');
-  mirror.writeInstallation({ ...request, installation, state: 'active', arrivedAt: Date.now() });
+  await mirror.writeInstallation({ ...request, installation, state: 'active', arrivedAt: Date.now() });
   for (const [resource, kind] of Object.entries(LISTS)) {
-    const read = mirror.beginRead({ ...request, organizationId, resource, announced: true });
+    const read = await mirror.beginRead({ ...request, organizationId, resource, announced: true });
     await read.writeBatch([parse(kind)], Date.now());
     await read.finish({ requests: 1, bytes: 1, total: null });
   }

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { MIRROR_ERROR_CODES, MirrorError } from '../../mirror/errors.js';
+import type { MirrorPort } from '../../mirror/port.js';
+import { type Answers, type Given, type Name, portOf } from './operations.js';
+
+/** What the thread is started with. */
+export interface MirrorThreadData {
+  /** A mirror.db that has been migrated. */
+  readonly file: string;
+  readonly busyTimeoutMs: number;
+  /** The folder of certificate files. */
+  readonly certificates: string;
+}
+
+export interface MirrorThreadOptions extends MirrorThreadData {
+  /** The thread ended by itself; nothing can be written any more. */
+  readonly failed: (error: Error) => void;
+  readonly entry?: URL;
+}
+
+export interface ThreadCall {
+  readonly id: number;
+  readonly name: Name;
+  readonly given: Given[Name];
+}
+
+export interface ThreadFault {
+  readonly code: string;
+  readonly message: string;
+}
+
+export type ThreadAnswer =
+  | { readonly id: number; readonly answer: Answers[Name] }
+  | { readonly id: number; readonly fault: ThreadFault };
+
+interface Pending {
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Beside this file once it is built. */
+const ENTRY = new URL('./mirror-thread.js', import.meta.url);
+
+/**
+ * The port on a thread of its own: neither a long transaction nor a flush to disk, nor a wait for a lock, stops the
+ * worker from reading the registry. Operations are done in the order in which they were asked for.
+ */
+export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorPort> {
+  const { file, busyTimeoutMs, certificates, failed, entry = ENTRY } = options;
+  const workerData: MirrorThreadData = { file, busyTimeoutMs, certificates };
+  const worker = new Worker(entry, { workerData, env: {} });
+  await started(worker);
+  const exited = new Promise<void>(resolve => {
+    worker.once('exit', () => resolve());
+  });
+
+  const pending = new Map<number, Pending>();
+  let calls = 0;
+  let closing = false;
+  worker.on('message', (message: { id: number; answer: never } | { id: number; fault: ThreadFault }) => {
+    const asked = pending.get(message.id);
+    pending.delete(message.id);
+    if ('fault' in message) asked?.reject(errorOf(message.fault));
+    else asked?.resolve(message.answer);
+  });
+  worker.on('error', end);
+  worker.on('exit', code => end(new Error(`the thread that writes the mirror ended with ${code}`)));
+
+  function end(error: Error): void {
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+    if (closing) return;
+    closing = true;
+    failed(error);
+  }
+
+  function call<Each extends Name>(name: Each, given: Given[Each]): Promise<Answers[Each]> {
+    if (closing) return Promise.reject(new Error('the thread that writes the mirror has ended'));
+    return new Promise((resolve, reject) => {
+      const id = calls++;
+      pending.set(id, { resolve, reject });
+      worker.postMessage({ id, name, given }, []);
+    });
+  }
+
+  return {
+    ...portOf(call),
+    close: async () => {
+      if (!closing) {
+        const closed = call('close', []);
+        closing = true;
+        await closed;
+      }
+      await exited;
+    },
+  };
+}
+
+/** Its first message says whether it could open the database. */
+async function started(worker: Worker): Promise<void> {
+  const [first]: (ThreadFault | null)[] = await once(worker, 'message');
+  if (first === null || first === undefined) return;
+  await worker.terminate();
+  throw errorOf(first);
+}
+
+/** As it was thrown in the thread: who catches it goes by its code. */
+function errorOf({ code, message }: ThreadFault): Error {
+  const known = MIRROR_ERROR_CODES.find(each => each === code);
+  if (known !== undefined) return new MirrorError(known, message);
+  return Object.assign(new Error(message), code === '' ? {} : { code });
+}
