@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from './columns.js';
 import { digestOf, HeldPages } from './held-pages.js';
 import {
@@ -32,7 +33,7 @@ const AT_ONCE = 400;
 /** Characters of the documents that are held back: rows that are so long become visible earlier. */
 const HOLD_LENGTH = 8 * 1024 * 1024;
 /** One transaction takes about so long: others wait no longer for their turn. */
-const TAKES_MS = 30;
+const TAKES_MS = 60;
 const FEWEST = 200;
 const MOST = 4000;
 const COMPARE_AT_ONCE = 500;
@@ -89,6 +90,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly #pages: HeldPages;
   #pagesHeldBack = 0;
   #showsEarly = false;
+  /** The slice that is being written while the next page is read. */
+  #underWay: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ListParts<Item>) {
     const { port, list, run } = parts;
@@ -122,6 +125,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Outcome> {
     const { port, list, run } = this.#parts;
     run.demandNotEnded();
+    await this.#underWay;
     if (flaw !== null) return this.#end(partial(flaw), [], traffic);
     const seen = this.#staging.distinct;
     if (total !== null && total !== seen) {
@@ -145,7 +149,9 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     return decide(missing, this.#circumstances(ask));
   }
 
+  /** What went wrong with the slice under way is told by what is written next, or was told already. */
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
+    await this.#underWay.catch(() => undefined);
     this.#staging.clear();
     const answer = await this.#admittedAnswer(traffic.answer ?? null);
     await this.#parts.run.abandon(fault, { ...traffic, answer });
@@ -172,7 +178,9 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
-      await this.#staging.compare(items.slice(start, start + COMPARE_AT_ONCE), { ...origin, start });
+      const some = items.slice(start, start + COMPARE_AT_ONCE);
+      if (this.#staging.isLeaving(some)) await this.#underWay;
+      await this.#staging.compare(some, { ...origin, start });
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };
@@ -189,19 +197,28 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async #showPages(): Promise<void> {
     if (this.#staging.size > 0) this.#pagesHeldBack += 1;
     if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) return this.#applyAll();
-    if (this.#pages.waiting >= REMEMBER_PAGES) await this.#commit(0, {});
+    if (this.#pages.waiting >= REMEMBER_PAGES) await this.#begin(0, {});
   }
 
+  /** The last slice is left under way. */
   async #applyAll(): Promise<void> {
-    while (this.#staging.size > 0) await this.#commit(this.#parts.pace.rows, {});
+    while (this.#staging.size > 0) await this.#begin(this.#parts.pace.rows, {});
     this.#pagesHeldBack = 0;
+  }
+
+  /** Waits for the slice before this one, whose fault it tells. */
+  async #begin(limit: number, rest: Partial<Changes>): Promise<void> {
+    await this.#underWay;
+    await pause();
+    this.#underWay = this.#commit(limit, rest, null);
+    this.#underWay.catch(() => undefined);
   }
 
   /** Writes up to `limit` differences, remembers the pages that they complete, and what else there is. */
   async #commit(
     limit: number,
     rest: Partial<Changes>,
-    ending: Omit<Ending, 'endedAt'> | null = null,
+    ending: Omit<Ending, 'endedAt'> | null,
   ): Promise<Committed> {
     const { port, run, pace } = this.#parts;
     const slice = this.#staging.take(limit);
@@ -267,15 +284,16 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   /** What is remembered of pages is dropped before the first row is closed. */
   async #writeInSlices(closes: Iterable<Close>): Promise<void> {
     await this.#applyAll();
-    await this.#commit(0, { dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated) });
+    await this.#begin(0, { dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated) });
     let slice: Close[] = [];
     for (const close of closes) {
       slice.push(close);
       if (slice.length < AT_ONCE) continue;
-      await this.#commit(0, { closes: slice });
+      await this.#begin(0, { closes: slice });
       slice = [];
     }
-    if (slice.length > 0) await this.#commit(0, { closes: slice });
+    await this.#begin(0, { closes: slice });
+    await this.#underWay;
   }
 
   #doubtOf({ doubt }: Decision): Changes['doubt'] {

@@ -3,16 +3,13 @@ import type { HeldPage, ListParts, Slice } from './parts.js';
 import type { Insert, Key, StoredRow } from './port.js';
 import { VersionSet } from './version-set.js';
 
-interface Staged<Item> {
-  readonly item: Item;
-  readonly key: Key;
-  /** When the answer came that showed it. */
-  readonly told: string;
+interface Staged {
+  readonly insert: Insert;
+  readonly project: string | null;
   /** The version that it takes the place of. */
   readonly previous: number | null;
   /** What this read saw of the same row before and has not written yet. */
-  readonly earlier: Staged<Item> | null;
-  readonly isRepeated: boolean;
+  readonly earlier: Staged | null;
   readonly page: HeldPage | null;
   readonly slot: number;
 }
@@ -45,7 +42,9 @@ export class Staging<Item extends { document: string }> {
   /** Rows that were seen and are not written yet, changed ones left out. */
   #waitingNew = 0;
   #length = 0;
-  readonly #staged = new Map<string, Staged<Item>>();
+  readonly #staged = new Map<string, Staged>();
+  /** What is being written at this moment. */
+  readonly #leaving = new Set<string>();
   readonly #projects = new Set<string>();
   readonly #parts: ListParts<Item>;
 
@@ -53,8 +52,9 @@ export class Staging<Item extends { document: string }> {
     this.#parts = parts;
   }
 
+  /** Differences that wait to be written. */
   get size(): number {
-    return this.#staged.size;
+    return this.#staged.size - this.#leaving.size;
   }
 
   /** Characters of the documents that are held back. */
@@ -70,6 +70,7 @@ export class Staging<Item extends { document: string }> {
 
   clear(): void {
     this.#staged.clear();
+    this.#leaving.clear();
     this.#length = 0;
   }
 
@@ -83,6 +84,11 @@ export class Staging<Item extends { document: string }> {
     for (const version of versions) this.seen.add(version);
     this.distinct += versions.length;
     this.#parts.run.noteUnchanged(versions.length);
+  }
+
+  /** Whether one of them is being written at this moment. */
+  isLeaving(items: readonly Item[]): boolean {
+    return this.#leaving.size > 0 && items.some(item => this.#leaving.has(nameOf(this.#keyOf(item))));
   }
 
   async compare(items: readonly Item[], { told, page, start, likely }: Origin): Promise<void> {
@@ -128,13 +134,27 @@ export class Staging<Item extends { document: string }> {
     if (staged === undefined && previous === null) this.#waitingNew += 1;
     if (page !== null) page.waiting += 1;
     if (staged?.page) staged.page.waiting -= 1;
-    const isSame = staged?.item.document === item.document;
-    const next = isSame ? staged : { item, key, told, previous, earlier: staged ?? null, isRepeated };
-    if (!isSame) this.#length += item.document.length;
-    this.#staged.set(name, { ...next, page, slot });
+    if (staged?.insert.document === item.document) {
+      this.#staged.set(name, { ...staged, page, slot });
+      return;
+    }
+    this.#length += item.document.length;
+    const earlier = staged ?? null;
+    const { columns, projectOf } = this.#parts.descriptor;
+    const insert: Insert = {
+      key,
+      cells: columns.map(cell => cell.of(item)),
+      document: item.document,
+      told,
+      replaces: earlier === null ? previous : null,
+      follows: earlier !== null,
+      isRepeated,
+    };
+    const project = projectOf(item)?.id ?? null;
+    this.#staged.set(name, { insert, project, previous, earlier, page, slot });
   }
 
-  /** Up to `limit` of the differences, oldest first. They stay until they are written. */
+  /** Up to `limit` of the differences, oldest first. They stay until they are written. One slice at a time. */
   take(limit: number): Slice {
     const inserts: Insert[] = [];
     const entries: Slice['entries'][number][] = [];
@@ -142,27 +162,17 @@ export class Staging<Item extends { document: string }> {
     for (const [name, staged] of this.#staged) {
       if (entries.length === limit) break;
       this.#addInserts(staged, inserts, projects);
+      this.#leaving.add(name);
       entries.push({ name, insert: inserts.length - 1, page: staged.page, slot: staged.slot });
     }
     return { inserts, entries, projects: [...projects] };
   }
 
   /** What a read saw of one row comes one after the other. */
-  #addInserts(staged: Staged<Item>, inserts: Insert[], projects: Set<string>): void {
-    const { descriptor } = this.#parts;
-    if (staged.earlier !== null) this.#addInserts(staged.earlier, inserts, projects);
-    const { item, key, told, isRepeated, earlier, previous } = staged;
-    const project = descriptor.projectOf(item)?.id;
-    if (project !== undefined && !this.#projects.has(project)) projects.add(project);
-    inserts.push({
-      key,
-      cells: descriptor.columns.map(cell => cell.of(item)),
-      document: item.document,
-      told,
-      replaces: earlier === null ? previous : null,
-      follows: earlier !== null,
-      isRepeated,
-    });
+  #addInserts({ insert, project, earlier }: Staged, inserts: Insert[], projects: Set<string>): void {
+    if (earlier !== null) this.#addInserts(earlier, inserts, projects);
+    if (project !== null && !this.#projects.has(project)) projects.add(project);
+    inserts.push(insert);
   }
 
   /** After a commit: the version that each of them became. */
@@ -180,11 +190,12 @@ export class Staging<Item extends { document: string }> {
       }
       if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
     }
+    this.#leaving.clear();
   }
 
-  #drop(name: string, staged: Staged<Item>): void {
-    for (let one: Staged<Item> | null = staged; one !== null; one = one.earlier)
-      this.#length -= one.item.document.length;
+  #drop(name: string, staged: Staged): void {
+    for (let one: Staged | null = staged; one !== null; one = one.earlier)
+      this.#length -= one.insert.document.length;
     this.#staged.delete(name);
   }
 

@@ -102,8 +102,8 @@ test('T61 where the thread ends by itself, what waits is refused and so is what 
   ].join('\n');
   writeFileSync(entry, dying);
   const failures: Error[] = [];
-  const port = await start('mirror.db', failures, pathToFileURL(entry));
-  await expect(port.highestClaim()).rejects.toThrow('the thread that writes the mirror ended with 3');
-  await expect(port.highestClaim()).rejects.toThrow('has ended');
+  const port = await start(temporaryMirror().name, failures, pathToFileURL(entry));
+  await expect(port.setSchedule(60)).rejects.toThrow('the thread that writes the mirror ended with 3');
+  await expect(port.setSchedule(60)).rejects.toThrow('has ended');
   expect(failures.map(({ message }) => message)).toEqual(['the thread that writes the mirror ended with 3']);
 });

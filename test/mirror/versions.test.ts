@@ -11,6 +11,7 @@ import {
   retirements,
   type Scene,
   TRAFFIC,
+  makeMirror,
   temporaryScene,
 } from '../support/mirror.js';
 
@@ -142,10 +143,11 @@ test('what an interrupted read wrote stays, says that it is partial, and mislead
 });
 
 test('a page that stands as it stood is looked at again after a read that wrote and broke off', async () => {
-  const { db, mirror, clock, read } = temporaryScene();
+  const { db, clock, read } = temporaryScene();
   const old = retirements(2_000);
   await read('retirements', old, { limit: 100, total: 2_000 });
   clock.at += MINUTE;
+  const mirror = makeMirror(db, () => clock.at);
   const broken = await begin({ mirror, clock });
   for (let page = 0; page < 10; page += 1) {
     const later = old.slice(1_000 + page * 100, 1_100 + page * 100);

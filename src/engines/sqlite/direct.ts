@@ -2,10 +2,14 @@ import type { Sqlite } from '../../database/open.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { createCertificateFiles } from './files.js';
 import { createMirrorOperations } from './mirror.js';
-import { portOf } from './operations.js';
+import { type Call, portOf } from './operations.js';
 
-/** The port on a connection of this thread: each operation is done before its promise is handed out. */
-export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
+/** Operations on a connection of this thread: each is done before its promise is handed out. */
+export function createCall(db: Sqlite, certificates: string): Call {
   const operations = createMirrorOperations(db, createCertificateFiles(certificates));
-  return portOf(async (name, given) => operations[name](...given));
+  return async (name, given) => operations[name](...given);
+}
+
+export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
+  return portOf(createCall(db, certificates));
 }

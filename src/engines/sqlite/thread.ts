@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { openDatabase } from '../../database/open.js';
 import { MIRROR_ERROR_CODES, MirrorError } from '../../mirror/errors.js';
 import type { MirrorPort } from '../../mirror/port.js';
+import { createCall } from './direct.js';
 import { type Answers, type Given, type Name, portOf } from './operations.js';
 
 /** What the thread is started with. */
@@ -42,9 +44,28 @@ interface Pending {
 /** Beside this file once it is built. */
 const ENTRY = new URL('./mirror-thread.js', import.meta.url);
 
+/** Operations that only look: nobody waits for these, so they are done at once on a connection of this thread. */
+const LOOKS: ReadonlySet<Name> = new Set<Name>([
+  'highestClaim',
+  'findInstallation',
+  'listInstallations',
+  'lastReads',
+  'begin',
+  'pages',
+  'find',
+  'after',
+  'forgottenPeople',
+  'dueProjects',
+  'dueCertificates',
+  'filledSince',
+  'announcements',
+  'watchedResources',
+]);
+
 /**
- * The port on a thread of its own: neither a long transaction nor a flush to disk, nor a wait for a lock, stops the
- * worker from reading the registry. Operations are done in the order in which they were asked for.
+ * The port with a thread of its own for all that writes: neither a long transaction nor a flush to disk, nor a wait for a
+ * lock, stops the worker from reading the registry. Writes are done in the order in which they were asked for; what only
+ * looks sees every write that was answered.
  */
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorPort> {
   const { file, busyTimeoutMs, certificates, failed, entry = ENTRY } = options;
@@ -55,6 +76,8 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     worker.once('exit', () => resolve());
   });
 
+  const db = openDatabase(file, { busyTimeoutMs, readonly: true });
+  const look = createCall(db, certificates);
   const pending = new Map<number, Pending>();
   let calls = 0;
   let closing = false;
@@ -75,7 +98,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     failed(error);
   }
 
-  function call<Each extends Name>(name: Each, given: Given[Each]): Promise<Answers[Each]> {
+  function ask<Each extends Name>(name: Each, given: Given[Each]): Promise<Answers[Each]> {
     if (closing) return Promise.reject(new Error('the thread that writes the mirror has ended'));
     return new Promise((resolve, reject) => {
       const id = calls++;
@@ -85,11 +108,12 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   }
 
   return {
-    ...portOf(call),
+    ...portOf((name, given) => (LOOKS.has(name) ? look : ask)(name, given)),
     close: async () => {
       if (!closing) {
-        const closed = call('close', []);
+        const closed = ask('close', []);
         closing = true;
+        db.close();
         await closed;
       }
       await exited;
