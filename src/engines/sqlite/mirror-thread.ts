@@ -1,30 +1,57 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../../database/open.js';
+import type { Insert } from '../../mirror/port.js';
 import { createCertificateFiles } from './files.js';
 import { createMirrorOperations } from './mirror.js';
 import type { Answers, Given, MirrorOperations, Name } from './operations.js';
-import type { MirrorThreadData, ThreadAnswer, ThreadCall, ThreadFault } from './thread.js';
+import type {
+  MirrorThreadData,
+  ThreadAnswer,
+  ThreadCommit,
+  ThreadFault,
+  ThreadPart,
+  ThreadRequest,
+} from './thread.js';
 
 /** What runs in the thread: one connection, one operation after the other. */
 function serve(port: MessagePort, { file, busyTimeoutMs, certificates }: MirrorThreadData): void {
   const db = openDatabase(file, { busyTimeoutMs });
   const operations = createMirrorOperations(db, createCertificateFiles(certificates));
-  port.on('message', ({ id, name, given }: ThreadCall) => {
-    port.postMessage(answerOf(operations, id, name, given));
-    if (name === 'close') port.close();
+  const parts = new Map<number, Insert[]>();
+
+  function keep({ part, of }: ThreadPart): void {
+    const known = parts.get(of);
+    if (known === undefined) parts.set(of, [...part]);
+    else known.push(...part);
+  }
+
+  function commit({ id, of, commit: [run, changes, ending] }: ThreadCommit): ThreadAnswer {
+    const inserts = parts.get(of) ?? [];
+    parts.delete(of);
+    return answerOf(id, () => operations.commit(run, { ...changes, inserts }, ending));
+  }
+
+  port.on('message', (request: ThreadRequest) => {
+    if ('part' in request) return keep(request);
+    if ('commit' in request) return port.postMessage(commit(request));
+    const { id, name, given } = request;
+    port.postMessage(answerOf(id, () => call(operations, name, given)));
+    return name === 'close' ? port.close() : undefined;
   });
   port.postMessage(null);
 }
 
-function answerOf<Each extends Name>(
+function call<Each extends Name>(
   operations: MirrorOperations,
-  id: number,
   name: Each,
   given: Given[Each],
-): ThreadAnswer {
+): Answers[Each] {
+  return operations[name](...given);
+}
+
+function answerOf(id: number, work: () => Answers[Name]): ThreadAnswer {
   try {
-    const answer: Answers[Name] = operations[name](...given);
-    return { id, answer };
+    return { id, answer: work() };
   } catch (error) {
     return { id, fault: faultOf(error) };
   }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { setImmediate as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { openDatabase } from '../../database/open.js';
 import { MIRROR_ERROR_CODES, MirrorError } from '../../mirror/errors.js';
-import type { MirrorPort } from '../../mirror/port.js';
+import type { Insert, MirrorPort } from '../../mirror/port.js';
 import { createCall } from './direct.js';
 import { type Answers, type Given, type Name, portOf } from './operations.js';
 
@@ -27,6 +28,21 @@ export interface ThreadCall {
   readonly given: Given[Name];
 }
 
+/** Some of the rows of a commit that follows: to copy all at once would hold up whoever sends them. */
+export interface ThreadPart {
+  readonly part: readonly Insert[];
+  readonly of: number;
+}
+
+export interface ThreadCommit {
+  readonly id: number;
+  /** Its rows came before, as parts of this. */
+  readonly of: number;
+  readonly commit: Given['commit'];
+}
+
+export type ThreadRequest = ThreadCall | ThreadPart | ThreadCommit;
+
 export interface ThreadFault {
   readonly code: string;
   readonly message: string;
@@ -41,6 +57,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+const ROWS_A_MESSAGE = 200;
 /** Beside this file once it is built. */
 const ENTRY = new URL('./mirror-thread.js', import.meta.url);
 
@@ -80,6 +97,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const look = createCall(db, certificates);
   const pending = new Map<number, Pending>();
   let calls = 0;
+  let parts = 0;
   let closing = false;
   worker.on('message', (message: { id: number; answer: never } | { id: number; fault: ThreadFault }) => {
     const asked = pending.get(message.id);
@@ -98,17 +116,33 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     failed(error);
   }
 
+  async function commit(...[run, changes, ending]: Given['commit']): Promise<Answers['commit']> {
+    const of = parts++;
+    for (let start = 0; start < changes.inserts.length; start += ROWS_A_MESSAGE) {
+      if (closing) break;
+      const message: ThreadPart = { part: changes.inserts.slice(start, start + ROWS_A_MESSAGE), of };
+      worker.postMessage(message, []);
+      await pause();
+    }
+    return send(id => ({ id, of, commit: [run, { ...changes, inserts: [] }, ending] }));
+  }
+
   function ask<Each extends Name>(name: Each, given: Given[Each]): Promise<Answers[Each]> {
+    return send(id => ({ id, name, given }));
+  }
+
+  function send<Answer>(requestOf: (id: number) => ThreadRequest): Promise<Answer> {
     if (closing) return Promise.reject(new Error('the thread that writes the mirror has ended'));
     return new Promise((resolve, reject) => {
       const id = calls++;
       pending.set(id, { resolve, reject });
-      worker.postMessage({ id, name, given }, []);
+      worker.postMessage(requestOf(id), []);
     });
   }
 
   return {
     ...portOf((name, given) => (LOOKS.has(name) ? look : ask)(name, given)),
+    commit,
     close: async () => {
       if (!closing) {
         const closed = ask('close', []);
