@@ -3,16 +3,17 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createAppJwt } from '../../src/auth/app-jwt.js';
 import { createClock } from '../../src/auth/clock.js';
+import { brokenModule } from '../support/mutant.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const real = Date.parse('2026-06-01T12:00:00.000Z');
 
-function clockThatIs(skewMs: number) {
+function clockThatIs(skewMs: number, create = createClock) {
   const local = { now: real + skewMs };
   const corrections: number[] = [];
   const refusals: number[] = [];
-  const clock = createClock({
+  const clock = create({
     now: () => local.now,
     onCorrection: offset => corrections.push(offset),
     onRefusal: skew => refusals.push(skew),
@@ -92,6 +93,23 @@ describe('T42 the clock', () => {
       expect(clock.offsetMs()).toBe(0);
     });
   }
+
+  it.each([
+    ['any answer', 'status !== 401 || ', '', HOUR, 200],
+    ['any distance', 'Math.abs(skewMs) <= CORRECTED_AT_MOST_MS && ', '', 365 * 24 * HOUR, 401],
+    ['any number of times', 'isAnHourSince(correctedAt, localMs)', 'true', HOUR, 401],
+  ])('would follow the Date header after %s without its bounds', async (_, piece, broken, skew, status) => {
+    const module: { createClock: typeof createClock } = await import(
+      brokenModule('auth/clock.js', piece, broken, 'auth/clock.js')
+    );
+    const dated = (create: typeof createClock) => {
+      const { corrections, observe } = clockThatIs(skew, create);
+      observe(real, status);
+      observe(real + 3 * MINUTE, status);
+      return corrections.length;
+    };
+    expect(dated(module.createClock)).toBeGreaterThan(dated(createClock));
+  });
 
   it('ignores what is no time', () => {
     const { clock, corrections, observe } = clockThatIs(0);

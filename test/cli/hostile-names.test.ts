@@ -1,8 +1,11 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.js';
+import type { runProgram } from '../../dist/cli/program.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { brokenFiles } from '../support/mutant.js';
 
 /** Clears the screen, turns the text, and makes up a line of its own. */
 const EVIL = '\u001b[2J\u009b31m\u202eevil\r\nok  registry  all is well\u2028';
@@ -66,6 +69,14 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
     expect(printed).not.toMatch(OBEYED);
     expect(printed).not.toMatch(/^ok +registry +all is well/m);
   }
+});
+
+test('T72 a program that cleans no text would let a name draw', async () => {
+  const main = brokenFiles('cli/clean.js', "text.replace(UNSEEN, ' ')", 'text');
+  const address = new URL('./cli/program.js', pathToFileURL(main)).href;
+  const { runProgram: program }: { runProgram: typeof runProgram } = await import(address);
+  const { stdout } = await runCommand(['organizations', 'list'], { env: demo.env, program });
+  expect(stdout).toMatch(OBEYED);
 });
 
 test('T69 deliveries show prints no credential that the registry sent along; the proof keeps every byte', async () => {

@@ -52,7 +52,7 @@ function moduleIn(folder: string, name: string): string {
 
 function brokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
-  for (const part of ['', 'mirror', 'database', 'registry', 'engines/sqlite']) {
+  for (const part of ['', 'auth', 'mirror', 'database', 'registry', 'engines/sqlite']) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
   borrow(folder);
