@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
   'test/auth/{clock,sandbox}.test.ts',
-  'test/{build,readme,readme-queries}.test.ts',
+  'test/{build,public-names,readme,readme-queries}.test.ts',
   'test/{app,cli,database,engines,flows}/**/*.test.ts',
   'test/mirror/{certificates,closing,fence}.test.ts',
   'test/registry/{examples,package,sandbox}.test.ts',
