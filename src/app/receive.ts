@@ -14,7 +14,7 @@ import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
-import type { Running, Tools } from './running.js';
+import { createHealth, type Running, type Tools } from './running.js';
 import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
@@ -30,14 +30,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const applied = migrateFile(file, 'inbox', new Date(now()).toISOString());
     if (applied.length > 0) log.info({ applied }, 'inbox.db migrated');
 
-    let state: 'running' | 'stopping' | 'broken' = 'running';
-    let fail: (error: Error) => void = () => undefined;
-    const failed = new Promise<never>((_resolve, reject) => {
-      fail = error => {
-        state = 'broken';
-        reject(error);
-      };
-    });
+    const health = createHealth();
     const metrics = createMetrics(EVENTS);
     const thread = await startDoorThread({
       file,
@@ -45,7 +38,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       secrets: settings.webhookSecrets,
       appId: settings.appId,
       now,
-      failed: fail,
+      failed: health.fail,
     });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());
@@ -63,8 +56,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       disk: () => lookAtDisk(settings.dataDir, settings.diskReserveMb),
       metrics,
       writable: () => thread.checkWritable(),
-      broken: () => (state === 'broken' ? 'deliveries cannot be stored' : null),
-      stopping: () => state === 'stopping',
+      broken: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
+      stopping: health.isStopping,
       ready: {
         worker: createNeighbourCheck({
           startedAt: me.startedAt,
@@ -104,9 +97,9 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     return {
       port: door.port,
       operationsPort: operations?.port ?? null,
-      failed,
+      failed: health.failed,
       stop: async () => {
-        state = 'stopping';
+        health.beginStop();
         await closing.close();
         log.info({}, 'receiver stopped');
       },

@@ -18,7 +18,7 @@ import { describe } from '../sync/outcome.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { checkWritable, serveOperations } from './operations.js';
-import type { Running, Tools } from './running.js';
+import { createHealth, type Running, type Tools } from './running.js';
 import { thisProcess } from './signs.js';
 
 /** A worker may wait for another writer; nobody waits for its answer. */
@@ -30,14 +30,7 @@ export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSc
 /** Reads the registry as jobs ask for it, and writes the mirror. */
 export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
-    let state: 'running' | 'stopping' | 'broken' = 'running';
-    let fail: (error: Error) => void = () => undefined;
-    const failed = new Promise<never>((_resolve, reject) => {
-      fail = error => {
-        state = 'broken';
-        reject(error);
-      };
-    });
+    const health = createHealth();
     const started = new Date(now()).toISOString();
     const inboxFile = join(settings.dataDir, 'inbox.db');
     const mirrorFile = join(settings.dataDir, 'mirror.db');
@@ -70,7 +63,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       file: mirrorFile,
       busyTimeoutMs: BUSY_MS,
       certificates: join(settings.dataDir, 'certificates'),
-      failed: fail,
+      failed: health.fail,
     });
     closing.add(() => port.close());
     const mirror = createMirror(port, now, { members: settings.mirrorMembers });
@@ -100,8 +93,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       disk,
       metrics,
       writable: async () => checkWritable(inboxDb),
-      broken: () => (state === 'broken' ? 'the mirror cannot be written' : null),
-      stopping: () => state === 'stopping',
+      broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
+      stopping: health.isStopping,
       gauges: () => {
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
@@ -133,9 +126,9 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     return {
       port: null,
       operationsPort: operations?.port ?? null,
-      failed,
+      failed: health.failed,
       stop: async () => {
-        state = 'stopping';
+        health.beginStop();
         await closing.close();
         log.info({}, 'worker stopped');
       },

@@ -49,6 +49,7 @@ export async function follow(io: Io, place: Place, asked: Asked, interrupted: Ab
       }
       await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
       if (interrupted.aborted) throw leftEarly();
+      worker.demandWhole();
     }
   } finally {
     bar.close();
@@ -95,6 +96,7 @@ function showAll(bar: ProgressBar, db: Sqlite, asked: Asked, now: number): void 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
 function createOwnWorker(io: Io, place: Place) {
   let running: Running | null = null;
+  let fault: unknown = null;
   return {
     runs: () => running !== null,
     async start() {
@@ -109,6 +111,13 @@ function createOwnWorker(io: Io, place: Place) {
       if (!io.terminal.stderr) say(io, 'No worker is running: reading in this process.');
       const options = { ...settings, syncSchedule: null, operationsPort: 0 };
       running = await startWork(options, { log, now: io.now });
+      running.failed.catch((error: unknown) => {
+        fault = error;
+      });
+    },
+    /** Throws where it cannot go on. */
+    demandWhole() {
+      if (fault !== null) throw fault;
     },
     async stop() {
       await running?.stop();

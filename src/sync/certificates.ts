@@ -6,7 +6,7 @@ import type { Context } from './context.js';
 import { installationOf } from './installation-of.js';
 import { inLanes } from './lanes.js';
 import { observe } from './observe.js';
-import { describe, type Failure, RULES } from './outcome.js';
+import { describe, endsRun, type Failure } from './outcome.js';
 import type { Run } from './worker.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
@@ -85,7 +85,7 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
       return;
     }
     const failure = describe(error);
-    if (options.signal?.aborted === true || endsWalk(failure)) throw error;
+    if (options.signal?.aborted === true || endsWalk(error, failure)) throw error;
     await walk.fail(retirementId, failure, askedAt);
     troubles += 1;
     if (troubles >= TROUBLES) throw error;
@@ -97,6 +97,6 @@ function createFetcher({ walk, organization, options, now }: FetcherOptions) {
 }
 
 /** No permission, no disk, no claim: the next certificate would end the same way. */
-function endsWalk({ code }: Failure): boolean {
-  return code === 'forbidden' || code === 'rate_limited' || RULES[code].reach === 'run';
+function endsWalk(error: unknown, { code }: Failure): boolean {
+  return code === 'forbidden' || code === 'rate_limited' || endsRun(error);
 }

@@ -1,6 +1,6 @@
 import type { Context } from './context.js';
 import type { Gate } from './gate.js';
-import { describe, RULES } from './outcome.js';
+import { codeOf, endsRun } from './outcome.js';
 import type { Resource } from './plan.js';
 import type { StepContext } from './steps/step.js';
 import { readResource } from './steps/steps.js';
@@ -55,9 +55,8 @@ export function createInterlude(
       await readResource(resource, { ...step, turn: run.turn });
     } catch (error) {
       step.signal.throwIfAborted();
-      const { code } = describe(error);
-      if (RULES[code].reach === 'run') throw error;
-      if (code === 'forbidden') refused.add(resource);
+      if (endsRun(error)) throw error;
+      if (codeOf(error) === 'forbidden') refused.add(resource);
     }
   }
 

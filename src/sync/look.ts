@@ -6,7 +6,7 @@ import type { LastRead } from '../mirror/port.js';
 import { type Admitted, createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude } from './interlude.js';
-import { describe, RULES, StopError } from './outcome.js';
+import { describe, endsRun, StopError } from './outcome.js';
 import { isPermitted, plan, readWish, type Resource, type Situation, type Wish } from './plan.js';
 import type { StepContext } from './steps/step.js';
 import { readResource } from './steps/steps.js';
@@ -117,7 +117,7 @@ async function isAnswered(step: StepContext, resource: Resource, findings: Findi
   } catch (error) {
     step.signal.throwIfAborted();
     const { code } = describe(error);
-    if (RULES[code].reach === 'run') throw error;
+    if (endsRun(error)) throw error;
     if (code === 'forbidden') return false;
     if (code === 'other_form' && isStrange(before)) {
       await step.mirror.mark('not_offered', step.task, [resource], step.now());

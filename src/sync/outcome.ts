@@ -134,6 +134,11 @@ export function codeOf(error: unknown): FailureCode {
   return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
 }
 
+/** Whether it ends the whole run, and not the read of one resource only. */
+export function endsRun(error: unknown): boolean {
+  return RULES[codeOf(error)].reach === 'run';
+}
+
 export interface Failure {
   readonly code: FailureCode;
   readonly message: string;
