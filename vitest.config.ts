@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
@@ -15,6 +16,8 @@ export const PROGRAM = [
 export default defineConfig({
   test: {
     pool: 'forks',
+    /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle. */
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
