@@ -19,7 +19,12 @@ const ROOT = join(import.meta.dirname, '..');
 const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 
 /** What is started as a process or a thread of its own, beside the program. */
-const OTHERS = ['webhook/thread-worker', 'cli/query-process', 'cli/query-watch'];
+const OTHERS = [
+  'webhook/thread-worker',
+  'engines/sqlite/mirror-thread',
+  'cli/query-process',
+  'cli/query-watch',
+];
 
 /** A project with the build of ours and a program of its own, which loads every part. */
 function createProject(): string {

@@ -11,14 +11,22 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The program as it is built. */
 export const PROGRAM = join(ROOT, 'dist', 'main.js');
 
-/** The whole program with one piece of one line of one of its files broken; answers what to start. */
+/** The whole program with one piece of one line broken, of one of its files or of what that loads at once; answers what to start. */
 export function brokenProgram(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   borrow(folder);
   const [program = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
-  breakPiece(join(folder, 'dist', program, file), piece, broken);
+  const bundle = join(folder, 'dist', program);
+  breakPiece(join(bundle, homeOf(piece, bundle, file)), piece, broken);
   return join(folder, 'dist', 'main.js');
+}
+
+function homeOf(piece: string, bundle: string, file: string): string {
+  const source = readFileSync(join(bundle, file), 'utf8');
+  if (source.includes(piece)) return file;
+  const [, atOnce] = /from "\.\/(at-once-[^"]+)"/.exec(source) ?? [];
+  return atOnce ?? file;
 }
 
 /** The same with one of the files that importers load; the program itself runs a bundle of them. */
