@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
 import type PQueue from 'p-queue';
 
 /** A run that has taken this many pages or batches is long, and shares its place after each as many more. */
@@ -7,7 +8,7 @@ const NEWCOMER = { priority: 1 };
 const RETURNING = { priority: 0 };
 
 export interface Slot {
-  /** To be awaited between resources and after every page. A long run lets those that wait go first. */
+  /** To be awaited between resources and after every page: all else that the process does goes first. A long run lets those that wait go first too. */
   turn(): Promise<void>;
   leave(): void;
 }
@@ -28,6 +29,7 @@ export async function takeSlot({ queue, onLong, othersWait }: SlotOptions): Prom
   return {
     async turn() {
       steps += 1;
+      await otherWork();
       if (steps % SHARE !== 0) return;
       if (steps === SHARE) onLong();
       if (!othersWait()) return;
