@@ -36,7 +36,7 @@ const HOLD_LENGTH = 8 * 1024 * 1024;
 const TAKES_MS = 60;
 const FEWEST = 200;
 const MOST = 4000;
-const COMPARE_AT_ONCE = 500;
+const COMPARE_AT_ONCE = 250;
 /** The changes of a long list become visible after so many pages, or so many rows. */
 const HOLD_PAGES = 50;
 const REMEMBER_PAGES = 512;
@@ -178,6 +178,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {
     const before = this.#staging.distinct;
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
+      if (start > 0) await pause();
       const some = items.slice(start, start + COMPARE_AT_ONCE);
       if (this.#staging.isLeaving(some)) await this.#underWay;
       await this.#staging.compare(some, { ...origin, start });
