@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createMirror } from '../../src/mirror/mirror.js';
+import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Credit } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
@@ -205,6 +207,51 @@ test.each([
     ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
   ]);
   expect(db.prepare("SELECT sum(rows) FROM retirement_sums WHERE kind = 'month'").pluck().get()).toBe(rows);
+});
+
+test('a row that comes again while it is being written is compared with what was written', async () => {
+  const { db, port, clock } = temporaryScene();
+  const waiting: (() => void)[] = [];
+  const slow: MirrorPort = {
+    ...port,
+    commit: async (...given) => {
+      await new Promise<void>(go => waiting.push(go));
+      return port.commit(...given);
+    },
+  };
+  const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
+  await read.writePage(0, retirements(400), clock.at);
+  await expect.poll(() => waiting).toHaveLength(1);
+  const changed = retirement('r-00350', { comment: 'changed meanwhile' });
+  const again = read.writePage(1, [changed, retirement('new')], clock.at + 20);
+  waiting.shift()?.();
+  expect(await again).toEqual({ fresh: 1, repeated: 1 });
+  const finish = read.finish({ ...TRAFFIC, total: 401 });
+  await expect.poll(() => waiting).toHaveLength(1);
+  waiting.shift()?.();
+  expect(await finish).toMatchObject({ state: 'complete', added: 401, changed: 1 });
+  expect(
+    db.prepare("SELECT comment FROM retirements_history WHERE id = 'r-00350' ORDER BY version").pluck().all(),
+  ).toEqual([null, 'changed meanwhile']);
+});
+
+test('what went wrong with a slice under way is told by the next call, and the read is given up', async () => {
+  const { db, port, clock } = temporaryScene();
+  const failing: MirrorPort = {
+    ...port,
+    commit: async (run, changes, ending) => {
+      if (changes.inserts.length > 0) throw new Error('the disk is full');
+      return port.commit(run, changes, ending);
+    },
+  };
+  const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
+  await read.writePage(0, retirements(400), clock.at);
+  await expect(read.finish({ ...TRAFFIC, total: 400 })).rejects.toThrow('the disk is full');
+  await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
+  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(0);
+  expect(db.prepare("SELECT outcome FROM resource_states WHERE resource = 'retirements'").pluck().get()).toBe(
+    'failed',
+  );
 });
 
 test('a row is dated by the answer that showed it, and its end by the answer that told of it', async () => {
