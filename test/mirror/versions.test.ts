@@ -116,12 +116,12 @@ test('as of an instant there is one version of a row, also at the very instant o
 });
 
 test('what an interrupted read wrote stays, says that it is partial, and misleads no later read', async () => {
-  const { db, mirror, clock, read } = temporaryScene();
+  const { db, clock, read } = temporaryScene();
   const old = retirements(3_000);
   await read('retirements', old, { limit: 100, total: 3_000 });
   const changed = old.map(item => ({ ...item, document: `${item.document} ` }));
   clock.at += MINUTE;
-  const broken = await mirror.beginRead({
+  const broken = await makeMirror(db, () => clock.at).beginRead({
     organizationId: 'organization-1',
     resource: 'retirements',
     claim: 1,
