@@ -61,6 +61,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const inbox = createInbox(inboxDb);
     const port = await startMirrorThread({
       file: mirrorFile,
+      reader: mirrorDb,
       busyTimeoutMs: BUSY_MS,
       certificates: join(settings.dataDir, 'certificates'),
       failed: health.fail,

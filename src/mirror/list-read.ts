@@ -13,9 +13,8 @@ import {
   partial,
 } from './missing.js';
 import type { ListParts } from './parts.js';
-import { isForgotten, mayKeep } from './people.js';
+import { isForgotten } from './people.js';
 import {
-  type Answer,
   type Changes,
   type Close,
   type Committed,
@@ -153,8 +152,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
     await this.#underWay.catch(() => undefined);
     this.#staging.clear();
-    const answer = await this.#admittedAnswer(traffic.answer ?? null);
-    await this.#parts.run.abandon(fault, { ...traffic, answer });
+    await this.#parts.run.abandon(fault, traffic);
   }
 
   /** Without people who have asked to be forgotten. */
@@ -167,12 +165,6 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       const address = email.of(item);
       return typeof address !== 'string' || !isForgotten(forgotten, address);
     });
-  }
-
-  async #admittedAnswer(answer: Answer | null): Promise<Answer | null> {
-    if (answer === null || answer.text === null) return answer;
-    const forgotten = new Set(await this.#parts.port.forgottenPeople());
-    return mayKeep(forgotten, answer.text) ? answer : { ...answer, text: null };
   }
 
   async #compare(items: readonly Item[], origin: Omit<Origin, 'start'>): Promise<PageResult> {

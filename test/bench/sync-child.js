@@ -32,6 +32,7 @@ const mirrorDb = openDatabase(files.mirror, { busyTimeoutMs: 5000 });
 const inbox = createInbox(inboxDb);
 const port = await startMirrorThread({
   file: files.mirror,
+  reader: mirrorDb,
   busyTimeoutMs: 5000,
   certificates: join(dataDir, 'certificates'),
   failed: error => {

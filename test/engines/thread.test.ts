@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { Database } from '../../src/database/driver.js';
+import type { Sqlite } from '../../src/database/open.js';
 import { startMirrorThread } from '../../src/engines/sqlite/thread.js';
 import { createMirror } from '../../src/mirror/mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
@@ -12,9 +14,11 @@ import { installation, retirements, temporaryMirror, TRAFFIC } from '../support/
 /** A thread runs what was built. */
 const ENTRY = new URL('../../dist/engines/sqlite/mirror-thread.js', import.meta.url);
 
-async function start(file: string, failures: Error[] = [], entry = ENTRY): Promise<MirrorPort> {
+async function start(reader: Sqlite, failures: Error[] = [], entry = ENTRY): Promise<MirrorPort> {
+  const file = reader.name;
   const port = await startMirrorThread({
     file,
+    reader,
     busyTimeoutMs: 5_000,
     certificates: join(dirname(file), 'certificates'),
     failed: error => failures.push(error),
@@ -44,7 +48,7 @@ const READ = {
 
 test('a list that is read is written by the thread as by anybody', async () => {
   const db = temporaryMirror();
-  const mirror = createMirror(await start(db.name), () => NOON);
+  const mirror = createMirror(await start(db), () => NOON);
   await mirror.writeInstallation(LOOK);
   const read = await mirror.beginRead(READ);
   const items = retirements(250);
@@ -60,7 +64,7 @@ test('a list that is read is written by the thread as by anybody', async () => {
 
 test('what is refused in the thread is refused with its code here, and the next operation is done', async () => {
   const db = temporaryMirror();
-  const port = await start(db.name);
+  const port = await start(db);
   const mirror = createMirror(port, () => NOON);
   await mirror.writeInstallation(LOOK);
   await mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
@@ -76,7 +80,7 @@ test('what is refused in the thread is refused with its code here, and the next 
 
 test('T17 a lock that somebody else holds does not stop this thread', async () => {
   const db = temporaryMirror();
-  const port = await start(db.name);
+  const port = await start(db);
   db.exec('BEGIN IMMEDIATE');
   let isDone = false;
   const asked = port.setSchedule(60).then(() => {
@@ -90,7 +94,9 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
 });
 
 test('one that cannot open its database says why', async () => {
-  await expect(start(join(temporaryFolder(), 'nothing.db'))).rejects.toThrow(/no such table/);
+  const empty = new Database(join(temporaryFolder(), 'nothing.db'));
+  onTestFinished(() => void empty.close());
+  await expect(start(empty)).rejects.toThrow(/no such table/);
 });
 
 test('T61 where the thread ends by itself, what waits is refused and so is what comes after', async () => {
@@ -102,7 +108,7 @@ test('T61 where the thread ends by itself, what waits is refused and so is what 
   ].join('\n');
   writeFileSync(entry, dying);
   const failures: Error[] = [];
-  const port = await start(temporaryMirror().name, failures, pathToFileURL(entry));
+  const port = await start(temporaryMirror(), failures, pathToFileURL(entry));
   await expect(port.setSchedule(60)).rejects.toThrow('the thread that writes the mirror ended with 3');
   await expect(port.setSchedule(60)).rejects.toThrow('has ended');
   expect(failures.map(({ message }) => message)).toEqual(['the thread that writes the mirror ended with 3']);

@@ -32,10 +32,10 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   db.pragma(`cache_size = -${CACHE_KB}`);
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const books = createBooks(db);
-  const runs = createRuns(books);
   const standing = createStanding(db);
   const pages = createPages(db);
   const people = createPeople(db);
+  const runs = createRuns(books, people.mayKeep);
   const projects = createProjects(db, books);
   const certificates = createCertificateRows(books, files);
   const unnamed = createUnnamedFiles(db, files);

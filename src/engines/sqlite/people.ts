@@ -1,6 +1,6 @@
 import { type Sqlite, write } from '../../database/open.js';
 import { formatInstant, type Value } from '../../mirror/columns.js';
-import { hashOfAddress, isForgotten } from '../../mirror/people.js';
+import { hashOfAddress, isForgotten, mayKeep } from '../../mirror/people.js';
 import { namesAddress, normalAddress } from '../../mirror/person.js';
 
 export interface People {
@@ -10,6 +10,8 @@ export interface People {
   readonly forgotten: () => string[];
   /** Answers a test that is false for the address of one of them. */
   readonly admits: () => (email: Value | undefined) => boolean;
+  /** False for a text that names one of them. Inside the transaction that writes it. */
+  readonly mayKeep: (text: string) => boolean;
 }
 
 interface Member {
@@ -44,6 +46,7 @@ export function createPeople(db: Sqlite): People {
       });
     },
     forgotten: () => hashes.all(),
+    mayKeep: text => mayKeep(new Set(hashes.all()), text),
     admits: () => {
       const forgotten = new Set(hashes.all());
       return email => typeof email !== 'string' || !isForgotten(forgotten, email);

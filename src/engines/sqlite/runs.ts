@@ -4,6 +4,7 @@ import { Dates } from '../../mirror/dates.js';
 import { MirrorError } from '../../mirror/errors.js';
 import type { Answer, Committed, Counts, Ending, Opening, OpenRun, RunRequest } from '../../mirror/port.js';
 import type { Books, KnownState } from './books.js';
+import type { People } from './people.js';
 
 /** What one transaction of a run does to rows. */
 export type Work = (runId: number, dates: Dates) => Partial<Counts>;
@@ -17,7 +18,7 @@ export interface Runs {
 
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-export function createRuns(books: Books): Runs {
+export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
   const stateOf = ({ organizationId, resource }: RunRequest): KnownState =>
     books.state(organizationId, resource) ?? UNKNOWN;
 
@@ -81,7 +82,7 @@ export function createRuns(books: Books): Runs {
       is_sized: pageSize === undefined ? 0 : 1,
       page_size: pageSize ?? null,
       owner_told: isWhole || ending.ownerTold === true ? asFlag(ending.ownerTold) : null,
-      ...answerColumns(ending.answer ?? null),
+      ...answerColumns(ending.answer ?? null, mayKeep),
     });
     return drift;
   }
@@ -154,11 +155,12 @@ function endOf(id: number, { endedAt, state, requests, bytes, fault }: Ending) {
   };
 }
 
-function answerColumns(answer: Answer | null) {
+function answerColumns(answer: Answer | null, mayKeep: People['mayKeep']) {
+  const said = text(answer?.text ?? null);
   return {
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
-    answer_text: text(answer?.text ?? null),
+    answer_text: said !== null && mayKeep(said) ? said : null,
     answered_at: answer === null ? null : formatInstant(answer.at),
   };
 }

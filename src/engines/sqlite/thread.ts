@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { openDatabase } from '../../database/open.js';
+import type { Sqlite } from '../../database/open.js';
 import { MIRROR_ERROR_CODES, MirrorError } from '../../mirror/errors.js';
 import type { Insert, MirrorPort } from '../../mirror/port.js';
 import { createCall } from './direct.js';
@@ -17,6 +17,8 @@ export interface MirrorThreadData {
 }
 
 export interface MirrorThreadOptions extends MirrorThreadData {
+  /** A connection of this thread, for what only looks. Who opened it closes it, after the port. */
+  readonly reader: Sqlite;
   /** The thread ended by itself; nothing can be written any more. */
   readonly failed: (error: Error) => void;
   readonly entry?: URL;
@@ -61,7 +63,7 @@ const ROWS_A_MESSAGE = 200;
 /** Beside this file once it is built. */
 const ENTRY = new URL('./mirror-thread.js', import.meta.url);
 
-/** Operations that only look: nobody waits for these, so they are done at once on a connection of this thread. */
+/** Operations that only look: nobody waits for these, so they are done at once on the reader. */
 const LOOKS: ReadonlySet<Name> = new Set<Name>([
   'highestClaim',
   'findInstallation',
@@ -85,7 +87,7 @@ const LOOKS: ReadonlySet<Name> = new Set<Name>([
  * looks sees every write that was answered.
  */
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorPort> {
-  const { file, busyTimeoutMs, certificates, failed, entry = ENTRY } = options;
+  const { file, busyTimeoutMs, certificates, reader, failed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs, certificates };
   const worker = new Worker(entry, { workerData, env: {} });
   await started(worker);
@@ -93,8 +95,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     worker.once('exit', () => resolve());
   });
 
-  const db = openDatabase(file, { busyTimeoutMs, readonly: true });
-  const look = createCall(db, certificates);
+  const look = createCall(reader, certificates);
   const pending = new Map<number, Pending>();
   let calls = 0;
   let parts = 0;
@@ -147,7 +148,6 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
       if (!closing) {
         const closed = ask('close', []);
         closing = true;
-        db.close();
         await closed;
       }
       await exited;
