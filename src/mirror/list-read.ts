@@ -31,10 +31,6 @@ import { VersionSet } from './version-set.js';
 const AT_ONCE = 400;
 /** Characters of the documents that are held back: rows that are so long become visible earlier. */
 const HOLD_LENGTH = 8 * 1024 * 1024;
-/** One transaction takes about so long: others wait no longer for their turn. */
-const TAKES_MS = 60;
-const FEWEST = 200;
-const MOST = 4000;
 const COMPARE_AT_ONCE = 250;
 /** The changes of a long list become visible after so many pages, or so many rows. */
 const HOLD_PAGES = 50;
@@ -224,7 +220,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
         : await run.end(ending, changes);
     this.#staging.settle(slice, done.versions);
     this.#pages.forgetWritten();
-    if (inserts.length >= FEWEST) pace.rows = paceAfter(inserts.length, done.ms);
+    pace.note(inserts.length, done.ms);
     return done;
   }
 
@@ -294,10 +290,4 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       return undefined;
     return doubt?.pack() ?? null;
   }
-}
-
-/** Towards as many rows as take the time that is given, and never more than twice as many as before. */
-function paceAfter(rows: number, ms: number): number {
-  const fitting = Math.round((rows * TAKES_MS) / Math.max(ms, 1));
-  return Math.min(MOST, rows * 2, Math.max(FEWEST, fitting));
 }

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from './columns.js';
 import { ListRead, type Read } from './list-read.js';
-import type { Pace } from './parts.js';
+import { Pace } from './pace.js';
 import type { InstallationRow, MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
 import { type Purge, purge } from './purge.js';
 import { createProjectsWalk, type ProjectsWalk } from './projects.js';
@@ -60,7 +60,6 @@ export interface MirrorOptions {
   readonly members: boolean;
 }
 
-const FIRST_SLICE = 400;
 const DAY_MS = 86_400_000;
 
 export function createMirror(
@@ -69,7 +68,7 @@ export function createMirror(
   { members }: MirrorOptions = { members: true },
 ): Mirror {
   const resources = RESOURCES.filter(resource => members || resource !== 'members');
-  const pace: Pace = { rows: FIRST_SLICE };
+  const pace = new Pace();
 
   function writeInstallation(
     id: string,

@@ -1,11 +1,7 @@
+import type { Pace } from './pace.js';
 import type { Insert, List, MirrorPort, RunRequest } from './port.js';
 import type { Descriptor } from './resources.js';
 import type { SyncRun } from './sync-run.js';
-
-/** How many rows one transaction takes: as many as are written in a short time on this machine. */
-export interface Pace {
-  rows: number;
-}
 
 /** What a read of one list works with. */
 export interface ListParts<Item> {

@@ -1,3 +1,4 @@
+import type { LastRead as KnownRead } from '../mirror/port.js';
 import type { Resource as Mirrored } from '../mirror/resources.js';
 import { type PermissionName, type Permissions, permits } from '../registry/model.js';
 
@@ -78,16 +79,8 @@ export interface Situation {
   readonly acceptedSince: (at: number) => boolean;
 }
 
-/** What is known of the last time that a resource was asked for. */
-export interface LastRead {
-  /** It was refused although the installation permits it, or the registry says that there is no such thing. */
-  readonly declined: 'refused' | 'not_offered' | null;
-  /** How often in a row. */
-  readonly refusals: number;
-  readonly attemptedAt: number | null;
-  readonly completeAt: number | null;
-  readonly durationMs: number;
-}
+/** What a plan goes by. */
+export type LastRead = Omit<KnownRead, 'isStrange' | 'pageSize'>;
 
 export interface Plan {
   readonly read: readonly Resource[];

@@ -60,3 +60,17 @@ test('never more runs at once than there are places', async () => {
   );
   expect(most).toBe(3);
 });
+
+test('after every page all else that waits in the process goes first', async () => {
+  const queue = new PQueue({ concurrency: 1 });
+  const slot = await takeSlot({ queue, onLong: () => undefined, othersWait: () => false });
+  let others = 0;
+  for (let page = 1; page <= 3; page += 1) {
+    setImmediate(() => {
+      others += 1;
+    });
+    await slot.turn();
+    expect(others).toBe(page);
+  }
+  slot.leave();
+});
