@@ -171,7 +171,7 @@ describe('T75 purge', () => {
 
   test('takes with it what a newer read writes meanwhile, refuses that read from then on, and tells of it', async () => {
     const { mirror, read, db, files, clock } = await filled();
-    const claims = [9, 11];
+    const claims = [9, 9, 11];
     const takeClaim = async () => claims.shift() ?? 0;
     const folder = createCertificateFolder(files, { now: Date.now });
     const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
