@@ -29,7 +29,7 @@ const MAIN = 'main.js';
 const PROGRAMS = [
   'main',
   'webhook/thread-worker',
-  'engines/sqlite/mirror-thread',
+  'engines/sqlite/mirror/mirror-thread',
   'cli/query-process',
   'cli/query-watch',
 ];

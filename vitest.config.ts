@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export const PROGRAM = [
   'test/auth/{clock,sandbox}.test.ts',
   'test/{build,public-names,readme,readme-queries}.test.ts',
-  'test/{app,cli,database,engines,flows}/**/*.test.ts',
+  'test/{app,cli,engines,flows}/**/*.test.ts',
   'test/mirror/{certificates,closing,fence}.test.ts',
   'test/registry/{examples,package,sandbox}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',

@@ -21,7 +21,7 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 /** What is started as a process or a thread of its own, beside the program. */
 const OTHERS = [
   'webhook/thread-worker',
-  'engines/sqlite/mirror-thread',
+  'engines/sqlite/mirror/mirror-thread',
   'cli/query-process',
   'cli/query-watch',
 ];

@@ -1,5 +1,5 @@
-import { type Disk, describeDisk } from '../database/disk.js';
-import { type Sqlite, walBytes } from '../database/open.js';
+import { type Disk, describeDisk } from '../engines/sqlite/disk.js';
+import { type Sqlite, walBytes } from '../engines/sqlite/open.js';
 import type { Log } from '../log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';

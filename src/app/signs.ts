@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { ProcessRole } from '../database/inbox-tables.js';
+import type { ProcessRole } from '../engines/contract/inbox-tables.js';
 import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/signs.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {

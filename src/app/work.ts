@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { createClient } from '../auth/client.js';
 import type { WorkSettings } from '../config/settings.js';
-import { describeDisk, lookAtDisk } from '../database/disk.js';
-import { createHoldClock, readLogState } from '../database/log-state.js';
-import { migrateFile } from '../database/migrate.js';
-import { openDatabase, type Sqlite } from '../database/open.js';
-import { startMirrorThread } from '../engines/sqlite/thread.js';
+import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
+import { createHoldClock, readLogState } from '../engines/sqlite/log-state.js';
+import { migrateFile } from '../engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
+import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { AsOf, DatedResource, ReadUnderWay } from '../query/as-of.js';
 import {
   DATED,

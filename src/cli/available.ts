@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { type Available, type LeftOut, readAvailable } from '../query/available.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';

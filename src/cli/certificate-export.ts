@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../query/certificates.js';
 import { readInstant } from './as-of.js';
 import { copyFile, hashOf } from './certificate-files.js';

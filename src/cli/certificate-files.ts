@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import { findActiveContent } from './active-content.js';
 import { demandNotInterrupted } from './exit.js';

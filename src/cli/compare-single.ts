@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../auth/client.js';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Compared, Difference } from './compare-registry.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */

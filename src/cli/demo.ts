@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listenFrom } from '../app/next-port.js';
-import { migrateFile } from '../database/migrate.js';
+import { migrateFile } from '../engines/sqlite/migrate.js';
 import { type Sandbox, startSandbox } from '../sandbox/start.js';
 import { runChildren } from './children.js';
 import { CommandFault, EXIT } from './exit.js';

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Value } from '../mirror/columns.js';
 import { fieldsOf } from '../mirror/installations.js';
 import { PROJECT_COLUMNS } from '../mirror/projects.js';

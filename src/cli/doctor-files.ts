@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readDiskReserve } from '../config.js';
-import { describeDisk, lookAtDisk } from '../database/disk.js';
-import type { Sqlite } from '../database/open.js';
+import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { openReader } from '../query/open.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { readLogState } from '../database/log-state.js';
-import { type Sqlite, walBytes } from '../database/open.js';
+import { readLogState } from '../engines/sqlite/log-state.js';
+import { type Sqlite, walBytes } from '../engines/sqlite/open.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 

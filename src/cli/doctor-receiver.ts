@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { findMostRepeated, type RefusalSum, sumRefusals } from '../query/inbox.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { isVersioned, readHistory, VERSIONED, type VersionedTable } from '../query/history.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';

@@ -6,7 +6,7 @@ const BUSY_MS = 10_000;
 /** Hand work to whoever runs: the receiver and the worker see it within a moment. */
 export async function withInbox<T>(place: Place, work: (inbox: Inbox) => T): Promise<T> {
   const { createInbox } = await import('../inbox/inbox.js');
-  const { openDatabase } = await import('../database/open.js');
+  const { openDatabase } = await import('../engines/sqlite/open.js');
   const db = openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS });
   try {
     return work(createInbox(db));

@@ -12,7 +12,7 @@ export function define(program: Command, io: Io): void {
     .description('Bring both databases to the schema of this version; safe to repeat')
     .option('--json', 'print the files applied as JSON')
     .action(async (options: { json?: boolean }) => {
-      const { migrateFile } = await import('../database/migrate.js');
+      const { migrateFile } = await import('../engines/sqlite/migrate.js');
       const place = findMeant(io);
       const now = new Date(io.now()).toISOString();
       const applied = [

@@ -1,6 +1,6 @@
 import { createInbox, type Inbox } from '../inbox/inbox.js';
-import { openDatabase, type Sqlite } from '../database/open.js';
-import { createMirrorPort } from '../engines/sqlite/direct.js';
+import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
+import { createMirrorPort } from '../engines/sqlite/mirror/direct.js';
 import { createMirror, type Mirror } from '../mirror/mirror.js';
 import type { Place } from './place.js';
 

@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { hasDeliveries, hasJobs } from '../query/inbox.js';
 import { readInstallationNames, readOrganizationNames } from '../query/names.js';
 import { choose, type Sought } from './named.js';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Files } from '../query/open.js';
 import { parseDemoSettings } from './demo-settings.js';
 import { CommandFault, EXIT } from './exit.js';

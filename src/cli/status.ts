@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readDiskReserve } from '../config.js';
-import { type Disk, describeDisk, lookAtDisk } from '../database/disk.js';
+import { type Disk, describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import { type OrganizationStatus, readStatus, type ResourceStatus, type Status } from '../query/status.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';

@@ -1,4 +1,4 @@
-import { migrateFile } from '../database/migrate.js';
+import { migrateFile } from '../engines/sqlite/migrate.js';
 import { installationJob, type NewJob } from '../inbox/enqueue.js';
 import { openReader } from '../query/open.js';
 import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { excessOf } from '../registry/json-text.js';
 import type { EventName } from '../registry/model.js';
 import { isObject } from './paths.js';

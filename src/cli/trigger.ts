@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { readSettings } from '../config.js';
 import { EVENTS, type EventName, isId } from '../registry/model.js';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { signDelivery } from '../webhook/signature.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readSignedTexts } from '../query/inbox.js';
 import { type Broken, findBroken } from '../query/invariants.js';
 import type { Difference } from './compare-registry.js';
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { examples } from './command.js';
 import { compareSingles } from './compare-single.js';
 import { connect } from './connect.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type JobRow, LANES, type Lane } from '../database/inbox-tables.js';
-import { type Sqlite, write } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import { type JobRow, LANES, type Lane } from '../engines/contract/inbox-tables.js';
+import { type Sqlite, write } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { queries, raw, toInstant } from './queries.js';
 
 /** A job that is ours until the lease runs out; its id and claim number guard every later step. */

@@ -1,6 +1,6 @@
-import type { NewDeliveryRow, Verdict } from '../database/inbox-tables.js';
-import { type Sqlite, write } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import type { NewDeliveryRow, Verdict } from '../engines/contract/inbox-tables.js';
+import { type Sqlite, write } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { createEnqueue, installationJob } from './enqueue.js';
 import { queries, toInstant } from './queries.js';
 import { createRepeats } from './repeats.js';

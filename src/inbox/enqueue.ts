@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Lane } from '../database/inbox-tables.js';
-import type { Sqlite } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import type { Lane } from '../engines/contract/inbox-tables.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { MAX_BACKOFF_MS } from './backoff.js';
 import { createPace } from './pace.js';
 import { mergePayloads, raw, toInstant } from './queries.js';

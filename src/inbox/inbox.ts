@@ -1,4 +1,4 @@
-import { type Sqlite, write } from '../database/open.js';
+import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { type AnnouncedSlices, createAnnounced } from './announced.js';
 import { type Claims, createClaims } from './claim.js';
 import { type AcceptDeliveries, createAcceptDeliveries } from './deliveries.js';

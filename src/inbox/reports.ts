@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { DeliveryRow, JobRow, JobState, Verdict } from '../database/inbox-tables.js';
-import type { Sqlite } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import type { DeliveryRow, JobRow, JobState, Verdict } from '../engines/contract/inbox-tables.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { queries, raw, toInstant } from './queries.js';
 import { FOLDED_WITHIN_MS } from './repeats.js';
 

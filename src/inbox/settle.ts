@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { type Sqlite, write } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import { type Sqlite, write } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { type Held, MAX_ATTEMPTS } from './claim.js';
 import { mergePayloads, queries, raw, toInstant } from './queries.js';
 

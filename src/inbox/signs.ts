@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { ProcessRole } from '../database/inbox-tables.js';
-import { type Sqlite, write } from '../database/open.js';
-import { parameter, statement } from '../database/statement.js';
+import type { ProcessRole } from '../engines/contract/inbox-tables.js';
+import { type Sqlite, write } from '../engines/sqlite/open.js';
+import { parameter, statement } from '../engines/sqlite/statement.js';
 import { queries, toInstant } from './queries.js';
 
 /** Who lives. */

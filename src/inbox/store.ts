@@ -1,4 +1,4 @@
-import { openDatabase, type Sqlite, write } from '../database/open.js';
+import { openDatabase, type Sqlite, write } from '../engines/sqlite/open.js';
 import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
 import { createCountRefusals, type Refusal } from './refusals.js';
 import { createPulse, createSignOfLife, type Pulse, type SignOfLife } from './signs.js';

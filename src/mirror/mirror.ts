@@ -8,7 +8,7 @@ import { createProjectsWalk, type ProjectsWalk } from './projects.js';
 import { DESCRIPTORS, type Items, type ListResource, RESOURCES } from './resources.js';
 import { fieldsOf } from './installations.js';
 import type { Installation } from '../registry/model.js';
-import type { InstallationState } from '../database/mirror-rows.js';
+import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import { SyncRun } from './sync-run.js';
 
 export interface ReadRequest<Name extends ListResource> extends RunRequest {

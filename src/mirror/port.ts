@@ -1,6 +1,6 @@
-import type { Lane } from '../database/inbox-tables.js';
-import type { CertificateState, InstallationState } from '../database/mirror-rows.js';
-import type { RunState } from '../database/mirror-tables.js';
+import type { Lane } from '../engines/contract/inbox-tables.js';
+import type { CertificateState, InstallationState } from '../engines/contract/mirror-rows.js';
+import type { RunState } from '../engines/contract/mirror-tables.js';
 import type { Value } from './columns.js';
 import type { ListResource, Resource } from './resources.js';
 

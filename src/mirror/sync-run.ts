@@ -1,4 +1,4 @@
-import type { Lane } from '../database/inbox-tables.js';
+import type { Lane } from '../engines/contract/inbox-tables.js';
 import { MirrorError } from './errors.js';
 import {
   type Changes,

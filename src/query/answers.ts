@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 
 /** Organizations whose latest answer for one resource had the same status and form. */
 export interface AnswerGroup {

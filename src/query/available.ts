@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Value } from './statement-guard.js';
 
 export interface Demand {

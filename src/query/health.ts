@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { NEWEST_DELIVERY } from './inbox.js';
 import { type Life, readLife } from './signs.js';
 

@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { CERTIFICATE_LAWS } from './laws/certificates.js';
 import { COUNT_LAWS } from './laws/counts.js';
 import { INBOX_LAWS } from './laws/inbox.js';

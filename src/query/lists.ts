@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Value } from './statement-guard.js';
 
 /** What a list shows of one table or view. Names come from here, never from a person. */

@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { INSTALLED_NAME } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */

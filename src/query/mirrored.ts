@@ -1,4 +1,4 @@
-import type { Sqlite } from '../database/open.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 
 /** How much of what is to be mirrored is there. */
 export interface Mirrored {

@@ -1,7 +1,7 @@
-import { namedDamage } from '../database/errors.js';
-import { demandSchema } from '../database/migrate.js';
-import { openDatabase, type Sqlite } from '../database/open.js';
-import { demandOwnLog } from '../database/own-log.js';
+import { namedDamage } from '../engines/sqlite/errors.js';
+import { demandSchema } from '../engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
+import { demandOwnLog } from '../engines/sqlite/own-log.js';
 
 export interface Files {
   readonly mirrorFile: string;

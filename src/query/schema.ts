@@ -1,4 +1,4 @@
-import { type Family, readMigrations } from '../database/migrate.js';
+import { type Family, readMigrations } from '../engines/sqlite/migrate.js';
 
 export interface ColumnDescription {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type { ProcessRole } from '../database/inbox-tables.js';
-import type { Sqlite } from '../database/open.js';
+import type { ProcessRole } from '../engines/contract/inbox-tables.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 
 /** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
 export interface Life {

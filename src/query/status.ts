@@ -1,5 +1,5 @@
-import { FRESHNESS_STATES } from '../database/mirror-tables.js';
-import type { Sqlite } from '../database/open.js';
+import { FRESHNESS_STATES } from '../engines/contract/mirror-tables.js';
+import type { Sqlite } from '../engines/sqlite/open.js';
 import { NEWEST_DELIVERY } from './inbox.js';
 import { type RefusalSum, sumRefusals } from './inbox.js';
 import { type Life, readLife } from './signs.js';

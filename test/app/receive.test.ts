@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
 import { openConnection } from '../support/load.js';

@@ -5,7 +5,7 @@ import { startWork } from '../../dist/app/work.js';
 import { keepSigning } from '../../src/app/signs.js';
 import { readSettings } from '../../dist/config.js';
 import { createLog } from '../../dist/log.js';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { createMask } from '../../src/registry/mask.js';
 import { APP_ID, SECRET } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startWork, type WorkOptions } from '../../dist/app/work.js';
 import { readSettings } from '../../dist/config.js';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Database } from '../../dist/database/driver.js';
+import { Database } from '../../dist/engines/sqlite/driver.js';
 
 /** Where every run is entered, whatever it finds, and each sign of life; sqlite_sequence is the counter of its ids. */
 const RECORD =

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readMigrations } from '../../src/database/migrate.js';
+import { readMigrations } from '../../src/engines/sqlite/migrate.js';
 import { describeSchema } from '../../src/query/schema.js';
 import { runCommand } from '../support/command.js';
 

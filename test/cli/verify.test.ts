@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { LISTED } from '../../src/query/laws/law.js';
 import { readSource } from '../../src/registry/fields.js';
 import { parseRetirement } from '../../src/registry/parse.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { walBytes } from '../../src/database/open.js';
+import { walBytes } from '../../src/engines/sqlite/open.js';
 import type { Context } from '../../src/sync/context.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { createRandom, pick } from '../support/operations.js';

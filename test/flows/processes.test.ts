@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrateFile } from '../../src/database/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { differences } from '../support/compare.js';

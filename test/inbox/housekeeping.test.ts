@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { backoffMs, MAX_BACKOFF_MS } from '../../src/inbox/backoff.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { createInbox } from '../../src/inbox/inbox.js';

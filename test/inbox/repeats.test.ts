@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sqlite } from '../../src/database/open.js';
+import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import {
   type AcceptDeliveries,
   createAcceptDeliveries,

@@ -50,7 +50,7 @@ test('T44 a read that was taken over cannot write any more', async () => {
 });
 
 test('T44 it would, were the fence broken', async () => {
-  const create = await brokenMirror('engines/sqlite/fence.js', 'seen > claim', 'false');
+  const create = await brokenMirror('engines/sqlite/mirror/fence.js', 'seen > claim', 'false');
   expect(await writeAfterBeingTakenOver(temporaryScene({ create }))).toContain('old');
 });
 
@@ -59,7 +59,11 @@ test('T44 a read writes nothing after its organization has uninstalled or was su
 });
 
 test('T44 it would, were the look at the installation broken', async () => {
-  const create = await brokenMirror('engines/sqlite/fence.js', 'active.get(organizationId) === 0', 'false');
+  const create = await brokenMirror(
+    'engines/sqlite/mirror/fence.js',
+    'active.get(organizationId) === 0',
+    'false',
+  );
   expect(await writeAfterUninstalling(temporaryScene({ create }))).toEqual(['late']);
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { prepareReading } from '../../src/query/statement-guard.js';
 
 let folder: string;

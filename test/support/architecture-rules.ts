@@ -1,18 +1,17 @@
 export const EVERYTHING = ['*'];
 
-/** Who may import whom. What is not listed is forbidden, an area that is not listed too. */
+/** Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
   package: [],
-  database: ['package'],
   operations: [],
   config: [],
   log: [],
   auth: ['registry'],
-  inbox: ['database', 'registry/model.ts'],
-  mirror: ['database', 'registry/model.ts'],
-  engines: ['database', 'mirror'],
-  query: ['database', 'registry/model.ts'],
+  inbox: ['engines/contract', 'engines/sqlite', 'registry/model.ts'],
+  mirror: ['engines/contract', 'registry/model.ts'],
+  engines: ['mirror', 'package'],
+  query: ['engines/contract', 'engines/sqlite', 'registry/model.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror'],
   sandbox: [],
@@ -27,24 +26,24 @@ export interface Home {
   readonly sandbox: 'one' | 'any' | 'none';
 }
 
-/** What has one home. Homes are areas, files, or the beginning of a file's name before a star. */
+/** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
 export const HOMES: Readonly<Record<string, Home>> = {
   'process.env': { homes: ['config.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['config.ts', 'package.ts', 'database', 'engines/sqlite/files.ts', 'mirror/certificates*', 'cli'],
+    homes: ['config.ts', 'package.ts', 'engines/sqlite', 'mirror/certificates*', 'cli'],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },
   'a raw socket': { homes: [], sandbox: 'none' },
-  'better-sqlite3': { homes: ['database/driver.ts'], sandbox: 'one' },
-  'better-sqlite3-12': { homes: ['database/driver.ts'], sandbox: 'one' },
+  'better-sqlite3': { homes: ['engines/sqlite'], sandbox: 'one' },
+  'better-sqlite3-12': { homes: ['engines/sqlite'], sandbox: 'one' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },
   croner: { homes: ['sync', 'config'], sandbox: 'none' },
   express: { homes: ['webhook', 'operations'], sandbox: 'any' },
   jose: { homes: ['auth'], sandbox: 'one' },
-  kysely: { homes: ['database', 'inbox', 'mirror', 'query'], sandbox: 'none' },
+  kysely: { homes: ['engines', 'inbox', 'mirror', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
   pino: { homes: ['log.ts'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Sqlite } from '../../src/database/open.js';
+import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/inbox/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { createStore } from '../../src/inbox/store.js';

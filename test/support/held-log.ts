@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase, write } from '../../src/database/open.js';
+import { openDatabase, write } from '../../src/engines/sqlite/open.js';
 
 const PAGES_AT_ONCE = 500;
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { migrate } from '../../src/database/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { migrate } from '../../src/engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import type { NewDelivery } from '../../src/inbox/deliveries.js';
 
 /** Noon of a day on which nothing happens. */

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { migrate } from '../../src/database/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/database/open.js';
+import { migrate } from '../../src/engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import type { Outcome, Read } from '../../src/mirror/list-read.js';
 import type { Ask } from '../../src/mirror/missing.js';
-import { createMirrorPort } from '../../src/engines/sqlite/direct.js';
+import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { createMirror, type Mirror, type MirrorOptions, type ReadRequest } from '../../src/mirror/mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/mirror/resources.js';

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { createMirrorPort } from '../../src/engines/sqlite/direct.js';
+import type { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import type { createMirror } from '../../src/mirror/mirror.js';
 import { temporaryFolder } from './inbox.js';
 import type { MirrorMaker } from './mirror.js';
@@ -43,7 +43,7 @@ export async function brokenMirror(file: string, piece: string, broken: string):
   const folder = brokenFolder(file, piece, broken);
   const mirror: { createMirror: typeof createMirror } = await import(moduleIn(folder, 'mirror/mirror.js'));
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
-    moduleIn(folder, 'engines/sqlite/direct.js')
+    moduleIn(folder, 'engines/sqlite/mirror/direct.js')
   );
   return (db, now, options) =>
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now, options);
@@ -60,7 +60,15 @@ function moduleIn(folder: string, name: string): string {
 
 function brokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
-  for (const part of ['', 'auth', 'mirror', 'database', 'registry', 'engines/sqlite']) {
+  for (const part of [
+    '',
+    'auth',
+    'mirror',
+    'registry',
+    'engines/contract',
+    'engines/sqlite',
+    'engines/sqlite/mirror',
+  ]) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
   borrow(folder);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { temporaryFolder } from './inbox.js';
 import { freePort, type StartedProcess, startProcess } from './processes.js';
 import { ALL_PERMISSIONS } from './sandbox.js';

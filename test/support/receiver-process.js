@@ -2,8 +2,8 @@
 //   answer-first  answers before the commit
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';
-import { migrate } from '../../dist/database/migrate.js';
-import { openDatabase } from '../../dist/database/open.js';
+import { migrate } from '../../dist/engines/sqlite/migrate.js';
+import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { createGroupCommit } from '../../dist/inbox/group-commit.js';
 import { createStore } from '../../dist/inbox/store.js';
 import { listen } from '../../dist/webhook/listen.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { installationJob } from '../../src/inbox/enqueue.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';

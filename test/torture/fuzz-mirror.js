@@ -26,9 +26,9 @@ export async function fillMirror(folder, from) {
     { readSource },
   ] = await Promise.all(
     [
-      'database/migrate.js',
-      'database/open.js',
-      'engines/sqlite/direct.js',
+      'engines/sqlite/migrate.js',
+      'engines/sqlite/open.js',
+      'engines/sqlite/mirror/direct.js',
       'mirror/mirror.js',
       'inbox/inbox.js',
       'registry/parse.js',

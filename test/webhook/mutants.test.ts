@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase, type Sqlite, write } from '../../src/database/open.js';
+import { openDatabase, type Sqlite, write } from '../../src/engines/sqlite/open.js';
 import { createEnqueue, installationJob, type NewJob } from '../../src/inbox/enqueue.js';
 import { createGroupCommit, type GroupCommit } from '../../src/inbox/group-commit.js';
 import { createInbox } from '../../src/inbox/inbox.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkRefusals, checkRepeats } from '../../src/cli/doctor-receiver.js';
-import { migrateFile } from '../../src/database/migrate.js';
+import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { createAcceptDeliveries } from '../../src/inbox/deliveries.js';
 import { createCountRefusals, type Refusal } from '../../src/inbox/refusals.js';
 import { readHealth } from '../../src/query/health.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import {
   type Door,
   openDoor,

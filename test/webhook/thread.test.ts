@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/database/open.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { Post } from '../../src/webhook/posts.js';
 import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
 import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { PACKAGE } from '../../package.js';
+import { DatabaseError } from './errors.js';
+import { openDatabase, type Sqlite, write } from './open.js';
+
+export type Family = 'inbox' | 'mirror';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const MIGRATIONS = new URL('migrations/sqlite/', PACKAGE);
+/** As long as another process may take to migrate before this one gives up. */
+const MIGRATION_LOCK_MS = 60_000;
+const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+/** The numbered files of one database, in order. */
+export function readMigrations(family: Family, root: URL = MIGRATIONS): Migration[] {
+  const folder = new URL(`${family}/`, root);
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.sql'))
+    .toSorted()
+    .map((name, index) => {
+      const version = Number(FILE_NAME.exec(name)?.[1]);
+      if (version !== index + 1) {
+        throw new Error(
+          `migrations/sqlite/${family}/${name}: expected a name like ${String(index + 1).padStart(4, '0')}-what-it-adds.sql`,
+        );
+      }
+      return { version, name, sql: readFileSync(new URL(name, folder), 'utf8') };
+    });
+}
+
+/**
+ * Bring a database to the program's schema; answers the names of the files applied.
+ * Each file and its record share one transaction, and the version is read inside it,
+ * so that several processes may do this at once and a crash leaves the old schema or the new one.
+ */
+export function migrate(
+  db: Sqlite,
+  family: Family,
+  now: string,
+  migrations: readonly Migration[] = readMigrations(family),
+): string[] {
+  const newest = migrations.at(-1)?.version ?? 0;
+  const version = schemaVersion(db);
+  if (version > newest) throw newerSchema(family, version, newest);
+  if (version === newest) return [];
+  write(db, () => db.exec(RECORDS));
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    if (apply(db, family, migration, newest, now)) applied.push(migration.name);
+  }
+  return applied;
+}
+
+/** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
+export function migrateFile(file: string, family: Family, now: string): string[] {
+  const db = openDatabase(file, { busyTimeoutMs: MIGRATION_LOCK_MS });
+  try {
+    return migrate(db, family, now);
+  } finally {
+    db.close();
+  }
+}
+
+/** 0 for a database that has never been migrated. */
+export function schemaVersion(db: Sqlite): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** For readers, which never migrate: say what to do when the file's schema is not the program's. */
+export function demandSchema(db: Sqlite, family: Family): void {
+  const newest = readMigrations(family).at(-1)?.version ?? 0;
+  const version = schemaVersion(db);
+  if (version > newest) throw newerSchema(family, version, newest);
+  if (version < newest) {
+    throw new DatabaseError(
+      'schema',
+      `${family}.db`,
+      `${family}.db has schema ${version}, this program needs ${newest}: run "carbon-mirror migrate" first`,
+    );
+  }
+}
+
+const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  version INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  applied_at TEXT NOT NULL
+) STRICT`;
+
+function apply(db: Sqlite, family: Family, migration: Migration, newest: number, now: string): boolean {
+  return write(db, () => {
+    const version = schemaVersion(db);
+    if (version > newest) throw newerSchema(family, version, newest);
+    if (version >= migration.version) return false;
+    db.exec(migration.sql);
+    db.prepare('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)').run(
+      migration.version,
+      migration.name,
+      now,
+    );
+    db.pragma(`user_version = ${migration.version}`);
+    return true;
+  });
+}
+
+function newerSchema(family: Family, version: number, newest: number): DatabaseError {
+  return new DatabaseError(
+    'schema',
+    `${family}.db`,
+    `${family}.db has schema ${version}, but this program knows only ${newest}: ` +
+      'it was written by a newer carbon-mirror. Start that version, or restore a backup made before it.',
+  );
+}

@@ -1,0 +1,67 @@
+import { type Sqlite, write } from '../open.js';
+import type { Announcement, WatchedResource } from '../../../mirror/port.js';
+
+/** What a worker tells of the inbox to those who see the mirror alone. */
+export interface Announcements {
+  /** The latest sign of life of any worker; null before the first. */
+  readonly watchedAt: () => string | null;
+  /** The start of the oldest of all last complete reads; null before the first. */
+  readonly oldestRead: () => string | null;
+  /** The resources that were found to wait. */
+  readonly announced: () => WatchedResource[];
+  /** The resources of the organization of an active installation; none of any other. */
+  readonly resourcesOf: (installationId: string) => WatchedResource[];
+  /** Makes the announcements exactly these, and says that somebody watched at that instant. */
+  readonly announce: (announcements: readonly Announcement[], watchedAt: string) => void;
+}
+
+const READ = `
+  SELECT r.organization_id AS organizationId, r.resource, r.complete_at AS completeAt, a.announced_at AS announcedAt
+  FROM resource_states AS r
+  LEFT JOIN announcements AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
+  WHERE r.complete_at IS NOT NULL AND r.forbidden_at IS NULL AND r.not_offered_at IS NULL
+    AND r.resource <> 'certificates'`;
+
+export function createAnnouncements(db: Sqlite): Announcements {
+  const watched = db.prepare<[], string | null>('SELECT watched_at FROM origin').pluck();
+  const oldest = db.prepare<[], string | null>('SELECT min(complete_at) FROM resource_states').pluck();
+  const announced = db.prepare<[], WatchedResource>(
+    `${READ} AND a.announced_at IS NOT NULL
+     AND r.organization_id IN (SELECT organization_id FROM installations WHERE state = 'active')`,
+  );
+  const resourcesOf = db.prepare<[string], WatchedResource>(
+    `${READ} AND r.organization_id =
+       (SELECT organization_id FROM installations WHERE id = ? AND state = 'active')`,
+  );
+  const all = db.prepare<[], Announcement>(
+    'SELECT organization_id AS organizationId, resource, announced_at AS announcedAt FROM announcements',
+  );
+  const put = db.prepare<[Announcement]>(
+    `INSERT INTO announcements VALUES (@organizationId, @resource, @announcedAt)
+     ON CONFLICT DO UPDATE SET announced_at = excluded.announced_at`,
+  );
+  const remove = db.prepare<[string, string]>(
+    'DELETE FROM announcements WHERE organization_id = ? AND resource = ?',
+  );
+  const watch = db.prepare<[string]>('UPDATE origin SET watched_at = ?');
+  return {
+    watchedAt: () => watched.get() ?? null,
+    oldestRead: () => oldest.get() ?? null,
+    announced: () => announced.all(),
+    resourcesOf: installationId => resourcesOf.all(installationId),
+    announce: (announcements, watchedAt) =>
+      write(db, () => {
+        const before = new Map(all.all().map(row => [keyOf(row), row]));
+        for (const row of announcements) {
+          if (before.get(keyOf(row))?.announcedAt !== row.announcedAt) put.run(row);
+          before.delete(keyOf(row));
+        }
+        for (const { organizationId, resource } of before.values()) remove.run(organizationId, resource);
+        watch.run(watchedAt);
+      }),
+  };
+}
+
+function keyOf({ organizationId, resource }: Announcement): string {
+  return `${organizationId} ${resource}`;
+}

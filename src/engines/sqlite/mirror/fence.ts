@@ -1,0 +1,41 @@
+import type { Sqlite } from '../open.js';
+import { MirrorError } from '../../../mirror/errors.js';
+import type { Task } from '../../../mirror/port.js';
+
+export interface Fence {
+  /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
+  hold(task: Task): void;
+  /** Inside a transaction: throws `not_active` if the organization is known and none of its installations is active. */
+  demandActive(organizationId: string): void;
+  highest(): number;
+}
+
+export function createFence(db: Sqlite): Fence {
+  const newest = db
+    .prepare<[string, string], number>('SELECT claim FROM fences WHERE organization_id = ? AND lane = ?')
+    .pluck();
+  const raise = db.prepare(
+    'INSERT INTO fences VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET claim = excluded.claim',
+  );
+  const active = db
+    .prepare<[string], number | null>(
+      "SELECT max(state = 'active') FROM installations WHERE organization_id = ?",
+    )
+    .pluck();
+  const highest = db.prepare<[], number>('SELECT coalesce(max(claim), 0) FROM fences').pluck();
+  return {
+    hold: ({ organizationId, lane, claim }) => {
+      const seen = newest.get(organizationId, lane);
+      if (seen !== undefined && seen > claim) {
+        throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen}`);
+      }
+      if (seen === undefined || seen < claim) raise.run(organizationId, lane, claim);
+    },
+    demandActive: organizationId => {
+      if (active.get(organizationId) === 0) {
+        throw new MirrorError('not_active', 'the organization has no active installation any more');
+      }
+    },
+    highest: () => highest.get() ?? 0,
+  };
+}

@@ -1,0 +1,48 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Sqlite, write } from '../open.js';
+
+/** Files of certificates as those see them who hold the lock of all who write rows. */
+export interface CertificateFiles {
+  readonly has: (file: string) => boolean;
+  readonly remove: (file: string) => void;
+}
+
+export function createCertificateFiles(folder: string): CertificateFiles {
+  return {
+    has: file => existsSync(join(folder, file)),
+    remove: file => rmSync(join(folder, file), { force: true }),
+  };
+}
+
+/**
+ * Files that no row names, past rows included. They are removed under the lock of all who write rows, and a row is only
+ * ever made to name a file that is there: so no row ever names one that is gone.
+ */
+export interface UnnamedFiles {
+  /** Removes those of a few files that no row names; answers how many. */
+  readonly remove: (files: readonly string[]) => number;
+  /** The same inside a transaction of the caller. */
+  readonly removeLocked: (files: readonly string[]) => number;
+}
+
+export function createUnnamedFiles(db: Sqlite, { has, remove }: CertificateFiles): UnnamedFiles {
+  const named = db
+    .prepare<[string, string], number>(
+      `SELECT EXISTS (SELECT 1 FROM certificates WHERE file = ?)
+         OR EXISTS (SELECT 1 FROM certificates_past WHERE file = ?)`,
+    )
+    .pluck();
+  const isUnnamed = (file: string) => named.get(file, file) === 0;
+
+  function removeLocked(files: readonly string[]): number {
+    const found = files.filter(file => isUnnamed(file) && has(file));
+    for (const file of found) remove(file);
+    return found.length;
+  }
+
+  return {
+    removeLocked,
+    remove: files => (files.some(isUnnamed) ? write(db, () => removeLocked(files)) : 0),
+  };
+}

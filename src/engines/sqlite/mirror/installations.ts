@@ -1,0 +1,64 @@
+import { type Sqlite, write } from '../open.js';
+import { formatInstant } from '../../../mirror/columns.js';
+import { following } from '../../../mirror/dates.js';
+import type { InstallationRead, InstallationRow, Written } from '../../../mirror/port.js';
+import type { Books } from './books.js';
+import { createVersions } from './versions.js';
+
+type Row = InstallationRow & { readonly state: string };
+interface Stored extends Row {
+  readonly version: number;
+  readonly valid_from: string;
+}
+
+const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
+
+/** An organization none of whose installations is active is frozen: reads are refused. */
+export function createInstallations(
+  db: Sqlite,
+  books: Books,
+): (id: string, row: InstallationRow | null, read: InstallationRead) => Written {
+  const versions = createVersions(db, { name: 'installations', key: ['id'], columns: COLUMNS });
+  const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
+
+  function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
+    const before = stored?.valid_from ?? versions.lastEnd(row.id);
+    const at = following(formatInstant(read.arrivedAt), before);
+    const run = books.enterSmallRun({
+      organization_id: row.organization_id,
+      resource: 'installation',
+      trigger: read.trigger,
+      claim: read.claim,
+      started_at: formatInstant(read.startedAt),
+      finished_at: formatInstant(read.endedAt),
+      rows_added: stored === undefined ? 1 : 0,
+      rows_changed: stored === undefined ? 0 : 1,
+    });
+    if (stored !== undefined) versions.close(stored.version, at, run);
+    const values = COLUMNS.map(name => row[name]);
+    versions.insert(books.versions(1), [row.id, ...values], at, run, row.document);
+  }
+
+  return (id, fields, read) =>
+    write(db, () => {
+      const stored = find.get(id);
+      const known = fields ?? stored;
+      if (known === undefined) return 'unchanged';
+      const row = { ...known, state: read.state };
+      const organizationId = row.organization_id;
+      if (organizationId !== null) {
+        books.fence.hold({ organizationId, lane: 'data', claim: read.claim });
+        books.prepareStates(organizationId, read.resources);
+      }
+      if (stored !== undefined && isSame(stored, row)) return 'unchanged';
+      replace(row, stored, read);
+      return stored === undefined ? 'added' : 'changed';
+    });
+}
+
+/** Permissions may come from elsewhere than the document. */
+function isSame(stored: Row, row: Row): boolean {
+  return (
+    stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document
+  );
+}

@@ -1,0 +1,75 @@
+import type { Sqlite } from '../open.js';
+import type { Key, Place, StoredRow } from '../../../mirror/port.js';
+import { DESCRIPTORS, type ListResource } from '../../../mirror/resources.js';
+
+/** Looks for the current rows of one list, many in one statement. */
+export interface ListRows {
+  find(organizationId: string, keys: readonly Key[]): StoredRow[];
+  /** Those of the versions that are still current. */
+  among(organizationId: string, versions: readonly number[]): StoredRow[];
+  after(organizationId: string, key: Key | null, limit: number): Place[];
+}
+
+type Row = [version: number, document: string, ...key: string[]];
+
+export function createListRows(db: Sqlite, resource: ListResource): ListRows {
+  const { table, scope, key } = DESCRIPTORS[resource];
+  const names = key.map(part => part.name);
+  const tuple = names.join(', ');
+  const wanted = names.map((_, index) => `value ->> ${index}`).join(', ');
+  const ofKeys = names.length > 0 ? `AND (${tuple}) IN (SELECT ${wanted} FROM json_each(?))` : '';
+  const later = names.length > 0 ? `AND (${tuple}) > (${names.map(() => '?').join(', ')})` : '';
+  const whole = ['version', 'document', ...names].join(', ');
+  const place = ['version', ...names].join(', ');
+  const order = [scope, ...names].join(', ');
+
+  const find = db.prepare<string[], Row>(`SELECT ${whole} FROM ${table} WHERE ${scope} = ? ${ofKeys}`).raw();
+  // The plus keeps SQLite from walking all rows of the organization instead.
+  const among = db
+    .prepare<[string, string], Row>(
+      `SELECT ${whole} FROM ${table} WHERE version IN (SELECT value FROM json_each(?)) AND +${scope} = ?`,
+    )
+    .raw();
+  const first = db
+    .prepare<[string, number], [number, ...string[]]>(
+      `SELECT ${place} FROM ${table} WHERE ${scope} = ? ORDER BY ${order} LIMIT ?`,
+    )
+    .raw();
+  const next = db
+    .prepare<(string | number)[], [number, ...string[]]>(
+      `SELECT ${place} FROM ${table} WHERE ${scope} = ? ${later} ORDER BY ${order} LIMIT ?`,
+    )
+    .raw();
+
+  return {
+    find: (organizationId, keys) =>
+      keys.length === 0
+        ? []
+        : find.all(organizationId, ...(names.length > 0 ? [JSON.stringify(keys)] : [])).map(storedRow),
+    among: (organizationId, versions) =>
+      versions.length === 0 ? [] : among.all(JSON.stringify(versions), organizationId).map(storedRow),
+    after: (organizationId, last, limit) => {
+      const found =
+        last === null ? first.all(organizationId, limit) : next.all(organizationId, ...last, limit);
+      return found.map(([version, ...its]) => ({ version, key: its }));
+    },
+  };
+}
+
+function storedRow([version, document, ...key]: Row): StoredRow {
+  return { version, document, key };
+}
+
+/** What is made once for each list. */
+export function forEachList<T>(make: (resource: ListResource) => T): { readonly [Name in ListResource]: T } {
+  return {
+    organization: make('organization'),
+    warehouse: make('warehouse'),
+    reservations: make('reservations'),
+    inventory: make('inventory'),
+    inventory_requests: make('inventory_requests'),
+    retirements: make('retirements'),
+    addresses: make('addresses'),
+    members: make('members'),
+  };
+}

@@ -1,0 +1,141 @@
+import { type Sqlite, write } from '../open.js';
+import { formatInstant } from '../../../mirror/columns.js';
+import { isListResource } from '../../../mirror/resources.js';
+import { createAnnouncements } from './announcements.js';
+import { createBooks } from './books.js';
+import { createCertificateRows } from './certificates.js';
+import { createRetirementCompanion, NO_COMPANION } from './companions.js';
+import { type CertificateFiles, createUnnamedFiles } from './files.js';
+import { createInstallations } from './installations.js';
+import { createListRows, forEachList } from './list-rows.js';
+import { createListWrites } from './list-writes.js';
+import type { MirrorOperations } from './operations.js';
+import { checkOrigin, filledSince, setSchedule } from './origin.js';
+import { createPages } from './pages.js';
+import { createPeople } from './people.js';
+import { countWritten, createProjects } from './projects.js';
+import { createPruneRuns } from './prune-runs.js';
+import { createRemoval } from './removal.js';
+import { createRuns } from './runs.js';
+import { createStanding } from './standing.js';
+
+/** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
+const CACHE_KB = 32_000;
+/** Pages in the log before they are moved to the file: keys come in no order, and what many commits touch is moved once. */
+const CHECKPOINT_PAGES = 4000;
+const DUE_AT_ONCE = 500;
+
+const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
+const FETCHED = { stored: 'added', replaced: 'changed', unchanged: 'unchanged' } as const;
+
+export function createMirrorOperations(db: Sqlite, files: CertificateFiles): MirrorOperations {
+  db.pragma(`cache_size = -${CACHE_KB}`);
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const books = createBooks(db);
+  const standing = createStanding(db);
+  const pages = createPages(db);
+  const people = createPeople(db);
+  const runs = createRuns(books, people.mayKeep);
+  const projects = createProjects(db, books);
+  const certificates = createCertificateRows(books, files);
+  const unnamed = createUnnamedFiles(db, files);
+  const announcements = createAnnouncements(db);
+  const removal = createRemoval(db, books, unnamed);
+  const rows = forEachList(resource => createListRows(db, resource));
+  const lists = forEachList(resource => {
+    const companion = resource === 'retirements' ? createRetirementCompanion(db) : NO_COMPANION;
+    return createListWrites(db, resource, { books, pages, people, companion });
+  });
+
+  return {
+    checkOrigin: (baseUrl, appId, at) => checkOrigin(db, baseUrl, appId, at),
+    setSchedule: seconds => setSchedule(db, seconds),
+    raiseFence: (task, at) =>
+      write(db, () => {
+        books.fence.hold(task);
+        books.interruptRuns(task.organizationId, task.lane, task.claim, formatInstant(at));
+      }),
+    highestClaim: () => books.fence.highest(),
+    ...standing,
+    writeInstallation: createInstallations(db, books),
+    mark: (how, task, resources, at) =>
+      write(db, () => {
+        const { organizationId } = task;
+        books.fence.hold(task);
+        books.prepareStates(organizationId, resources);
+        for (const resource of resources) {
+          books.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
+        }
+      }),
+    begin: runs.begin,
+    pages: pages.from,
+    find: ({ organizationId, resource }, keys, versions) => [
+      ...rows[resource].among(organizationId, versions),
+      ...rows[resource].find(organizationId, keys),
+    ],
+    after: ({ organizationId, resource }, key, limit) => rows[resource].after(organizationId, key, limit),
+    commit: (run, changes, ending) => {
+      const { resource, organizationId, startedAt } = run.request;
+      let versions: number[] = [];
+      const done = runs.commit(
+        run,
+        (id, dates) => {
+          if (!isListResource(resource)) return {};
+          const list = { organizationId, resource };
+          const written = lists[resource](list, changes, { id, startedAt, dates });
+          versions = written.versions;
+          return written.counts;
+        },
+        ending,
+      );
+      return { ...done, versions };
+    },
+    closeRun: runs.closeRow,
+    forgottenPeople: people.forgotten,
+    dueProjects: projects.due,
+    writeProjects: (run, answers, at) => {
+      let written: ReturnType<typeof projects.write> = [];
+      const done = runs.commit(
+        run,
+        (id, dates) => {
+          written = projects.write(answers, at, id, dates);
+          return countWritten(written, WRITTEN);
+        },
+        null,
+      );
+      return { ...done, versions: [], written };
+    },
+    enterCertificates: certificates.enter,
+    makeCertificatesDue: (organizationId, which, at) =>
+      (which === 'all' ? certificates.makeDue : certificates.makeAheadDue)(organizationId, at, DUE_AT_ONCE),
+    dueCertificates: certificates.due,
+    writeCertificates: (run, answers) => {
+      let written: ReturnType<typeof certificates.write> = [];
+      const done = runs.commit(
+        run,
+        (id, dates) => {
+          written = certificates.write(run.request.organizationId, answers, id, dates);
+          return countWritten(written, FETCHED);
+        },
+        null,
+      );
+      return { ...done, versions: [], written };
+    },
+    removeUnnamedFiles: unnamed.remove,
+    filledSince: () => filledSince(db),
+    announcements: () => ({
+      watchedAt: announcements.watchedAt(),
+      oldestRead: announcements.oldestRead(),
+      announced: announcements.announced(),
+    }),
+    watchedResources: ids => new Map(ids.map(id => [id, announcements.resourcesOf(id)])),
+    announce: announcements.announce,
+    forget: people.forget,
+    removeMembers: removal.removeMembers,
+    beginPurge: removal.begin,
+    purgeRows: removal.purgeRows,
+    endPurge: removal.end,
+    pruneRuns: createPruneRuns(db),
+    close: () => void db.close(),
+  };
+}

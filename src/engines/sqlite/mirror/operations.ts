@@ -1,0 +1,50 @@
+import type { MirrorPort } from '../../../mirror/port.js';
+
+export type Name = keyof MirrorPort;
+export type Given = { readonly [Each in Name]: Parameters<MirrorPort[Each]> };
+export type Answers = { readonly [Each in Name]: Awaited<ReturnType<MirrorPort[Each]>> };
+
+/** The port's operations as SQLite does them: at once, so that nothing can be awaited inside a transaction. */
+export type MirrorOperations = { readonly [Each in Name]: (...given: Given[Each]) => Answers[Each] };
+
+export type Call = <Each extends Name>(name: Each, given: Given[Each]) => Promise<Answers[Each]>;
+
+/** The port, where one function does every operation by its name. */
+export function portOf(call: Call): MirrorPort {
+  return {
+    checkOrigin: (...given) => call('checkOrigin', given),
+    setSchedule: (...given) => call('setSchedule', given),
+    raiseFence: (...given) => call('raiseFence', given),
+    highestClaim: (...given) => call('highestClaim', given),
+    findInstallation: (...given) => call('findInstallation', given),
+    listInstallations: (...given) => call('listInstallations', given),
+    writeInstallation: (...given) => call('writeInstallation', given),
+    lastReads: (...given) => call('lastReads', given),
+    mark: (...given) => call('mark', given),
+    begin: (...given) => call('begin', given),
+    pages: (...given) => call('pages', given),
+    find: (...given) => call('find', given),
+    after: (...given) => call('after', given),
+    commit: (...given) => call('commit', given),
+    closeRun: (...given) => call('closeRun', given),
+    forgottenPeople: (...given) => call('forgottenPeople', given),
+    dueProjects: (...given) => call('dueProjects', given),
+    writeProjects: (...given) => call('writeProjects', given),
+    enterCertificates: (...given) => call('enterCertificates', given),
+    makeCertificatesDue: (...given) => call('makeCertificatesDue', given),
+    dueCertificates: (...given) => call('dueCertificates', given),
+    writeCertificates: (...given) => call('writeCertificates', given),
+    removeUnnamedFiles: (...given) => call('removeUnnamedFiles', given),
+    filledSince: (...given) => call('filledSince', given),
+    announcements: (...given) => call('announcements', given),
+    watchedResources: (...given) => call('watchedResources', given),
+    announce: (...given) => call('announce', given),
+    forget: (...given) => call('forget', given),
+    removeMembers: (...given) => call('removeMembers', given),
+    beginPurge: (...given) => call('beginPurge', given),
+    purgeRows: (...given) => call('purgeRows', given),
+    endPurge: (...given) => call('endPurge', given),
+    pruneRuns: (...given) => call('pruneRuns', given),
+    close: (...given) => call('close', given),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Sqlite } from '../open.js';
+import { formatInstant } from '../../../mirror/columns.js';
+import type { Dates } from '../../../mirror/dates.js';
+import type { Counts, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
+import { PROJECT_COLUMNS } from '../../../mirror/projects.js';
+import type { Books } from './books.js';
+import { createVersions } from './versions.js';
+
+export interface Projects {
+  readonly due: (organizationId: string, checkedBefore: number, at: number) => string[];
+  /** Inside a transaction. `at` is now: what was looked at later was looked at by a clock that has been put right. */
+  readonly write: (
+    answers: readonly ProjectAnswer[],
+    at: number,
+    runId: number,
+    dates: Dates,
+  ) => ProjectWritten[];
+}
+
+export function createProjects(db: Sqlite, books: Books): Projects {
+  const columns = PROJECT_COLUMNS.slice(1).map(({ name }) => name);
+  const versions = createVersions(db, { name: 'projects', key: ['id'], columns });
+  const due = db
+    .prepare<[string, string, string], string>(
+      `SELECT r.project_id FROM project_references AS r
+       LEFT JOIN project_states AS s ON s.project_id = r.project_id
+       WHERE r.organization_id = ? AND (s.checked_at IS NULL OR s.checked_at < ? OR s.checked_at > ?)
+       ORDER BY r.project_id`,
+    )
+    .pluck();
+  const checked = db
+    .prepare<[string], string>('SELECT checked_at FROM project_states WHERE project_id = ?')
+    .pluck();
+  const check = db.prepare<[string, string, string, string | null]>(
+    `INSERT INTO project_states VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error`,
+  );
+
+  function isOlder({ id, askedAt }: ProjectAnswer, at: number): boolean {
+    const checkedAt = checked.get(id) ?? '';
+    return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
+  }
+
+  function writeOne(answer: ProjectAnswer, runId: number, dates: Dates): ProjectWritten {
+    const askedAt = formatInstant(answer.askedAt);
+    if ('error' in answer) {
+      check.run(answer.id, 'unavailable', askedAt, answer.error);
+      return 'unavailable';
+    }
+    check.run(answer.id, 'readable', askedAt, null);
+    const stored = versions.current(answer.id);
+    if (stored?.document === answer.document) return 'unchanged';
+    const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
+    if (stored !== undefined) versions.close(stored.version, at, runId);
+    versions.insert(books.versions(1), [answer.id, ...answer.cells], at, runId, answer.document);
+    return stored === undefined ? 'added' : 'changed';
+  }
+
+  return {
+    due: (organizationId, checkedBefore, at) =>
+      due.all(organizationId, formatInstant(checkedBefore), formatInstant(at)),
+    write: (answers, at, runId, dates) =>
+      answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, runId, dates))),
+  };
+}
+
+export function countWritten(written: readonly string[], words: Readonly<Record<string, keyof Counts>>) {
+  const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  for (const word of written) {
+    const kind = words[word];
+    if (kind !== undefined) counts[kind] += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,146 @@
+import { type Sqlite, write } from '../open.js';
+import type { Purged } from '../../../mirror/port.js';
+import { DESCRIPTORS, LIST_RESOURCES } from '../../../mirror/resources.js';
+import type { Books } from './books.js';
+import type { UnnamedFiles } from './files.js';
+
+const SLICE = 500;
+
+type Tables = readonly (readonly [table: string, scope: string])[];
+const CERTIFICATES: Tables = withPast('certificates', 'organization_id');
+const LISTS: Tables = LIST_RESOURCES.flatMap(name =>
+  withPast(DESCRIPTORS[name].table, DESCRIPTORS[name].scope),
+);
+/** Removed at once: they are small. */
+const REST: Tables = [
+  'sync_runs',
+  'resource_states',
+  'read_pages',
+  'project_references',
+  'retirement_sums',
+  'certificate_sums',
+  'announcements',
+  'installations_past',
+  'installations',
+].map(table => [table, 'organization_id']);
+
+export interface Removal {
+  readonly begin: (
+    organizationId: string,
+    claim: number,
+  ) => { readonly last: number; readonly retirementIds: string[] };
+  readonly purgeRows: (organizationId: string, last: number, which: 'certificates' | 'lists') => number;
+  readonly end: (organizationId: string, last: number, claim: number) => Purged;
+  readonly removeMembers: () => number;
+}
+
+/**
+ * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
+ * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
+ * before is refused: it may have held its answers against rows that are gone.
+ */
+export function createRemoval(db: Sqlite, books: Books, files: UnnamedFiles): Removal {
+  return {
+    begin: (organizationId, claim) => {
+      db.pragma('secure_delete = ON');
+      const last = write(db, () => {
+        holdBoth(books, organizationId, claim);
+        db.prepare("UPDATE installations SET state = 'uninstalled' WHERE organization_id = ?").run(
+          organizationId,
+        );
+        return db.prepare<[], number>('SELECT last FROM version_counter').pluck().get() ?? 0;
+      });
+      return { last, retirementIds: ownRetirements(db, organizationId) };
+    },
+    purgeRows: (organizationId, last, which) =>
+      write(db, () =>
+        which === 'certificates'
+          ? removeOlder(db, CERTIFICATES, organizationId, last)
+          : removeOlder(db, LISTS, organizationId, last) || removeRuns(db, organizationId),
+      ),
+    end: (organizationId, last, claim) =>
+      write(db, () => {
+        holdBoth(books, organizationId, claim);
+        return removeRest(db, files, organizationId, last);
+      }),
+    removeMembers: () => {
+      db.pragma('secure_delete = ON');
+      return write(db, () => removeMembers(db));
+    },
+  };
+}
+
+function holdBoth({ fence }: Books, organizationId: string, claim: number): void {
+  fence.hold({ organizationId, lane: 'data', claim });
+  fence.hold({ organizationId, lane: 'certificates', claim });
+}
+
+function removeOlder(db: Sqlite, tables: Tables, organizationId: string, last: number): number {
+  for (const [table, column] of tables) {
+    const { changes } = db
+      .prepare(
+        `DELETE FROM ${table} WHERE version IN (
+           SELECT version FROM ${table} WHERE ${column} = ? AND version <= ? LIMIT ?)`,
+      )
+      .run(organizationId, last, SLICE);
+    if (changes > 0) return changes;
+  }
+  return 0;
+}
+
+function removeRuns(db: Sqlite, organizationId: string): number {
+  return db
+    .prepare(
+      'DELETE FROM sync_runs WHERE rowid IN (SELECT rowid FROM sync_runs WHERE organization_id = ? LIMIT ?)',
+    )
+    .run(organizationId, SLICE).changes;
+}
+
+function removeRest(db: Sqlite, files: UnnamedFiles, organizationId: string, last: number): Purged {
+  const named = db
+    .prepare<[string], string>(
+      'SELECT DISTINCT file FROM certificates_history WHERE organization_id = ? AND file IS NOT NULL',
+    )
+    .pluck()
+    .all(organizationId);
+  const installations = db
+    .prepare<[string, number], string>(
+      "SELECT id FROM installations WHERE organization_id = ? AND version > ? AND state <> 'uninstalled'",
+    )
+    .pluck()
+    .all(organizationId, last);
+  for (const [table, column] of [...CERTIFICATES, ...LISTS, ...REST]) {
+    db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(organizationId);
+  }
+  return { files: files.removeLocked(named), installations };
+}
+
+function removeMembers(db: Sqlite): number {
+  for (const table of ['members', 'members_past']) {
+    const { changes } = db
+      .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ?)`)
+      .run(SLICE);
+    if (changes > 0) return changes;
+  }
+  db.prepare("DELETE FROM resource_states WHERE resource = 'members'").run();
+  db.prepare("DELETE FROM announcements WHERE resource = 'members'").run();
+  return 0;
+}
+
+/** Those that no other organization has too. */
+function ownRetirements(db: Sqlite, organizationId: string): string[] {
+  const known = (whose: string) =>
+    `SELECT id FROM retirements_history WHERE organization_id ${whose} ?
+     UNION SELECT retirement_id FROM certificates_history WHERE organization_id ${whose} ?`;
+  return db
+    .prepare<string[], string>(`SELECT id FROM (${known('=')}) EXCEPT SELECT id FROM (${known('<>')})`)
+    .pluck()
+    .all(organizationId, organizationId, organizationId, organizationId);
+}
+
+function withPast(table: string, scope: string): Tables {
+  return [
+    [table, scope],
+    [`${table}_past`, scope],
+  ];
+}

@@ -1,0 +1,190 @@
+import { write } from '../open.js';
+import { formatInstant, text } from '../../../mirror/columns.js';
+import { Dates } from '../../../mirror/dates.js';
+import { MirrorError } from '../../../mirror/errors.js';
+import type {
+  Answer,
+  Committed,
+  Counts,
+  Ending,
+  Opening,
+  OpenRun,
+  RunRequest,
+} from '../../../mirror/port.js';
+import type { Books, KnownState } from './books.js';
+import type { People } from './people.js';
+
+/** What one transaction of a run does to rows. */
+export type Work = (runId: number, dates: Dates) => Partial<Counts>;
+
+/** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
+export interface Runs {
+  readonly begin: (request: RunRequest) => Opening;
+  readonly commit: (run: OpenRun, work: Work, ending: Ending | null) => Omit<Committed, 'versions'>;
+  readonly closeRow: (run: OpenRun, ending: Ending) => void;
+}
+
+const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+
+export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
+  const stateOf = ({ organizationId, resource }: RunRequest): KnownState =>
+    books.state(organizationId, resource) ?? UNKNOWN;
+
+  function guard({ request, lane }: OpenRun): void {
+    const { organizationId, claim, startedAt } = request;
+    books.fence.hold({ organizationId, lane, claim });
+    books.fence.demandActive(organizationId);
+    const state = stateOf(request);
+    if (state.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
+      throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
+    }
+  }
+
+  function enter({ organizationId, resource, trigger, claim, startedAt }: RunRequest): number {
+    books.prepareStates(organizationId, [resource]);
+    return books.beginRun({
+      organization_id: organizationId,
+      resource,
+      trigger,
+      claim,
+      started_at: formatInstant(startedAt),
+    });
+  }
+
+  function enterMiddle(run: OpenRun, runId: number, done: Counts, dates: Dates): void {
+    books.countRun({ id: runId, ...countColumns(run.counts, done) });
+    books.written({
+      ...whose(run),
+      rows: done.added - done.removed,
+      open_run: runId,
+      stamp_at: dates.latest,
+      read_claim: run.request.claim,
+      read_at: formatInstant(run.request.startedAt),
+    });
+  }
+
+  function enterEnd(run: OpenRun, runId: number, done: Counts, dates: Dates, ending: Ending): number {
+    const { request, isOpen } = run;
+    const { endedAt, state, fault, isInterrupted, lostMs = 0, pageSize } = ending;
+    const startedAt = formatInstant(request.startedAt);
+    const finishedAt = formatInstant(endedAt);
+    const words = { error_code: fault?.code ?? null, error: fault?.message ?? null };
+    const isWhole = state === 'complete';
+    const drift = run.drifts ? changesOf(run.counts) + changesOf(done) : 0;
+    books.endRun({ ...endOf(runId, ending), drift, ...countColumns(run.counts, done) });
+    books.ended({
+      ...whose(run),
+      ...words,
+      rows: done.added - done.removed,
+      complete_at: isWhole ? startedAt : null,
+      whole_at: isWhole ? dates.notBefore(finishedAt) : null,
+      attempted_at: startedAt,
+      outcome: state,
+      open_run: isInterrupted && isOpen ? runId : null,
+      drift,
+      drift_at: drift > 0 ? startedAt : null,
+      duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
+      stamp_at: dates.latest,
+      read_claim: request.claim,
+      read_at: startedAt,
+      is_sized: pageSize === undefined ? 0 : 1,
+      page_size: pageSize ?? null,
+      owner_told: isWhole || ending.ownerTold === true ? asFlag(ending.ownerTold) : null,
+      ...answerColumns(ending.answer ?? null, mayKeep),
+    });
+    return drift;
+  }
+
+  return {
+    begin: request => {
+      const state = stateOf(request);
+      return {
+        rows: state.rows,
+        isRead: state.complete_at !== null,
+        isBroken: state.open_run !== null,
+        doubtedAt: state.doubted_at,
+        doubted: state.doubted,
+        stampAt: state.stamp_at,
+        isOwnerTold: state.owner_told === 1,
+      };
+    },
+    commit: (run, work, ending) => {
+      const from = performance.now();
+      const dates = new Dates(run.knownAt, run.latestAt);
+      const done = write(books.db, () => {
+        guard(run);
+        const runId = run.id ?? enter(run.request);
+        const counts = { ...NOTHING, ...work(runId, dates) };
+        const drift = ending === null ? 0 : enterEnd(run, runId, counts, dates, ending);
+        if (ending === null) enterMiddle(run, runId, counts, dates);
+        return { runId, drift, ...counts };
+      });
+      return { ...done, latestAt: dates.latest, ms: performance.now() - from };
+    },
+    closeRow: ({ id, counts }, ending) => {
+      if (id === null) return;
+      const row = {
+        ...endOf(id, ending),
+        state: 'failed' as const,
+        drift: 0,
+        ...countColumns(counts, NOTHING),
+      };
+      write(books.db, () => books.endRun(row));
+    },
+  };
+}
+
+function whose({ request: { organizationId, resource } }: OpenRun) {
+  return { organization_id: organizationId, resource };
+}
+
+function changesOf({ added, changed, removed }: Counts): number {
+  return added + changed + removed;
+}
+
+function countColumns(before: Counts, done: Counts) {
+  return {
+    rows_added: before.added + done.added,
+    rows_changed: before.changed + done.changed,
+    rows_removed: before.removed + done.removed,
+    rows_unchanged: before.unchanged + done.unchanged,
+  };
+}
+
+function endOf(id: number, { endedAt, state, requests, bytes, fault }: Ending) {
+  return {
+    id,
+    finished_at: formatInstant(endedAt),
+    state,
+    requests,
+    bytes,
+    error_code: fault?.code ?? null,
+    error: fault?.message ?? null,
+  };
+}
+
+function answerColumns(answer: Answer | null, mayKeep: People['mayKeep']) {
+  const said = text(answer?.text ?? null);
+  return {
+    answer_status: answer?.status ?? null,
+    answer_form: answer?.form ?? null,
+    answer_text: said !== null && mayKeep(said) ? said : null,
+    answered_at: answer === null ? null : formatInstant(answer.at),
+  };
+}
+
+function asFlag(value: boolean | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
+const UNKNOWN: KnownState = {
+  rows: 0,
+  complete_at: null,
+  open_run: null,
+  doubted_at: null,
+  doubted: null,
+  stamp_at: null,
+  read_claim: null,
+  read_at: null,
+  owner_told: 0,
+};

@@ -1,0 +1,72 @@
+import type { Sqlite } from '../open.js';
+import type { Value } from '../../../mirror/columns.js';
+
+/** A table of current rows with its closed versions beside it. */
+export interface VersionedTable {
+  readonly name: string;
+  /** The columns that tell one row from another. */
+  readonly key: readonly string[];
+  /** All other columns but those of the version itself. */
+  readonly columns: readonly string[];
+}
+
+export interface StoredVersion {
+  readonly version: number;
+  readonly document: string;
+  readonly valid_from: string;
+}
+
+/** The only place that writes a version of a row, or moves one to the past. */
+export interface Versions {
+  current(...key: string[]): StoredVersion | undefined;
+  /** Since when a current version is so. */
+  validFrom(version: number): string | null;
+  /** When the last version of a row that is not there any more ended. */
+  lastEnd(...key: string[]): string | null;
+  /** The values of the key, then those of the columns. */
+  insert(version: number, values: readonly Value[], validFrom: string, runId: number, document: string): void;
+  /** Moves a row to the past; false where it was not there any more. */
+  close(version: number, validTo: string, runId: number): boolean;
+}
+
+export function createVersions(db: Sqlite, { name, key, columns }: VersionedTable): Versions {
+  const names = ['version', ...key, ...columns, 'valid_from', 'sync_run_id', 'document'];
+  const its = key.map(part => `${part} = ?`).join(' AND ');
+  const current = db.prepare<string[], StoredVersion>(
+    `SELECT version, document, valid_from FROM ${name} WHERE ${its}`,
+  );
+  const since = db.prepare<[number], string>(`SELECT valid_from FROM ${name} WHERE version = ?`).pluck();
+  const lastEnd = db
+    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${name}_past WHERE ${its}`)
+    .pluck();
+  const insert = db.prepare<Value[]>(
+    `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  );
+  const archive = createArchive(db, name, names);
+  const remove = db.prepare<[number]>(`DELETE FROM ${name} WHERE version = ?`);
+  return {
+    current: (...values) => current.get(...values),
+    validFrom: version => since.get(version) ?? null,
+    lastEnd: (...values) => lastEnd.get(...values) ?? null,
+    insert: (version, values, validFrom, runId, document) => {
+      insert.run(version, ...values, validFrom, runId, document);
+    },
+    close: (version, validTo, runId) => {
+      archive(version, validTo, runId);
+      return remove.run(version).changes > 0;
+    },
+  };
+}
+
+/** Copies a version to the past as it stands. */
+export function createArchive(
+  db: Sqlite,
+  table: string,
+  columns: readonly string[],
+): (version: number, validTo: string, runId: number) => void {
+  const names = columns.join(', ');
+  const archive = db.prepare<[string, number, number]>(
+    `INSERT INTO ${table}_past (${names}, valid_to, closed_by) SELECT ${names}, ?, ? FROM ${table} WHERE version = ?`,
+  );
+  return (version, validTo, runId) => void archive.run(validTo, runId, version);
+}
