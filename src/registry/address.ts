@@ -1,4 +1,4 @@
-import { RegistryError } from './errors.js';
+import { excerpt, RegistryError } from './errors.js';
 import { isId } from './model.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -47,12 +47,6 @@ function parseUrl(text: string): URL | null {
 function isPlainPath(path: string): boolean {
   const [way = ''] = path.split('?');
   return path.startsWith('/') && !way.includes('//') && !/%(2f|5c|00|2e)/i.test(way) && !way.includes('\\');
-}
-
-/** Enough of a bad value to find it by, never the whole. */
-export function excerpt(value: unknown): string {
-  if (typeof value !== 'string') return value === null ? 'null' : typeof value;
-  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
 }
 
 function refused(what: string, why: string): RegistryError {

@@ -7,10 +7,10 @@ import { type Made, writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseInstallation, parseOrganization, parseUser } from './parse.js';
 import { parseAppToken, parseInstallationToken } from './parse-token.js';
-import type { ListOptions, Page, ReadOptions } from './reading.js';
+import { type ListOptions, observed, type Page, type ReadOptions } from './reading.js';
 import { type CreateUserAndOrganizationRequest, userAndOrganizationBody } from './requests.js';
 import { isSameId } from './owner.js';
-import { bodyText, observed, readOne } from './single.js';
+import { bodyText, readOne } from './single.js';
 
 export interface AppClientOptions {
   readonly http: Http;

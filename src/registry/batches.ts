@@ -3,8 +3,7 @@ import type { Call, Http } from './calls.js';
 import { createElementCutter } from './elements.js';
 import { parseModest, type Source, sourceOf } from './fields.js';
 import { readOwner } from './owner.js';
-import type { ReadOptions } from './reading.js';
-import { observed } from './single.js';
+import { observed, type ReadOptions } from './reading.js';
 
 const BATCH_ROWS = 500;
 /** Of the rows' own texts, in characters. */

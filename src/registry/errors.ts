@@ -68,3 +68,9 @@ export class RegistryError extends Error {
     this.answer = details.answer == null ? null : { ...details.answer, text: maskLooks(details.answer.text) };
   }
 }
+
+/** Enough of a bad value to find it by, never the whole. */
+export function excerpt(value: unknown): string {
+  if (typeof value !== 'string') return value === null ? 'null' : typeof value;
+  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+}

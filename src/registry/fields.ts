@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { excerpt } from './address.js';
-import { RegistryError } from './errors.js';
+import { excerpt, RegistryError } from './errors.js';
 import { excessOf, memberText } from './json-text.js';
 import { isId, isPrintable } from './model.js';
 

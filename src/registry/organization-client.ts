@@ -23,7 +23,14 @@ import {
   parseReservation,
   parseRetirement,
 } from './parse.js';
-import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
+import {
+  type Download,
+  type DownloadOptions,
+  type ListOptions,
+  observed,
+  type Page,
+  type ReadOptions,
+} from './reading.js';
 import {
   type FinishRequest,
   finishBody,
@@ -33,7 +40,7 @@ import {
   reserveBody,
 } from './requests.js';
 import { endReservation, readWritten } from './reservation-end.js';
-import { download, observed, readAll, readOne } from './single.js';
+import { download, readAll, readOne } from './single.js';
 
 export interface OrganizationClientOptions {
   readonly http: Http;

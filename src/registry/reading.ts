@@ -1,4 +1,4 @@
-import type { CallRecord } from './calls.js';
+import type { Call, CallRecord } from './calls.js';
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
@@ -48,4 +48,8 @@ export interface Download {
   readonly contentLength: number | null;
   readonly body: AsyncIterable<Buffer>;
   cancel(): Promise<void>;
+}
+
+export function observed({ signal, onCall }: ReadOptions): Pick<Call, 'signal' | 'onCall'> {
+  return { signal, onCall };
 }

@@ -2,7 +2,7 @@ import type { Answer, Call, Http } from './calls.js';
 import { cutPage } from './cut-page.js';
 import { badAnswer, decodeText, readWrapped, type Source, sourceOf } from './fields.js';
 import { isSameId, readOwner } from './owner.js';
-import type { Download, DownloadOptions, ReadOptions } from './reading.js';
+import { type Download, type DownloadOptions, observed, type ReadOptions } from './reading.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
 
@@ -70,8 +70,4 @@ export function bodyText(answer: Answer): string {
   return decodeText(answer.body, 'the answer')
     .replace(/^\uFEFF/, '')
     .trim();
-}
-
-export function observed({ signal, onCall }: ReadOptions): Pick<Call, 'signal' | 'onCall'> {
-  return { signal, onCall };
 }

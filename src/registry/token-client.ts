@@ -7,8 +7,15 @@ import { isId, isPrintable } from './model.js';
 import { writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseCredit, parseProject, parseRetirement } from './parse.js';
-import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
-import { bodyText, cutAll, download, observed, readOne } from './single.js';
+import {
+  type Download,
+  type DownloadOptions,
+  type ListOptions,
+  observed,
+  type Page,
+  type ReadOptions,
+} from './reading.js';
+import { bodyText, cutAll, download, readOne } from './single.js';
 
 export interface TokenClientOptions {
   readonly http: Http;
