@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createClient } from '../auth/client.js';
+import { createClient } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import { createHoldClock, readLogState } from '../engines/sqlite/log-state.js';

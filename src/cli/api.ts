@@ -2,7 +2,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Argument, type Command } from 'commander';
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import type { RawCall, StreamedAnswer } from '../registry/calls.js';
 import { RegistryError } from '../registry/errors.js';
 import { examples } from './command.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, OrganizationClient } from '../auth/client.js';
+import type { Client, OrganizationClient } from '../client.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { isForgotten } from '../mirror/people.js';
 import { DESCRIPTORS, type Descriptor, type ListResource } from '../mirror/resources.js';

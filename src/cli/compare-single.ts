@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Compared, Difference } from './compare-registry.js';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import { readSettings } from '../config.js';
 import type { Io } from './io.js';
 import type { Place } from './place.js';
@@ -7,7 +7,7 @@ import { SETTINGS_TOOLS } from './settings-tools.js';
 /** The registry that a place's settings name. One call of a person is worth waiting for, so no budget is set. */
 export async function connect(place: Place, io: Io): Promise<Client> {
   const settings = await readSettings(place.env, 'live', SETTINGS_TOOLS);
-  const { createClient } = await import('../auth/client.js');
+  const { createClient } = await import('../client.js');
   return createClient({
     ...settings,
     now: io.now,

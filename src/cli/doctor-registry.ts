@@ -1,5 +1,5 @@
 import { shortName } from './clean.js';
-import { type Client, createClient } from '../auth/client.js';
+import { type Client, createClient } from '../client.js';
 import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../auth/clock.js';
 import type { WorkSettings } from '../config/settings.js';
 import { openReader } from '../query/open.js';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import { type ListDefinition, readByKey, readList } from '../query/lists.js';
 import { examples } from './command.js';
 import { connect } from './connect.js';

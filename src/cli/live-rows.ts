@@ -1,4 +1,4 @@
-import type { Client, InventoryRequest, Reservation } from '../auth/client.js';
+import type { Client, InventoryRequest, Reservation } from '../client.js';
 import { reservationState } from '../registry/reservation-state.js';
 import type { ListOptions } from './lists.js';
 import { organizationOf } from './live.js';

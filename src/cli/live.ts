@@ -1,6 +1,6 @@
 import type { Credit, Installation, Organization, Project, Retirement } from '../registry/model.js';
 import type { Page } from '../registry/reading.js';
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { ListOptions } from './lists.js';
 import { findInstallation, findInstalled } from './named-live.js';

@@ -1,4 +1,4 @@
-import type { Client } from '../auth/client.js';
+import type { Client } from '../client.js';
 import { RegistryError } from '../registry/errors.js';
 import { type Installation, isId } from '../registry/model.js';
 import { choose, type Sought } from './named.js';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Client, OrganizationClient } from '../auth/client.js';
+import type { Client, OrganizationClient } from '../client.js';
 import { connect } from './connect.js';
 import { askToLook } from './inbox-writer.js';
 import { type Io, say } from './io.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Reservation } from '../auth/client.js';
+import type { Reservation } from '../client.js';
 import { LISTS } from '../query/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';

@@ -1,5 +1,6 @@
 import type { Call, Http } from './calls.js';
-import type { AppAccessToken, AppJwt, InstallationAccessToken, TokenSource } from './credential.js';
+import type { AppClient } from './clients.js';
+import type { AppJwt, TokenSource } from './credential.js';
 import { badAnswer, memberSource, readSource } from './fields.js';
 import type { CreatedOrganization, Installation } from './model.js';
 import { collect } from './look-up.js';
@@ -7,28 +8,14 @@ import { type Made, writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseInstallation, parseOrganization, parseUser } from './parse.js';
 import { parseAppToken, parseInstallationToken } from './parse-token.js';
-import { type ListOptions, observed, type Page, type ReadOptions } from './reading.js';
-import { type CreateUserAndOrganizationRequest, userAndOrganizationBody } from './requests.js';
+import { type ListOptions, observed, type ReadOptions } from './reading.js';
+import { userAndOrganizationBody } from './requests.js';
 import { isSameId } from './owner.js';
 import { bodyText, readOne } from './single.js';
 
 export interface AppClientOptions {
   readonly http: Http;
   readonly token: TokenSource<AppJwt>;
-}
-
-/** What the app does as itself, with its JWT. */
-export interface AppClient {
-  createAppToken(options?: ReadOptions): Promise<AppAccessToken>;
-  createInstallationToken(installationId: string, options?: ReadOptions): Promise<InstallationAccessToken>;
-  /** Never repeated. A lost answer is looked for among the installations, by the organization's name. */
-  createUserAndOrganization(
-    request: CreateUserAndOrganizationRequest,
-    options?: ReadOptions,
-  ): Promise<CreatedOrganization>;
-  listInstallations(options?: ListOptions): AsyncIterable<Page<Installation>>;
-  readInstallation(installationId: string, options?: ReadOptions): Promise<Installation>;
-  readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation>;
 }
 
 const INSTALLATION = { name: 'installation', parse: parseInstallation };

@@ -1,17 +1,8 @@
 import { readBatches } from './batches.js';
 import type { Call, Http } from './calls.js';
+import type { OrganizationClient } from './clients.js';
 import type { InstallationToken, TokenSource } from './credential.js';
 import { findRequests, findReservations, twinOf } from './look-up.js';
-import type {
-  Action,
-  Address,
-  Credit,
-  InventoryRequest,
-  Member,
-  Organization,
-  Reservation,
-  Retirement,
-} from './model.js';
 import { writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import {
@@ -23,22 +14,8 @@ import {
   parseReservation,
   parseRetirement,
 } from './parse.js';
-import {
-  type Download,
-  type DownloadOptions,
-  type ListOptions,
-  observed,
-  type Page,
-  type ReadOptions,
-} from './reading.js';
-import {
-  type FinishRequest,
-  finishBody,
-  type InventoryActionRequest,
-  inventoryActionBody,
-  type ReserveRequest,
-  reserveBody,
-} from './requests.js';
+import { type ListOptions, observed, type ReadOptions } from './reading.js';
+import { finishBody, inventoryActionBody, reserveBody } from './requests.js';
 import { endReservation, readWritten } from './reservation-end.js';
 import { download, readAll, readOne } from './single.js';
 
@@ -48,42 +25,6 @@ export interface OrganizationClientOptions {
   readonly token: TokenSource<InstallationToken>;
   /** Our own app: after a lost answer it tells our reservations from those of others. */
   readonly appId: string;
-}
-
-/** What the app does for one organization, with an installation token. */
-export interface OrganizationClient {
-  readOrganization(options?: ReadOptions): Promise<Organization>;
-  readAddresses(options?: ReadOptions): Promise<readonly Address[]>;
-  readMembers(options?: ReadOptions): Promise<readonly Member[]>;
-
-  /** One long answer, cut into batches as it arrives. It is complete only when the walk ends without an error. */
-  readWarehouse(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
-  readInventory(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
-
-  listReservations(options?: ListOptions): AsyncIterable<Page<Reservation>>;
-  readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
-  /** Never repeated, and neither are the next three: a lost answer is looked up. */
-  reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
-  /** Null where the registry took it and shows the reservation no more. */
-  cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation | null>;
-  finishReservation(
-    reservationId: string,
-    action: Action,
-    request: FinishRequest,
-    options?: ReadOptions,
-  ): Promise<Reservation | null>;
-
-  listInventoryRequests(options?: ListOptions): AsyncIterable<Page<InventoryRequest>>;
-  readInventoryRequest(requestId: string, options?: ReadOptions): Promise<InventoryRequest>;
-  requestInventoryAction(
-    action: Action,
-    request: InventoryActionRequest,
-    options?: ReadOptions,
-  ): Promise<InventoryRequest>;
-
-  listRetirements(options?: ListOptions): AsyncIterable<Page<Retirement>>;
-  readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
-  downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
 
 const ORGANIZATION = '/organizations/:organizationId';

@@ -1,48 +1,19 @@
 import type { Answer, Call, CallRecord, Http } from './calls.js';
+import type { ProjectQuery, TokenClient } from './clients.js';
 import type { AnyAccessToken, TokenSource } from './credential.js';
 import { RegistryError } from './errors.js';
 import { isObject, parseJson } from './fields.js';
-import type { Credit, Project, Retirement } from './model.js';
+import type { Credit } from './model.js';
 import { isId, isPrintable } from './model.js';
 import { writeOnce } from './once.js';
 import { listPages } from './pages.js';
 import { parseCredit, parseProject, parseRetirement } from './parse.js';
-import {
-  type Download,
-  type DownloadOptions,
-  type ListOptions,
-  observed,
-  type Page,
-  type ReadOptions,
-} from './reading.js';
+import { observed, type ReadOptions } from './reading.js';
 import { bodyText, cutAll, download, readOne } from './single.js';
 
 export interface TokenClientOptions {
   readonly http: Http;
   readonly token: TokenSource<AnyAccessToken>;
-}
-
-/** Either alone is enough. */
-export interface ProjectQuery {
-  readonly serialization?: string | undefined;
-  readonly creditId?: string | undefined;
-}
-
-/** What any access token may do, the app's or an installation's. */
-export interface TokenClient {
-  listProjects(options?: ListOptions): AsyncIterable<Page<Project>>;
-  findProject(query: ProjectQuery, options?: ReadOptions): Promise<Project>;
-  readProject(projectId: string, options?: ReadOptions): Promise<Project>;
-  readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
-  downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
-  /**
-   * A sandbox deposits 100 credits. It is a GET that writes, so it is never repeated;
-   * a deposit has no mark to find it by, so a lost answer is always `outcome_unknown`.
-   * Answers the credits that the registry shows, which may be none.
-   */
-  friendbot(organizationId: string, options?: ReadOptions): Promise<readonly Credit[]>;
-  /** Ends the very token that this client sends. */
-  revokeToken(options?: ReadOptions): Promise<void>;
 }
 
 const PROJECT = { name: 'project', parse: parseProject };

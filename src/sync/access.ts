@@ -1,4 +1,5 @@
-import type { Client } from '../auth/client.js';
+import type { AccessTokens } from '../auth/access-tokens.js';
+import type { AppClient } from '../registry/clients.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation } from '../registry/model.js';
 import type { ReadOptions } from '../registry/reading.js';
@@ -26,7 +27,7 @@ export interface AccessOptions extends ReadOptions {
  * Where the installation does not show its permissions, a new token tells what they are now.
  */
 export async function readAccess(
-  { app, tokens }: Pick<Client, 'app' | 'tokens'>,
+  { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,
   { appId, known, prove, ...options }: AccessOptions,
 ): Promise<Access> {

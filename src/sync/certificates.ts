@@ -1,6 +1,6 @@
 import type { CertificateWalk } from '../mirror/certificate-walk.js';
 import { RegistryError } from '../registry/errors.js';
-import type { OrganizationClient } from '../registry/organization-client.js';
+import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
 import type { Context } from './context.js';
 import { installationOf } from './installation-of.js';

@@ -1,7 +1,8 @@
-import type { Client } from '../auth/client.js';
+import type { AccessTokens } from '../auth/access-tokens.js';
 import type { Inbox } from '../inbox/inbox.js';
 import type { CertificateStore } from '../mirror/certificate-walk.js';
 import type { Mirror } from '../mirror/mirror.js';
+import type { RegistryClient } from '../registry/clients.js';
 
 /** How one read of one resource ended; for counters. */
 export interface ReadEnd {
@@ -19,7 +20,7 @@ export interface Context {
   readonly inbox: Inbox;
   readonly mirror: Mirror;
   readonly certificates: CertificateStore;
-  readonly client: Client;
+  readonly client: RegistryClient & { readonly tokens: AccessTokens };
   readonly appId: string;
   /** False keeps names and e-mails of members out of the mirror. */
   readonly mirrorMembers: boolean;

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../src/auth/client.js';
+import { createClient } from '../../src/client.js';
 import type { CallRecord } from '../../src/registry/calls.js';
 import {
   createOrganization,

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createClient } from '../../dist/auth/client.js';
+import { createClient } from '../../dist/client.js';
 import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { startMirrorThread } from '../../dist/engines/sqlite/mirror/thread.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Client, createClient } from '../../src/auth/client.js';
+import { type Client, createClient } from '../../src/client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { collect, collectBytes } from '../support/registry-client.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';

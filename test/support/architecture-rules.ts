@@ -8,6 +8,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: [],
   log: [],
   auth: ['registry'],
+  client: ['registry', 'auth'],
   inbox: ['engines/contract', 'engines/sqlite', 'registry/model.ts'],
   mirror: ['engines/contract', 'registry/model.ts'],
   engines: ['mirror', 'package'],

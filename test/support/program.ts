@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished } from 'vitest';
-import { type Client, createClient } from '../../src/auth/client.js';
+import { type Client, createClient } from '../../src/client.js';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/inbox/group-commit.js';

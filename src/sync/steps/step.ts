@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/mirror.js';
 import type { LastRead, Task } from '../../mirror/port.js';
-import type { OrganizationClient } from '../../registry/organization-client.js';
-import type { TokenClient } from '../../registry/token-client.js';
+import type { OrganizationClient } from '../../registry/clients.js';
+import type { TokenClient } from '../../registry/clients.js';
 import type { ReadEnd } from '../context.js';
 import type { Resource } from '../plan.js';
 

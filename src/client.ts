@@ -1,18 +1,19 @@
 import type { KeyObject } from 'node:crypto';
-import { type AppClient, createAppClient } from '../registry/app-client.js';
-import type { Http, HttpOptions } from '../registry/calls.js';
-import { createHttp } from '../registry/http.js';
-import type { AppJwt, TokenSource } from '../registry/credential.js';
-import type { Installation } from '../registry/model.js';
-import { createOrganizationClient, type OrganizationClient } from '../registry/organization-client.js';
-import type { Page } from '../registry/reading.js';
-import { createTokenClient, type TokenClient } from '../registry/token-client.js';
-import { type AccessTokens, createAccessTokens } from './access-tokens.js';
-import { createAppJwt } from './app-jwt.js';
-import { createClock } from './clock.js';
-import { readPrivateKey } from './private-key.js';
+import { createAppClient } from './registry/app-client.js';
+import type { AppClient, OrganizationClient, RegistryClient, TokenClient } from './registry/clients.js';
+import type { HttpOptions } from './registry/calls.js';
+import { createHttp } from './registry/http.js';
+import type { AppJwt, TokenSource } from './registry/credential.js';
+import type { Installation } from './registry/model.js';
+import { createOrganizationClient } from './registry/organization-client.js';
+import type { Page } from './registry/reading.js';
+import { createTokenClient } from './registry/token-client.js';
+import { type AccessTokens, createAccessTokens } from './auth/access-tokens.js';
+import { createAppJwt } from './auth/app-jwt.js';
+import { createClock } from './auth/clock.js';
+import { readPrivateKey } from './auth/private-key.js';
 
-export { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
+export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
 export type {
   Action,
   Address,
@@ -27,17 +28,17 @@ export type {
   Project,
   Reservation,
   Retirement,
-} from '../registry/model.js';
-export { reservationState } from '../registry/reservation-state.js';
-export type { Download, ListOptions, Page, ReadOptions } from '../registry/reading.js';
+} from './registry/model.js';
+export { reservationState } from './registry/reservation-state.js';
+export type { Download, ListOptions, Page, ReadOptions } from './registry/reading.js';
 export type {
   CreateUserAndOrganizationRequest,
   FinishRequest,
   InventoryActionRequest,
   ReserveRequest,
   RetirementData,
-} from '../registry/requests.js';
-export { PrivateKeyError } from './private-key.js';
+} from './registry/requests.js';
+export { PrivateKeyError } from './auth/private-key.js';
 export type { AppClient, OrganizationClient, TokenClient };
 
 export interface ClientOptions extends HttpOptions {
@@ -51,16 +52,7 @@ export interface ClientOptions extends HttpOptions {
 }
 
 /** One app at one registry. All parts share one budget of calls, one clock and the tokens in memory. */
-export interface Client {
-  readonly http: Http;
-  /** What the app does as itself. */
-  readonly app: AppClient;
-  /** What any access token may do, with the app's own. */
-  readonly token: TokenClient;
-  /** The same with an installation's token; `revokeToken` ends that one. */
-  installation(installationId: string): TokenClient;
-  /** What an installation allows the app to do for its organization. */
-  organization(installationId: string, organizationId: string): OrganizationClient;
+export interface Client extends RegistryClient {
   readonly tokens: AccessTokens;
   /** The app's own JWT, for calls by path. */
   readonly jwt: TokenSource<AppJwt>;
