@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
 import { PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
-import { importsOf } from './support/source-imports.js';
-import { tokensOf } from './support/source-tokens.js';
+import { readSource } from './support/source.js';
 
 const fixtures = join(import.meta.dirname, 'fixtures/architecture');
 
@@ -44,7 +43,7 @@ test('a law starts no process and imports nothing that is built', () => {
 
 /** Every module that a file of test/ imports, by way of test/ itself. */
 function reachedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
-  for (const { from, typeOnly } of importsOf(tokensOf(readFileSync(join(import.meta.dirname, file), 'utf8')))
+  for (const { from, typeOnly } of readSource(readFileSync(join(import.meta.dirname, file), 'utf8'))
     .imports) {
     if (from === null || typeOnly) continue;
     const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from;
@@ -110,6 +109,6 @@ describe('the checker', () => {
     ['const a = import(`a${b}`)', null, false],
     [`const a = import(b)`, null, false],
   ])('finds the module in %s', (source, from, typeOnly) => {
-    expect(importsOf(tokensOf(source)).imports).toEqual([{ from, typeOnly, line: 1 }]);
+    expect(readSource(source).imports).toEqual([{ from, typeOnly, line: 1 }]);
   });
 });

@@ -63,6 +63,3 @@ export const BUILT_IN_HOMES: Readonly<Record<string, string>> = {
   process: 'process.env',
   sqlite: 'better-sqlite3',
 };
-
-/** Other doors to a module, which would pass the import table unseen. */
-export const BACK_DOORS = new Set(['require', 'createRequire', 'getBuiltinModule', 'eval']);

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
-import { BACK_DOORS, BUILT_IN_HOMES, EVERYTHING, HOMES, MAY_IMPORT } from './architecture-rules.js';
-import { type Import, importsOf } from './source-imports.js';
-import { type Token, tokensOf } from './source-tokens.js';
+import { BUILT_IN_HOMES, EVERYTHING, HOMES, MAY_IMPORT } from './architecture-rules.js';
+import { readSource, type Source } from './source.js';
 
 export interface Fault {
   readonly file: string;
@@ -13,11 +12,8 @@ export interface Fault {
   readonly say: string;
 }
 
-interface SourceFile {
+interface SourceFile extends Source {
   readonly file: string;
-  readonly tokens: readonly Token[];
-  readonly imports: readonly Import[];
-  readonly barrel: boolean;
 }
 
 interface Use {
@@ -36,8 +32,7 @@ export function checkArchitecture(folder: string): Fault[] {
   const files: SourceFile[] = [];
   for (const file of names.filter(name => name.endsWith('.ts'))) {
     try {
-      const tokens = tokensOf(readFileSync(join(folder, file), 'utf8'));
-      files.push({ file, tokens, ...importsOf(tokens) });
+      files.push({ file, ...readSource(readFileSync(join(folder, file), 'utf8')) });
     } catch (error) {
       faults.push({ file, line: 1, rule: 'readable source', say: `cannot be scanned: ${String(error)}` });
     }
@@ -121,42 +116,13 @@ function homeOf(from: string): string | null {
   return Object.hasOwn(HOMES, packageOf(from)) ? packageOf(from) : null;
 }
 
-function usesOf({ file, tokens, imports }: SourceFile): Use[] {
-  const uses: Use[] = [];
-  for (const { from, typeOnly, line } of imports) {
+function usesOf({ file, globals, imports }: SourceFile): Use[] {
+  const packages = imports.flatMap(({ from, typeOnly, line }) => {
     const what = from === null || from.startsWith('.') ? null : homeOf(from);
     const harmless = typeOnly && (isBuiltin(from ?? '') || areaOf(file) === 'sandbox');
-    if (what !== null && !harmless) uses.push({ file, line, what });
-  }
-  tokens.forEach((token, i) => {
-    const what = token.kind === 'word' ? globalUse(tokens, i) : null;
-    if (what !== null) uses.push({ file, line: token.line, what });
+    return what === null || harmless ? [] : [{ what, line }];
   });
-  return uses;
-}
-
-/** The global that the word at `i` reaches, where that global has a home. */
-function globalUse(tokens: readonly Token[], i: number): string | null {
-  const text = (offset: number): string => tokens[i + offset]?.text ?? '';
-  const dotted = (offset: number): boolean => text(offset) === '.' || text(offset) === '?.';
-  if (dotted(-1) && !['globalThis', 'global'].includes(text(-2))) return null;
-  if (text(0) === 'process') {
-    const whole = !dotted(1) && !['(', ':', '[', '?', '='].includes(text(1));
-    const env = dotted(1) ? ['env', 'loadEnvFile', '['].includes(text(2)) : text(1) === '[';
-    return env || whole ? 'process.env' : null;
-  }
-  if (text(0) === 'fetch') {
-    const isName = text(1) === ':' || (text(1) === '?' && text(2) === ':');
-    return isName ? null : 'the global fetch';
-  }
-  if (text(0) === 'Date') {
-    const named = dotted(1) && text(2) === 'now';
-    const made = text(-1) === 'new' && (text(1) !== '(' || text(2) === ')');
-    const called = text(-1) !== 'new' && text(1) === '(';
-    return named || made || called ? 'the wall clock' : null;
-  }
-  if (text(0) === 'performance' && dotted(1) && text(2) === 'timeOrigin') return 'the wall clock';
-  return ['WebSocket', 'EventSource', 'XMLHttpRequest'].includes(text(0)) ? 'a raw socket' : null;
+  return [...packages, ...globals].map(use => ({ file, ...use }));
 }
 
 function homeFaults(uses: readonly Use[]): Fault[] {
@@ -183,45 +149,17 @@ function isHome(home: string, file: string): boolean {
   return file === home || file.startsWith(`${home}/`) || areaOf(file) === home;
 }
 
-function shapeFaults({ file, tokens, barrel }: SourceFile): Fault[] {
-  const faults: Fault[] = [];
-  if (barrel) {
-    faults.push({
-      file,
-      line: 1,
-      rule: 'no barrel',
-      say: 'only re-exports; import from the file that has the code',
-    });
-  }
-  tokens.forEach((token, i) => {
-    const { line, text } = token;
-    if (token.kind === 'word' && BACK_DOORS.has(text) && tokens[i - 1]?.text !== '.') {
-      faults.push({ file, line, rule: 'back door', say: `${text} reaches what the import table cannot see` });
-    }
-    if (token.text === 'getBuiltinModule' && tokens[i - 1]?.text === '.') {
-      faults.push({ file, line, rule: 'back door', say: 'import the module instead' });
-    }
-    if (isModuleState(tokens, i)) {
-      const say = 'module-level state that changes; keep it in a createX() closure';
-      faults.push({ file, line, rule: 'no module state', say });
-    }
-  });
-  return faults;
-}
-
-/** A `let` or `var` of the module, or a constant that starts as an empty collection and so must be filled later. */
-function isModuleState(tokens: readonly Token[], i: number): boolean {
-  const token = tokens[i];
-  if (token?.depth !== 0) return false;
-  if (token.kind === 'word' && (token.text === 'let' || token.text === 'var')) return true;
-  if (token.text !== 'const') return false;
-  const statement = tokens.slice(i, i + 40);
-  const equals = statement.findIndex(each => each.depth === 0 && each.text === '=');
-  if (equals < 0 || statement.slice(0, equals).some(each => /^readonly/i.test(each.text))) return false;
-  const value = statement.slice(equals + 1).map(each => each.text);
-  if (['[]', '{}'].includes(value.slice(0, 2).join(''))) return true;
-  if (value[0] !== 'new' || !/^(Weak)?(Map|Set)$/.test(value[1] ?? '')) return false;
-  return value[value.indexOf('(') + 1] === ')';
+function shapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile): Fault[] {
+  const fault = (rule: string, line: number, say: string): Fault => ({ file, line, rule, say });
+  return [
+    ...(isBarrel ? [fault('no barrel', 1, 'only re-exports; import from the file that has the code')] : []),
+    ...backDoors.map(({ what, line }) =>
+      fault('back door', line, `${what} reaches what the import table cannot see`),
+    ),
+    ...moduleState.map(line =>
+      fault('no module state', line, 'module-level state that changes; keep it in a createX() closure'),
+    ),
+  ];
 }
 
 function cycleFaults(files: readonly SourceFile[], known: ReadonlySet<string>): Fault[] {
