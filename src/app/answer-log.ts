@@ -1,5 +1,5 @@
 import { NotStoredError } from '../inbox/group-commit.js';
-import { REFUSAL_REASONS } from '../inbox/refusals.js';
+import { REFUSAL_REASONS } from '../inbox/refusal.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../operations/metrics.js';
 import type { RefusalCounter } from '../webhook/refusals.js';

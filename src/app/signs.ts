@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import type { ProcessRole } from '../engines/contract/inbox-tables.js';
-import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/signs.js';
+import { type LivingProcess, type ProcessRole, SIGN_EVERY_MS } from '../inbox/process.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {
   return { role, host: hostname(), pid: process.pid, startedAt };

@@ -39,7 +39,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates.js');
   const { forgetTexts } = await import('../inbox/forget.js');
-  const { installationJob } = await import('../inbox/enqueue.js');
+  const { installationJob } = await import('../inbox/job.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
   const { organizationId, name } = found;
   const { files, texts, emptied } = await withWriters(

@@ -1,5 +1,5 @@
 import { migrateFile } from '../engines/sqlite/migrate.js';
-import { installationJob, type NewJob } from '../inbox/enqueue.js';
+import { type NewJob, installationJob } from '../inbox/job.js';
 import { openReader } from '../query/open.js';
 import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';
 import { discoverJob } from '../sync/discover.js';

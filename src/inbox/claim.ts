@@ -1,29 +1,9 @@
 import { sql } from 'kysely';
-import { type JobRow, LANES, type Lane } from '../engines/contract/inbox-tables.js';
+import type { JobRow } from '../engines/contract/inbox-tables.js';
 import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { type ClaimedJob, type Held, LANES, type Lane, MAX_ATTEMPTS } from './job.js';
 import { queries, raw, toInstant } from './queries.js';
-
-/** A job that is ours until the lease runs out; its id and claim number guard every later step. */
-export interface ClaimedJob {
-  readonly id: number;
-  readonly claim: number;
-  readonly kind: string;
-  readonly organizationId: string | null;
-  readonly installationId: string | null;
-  readonly lane: Lane;
-  readonly dedupeKey: string;
-  readonly trigger: string;
-  /** Nothing asked for it but deliveries that had come before. */
-  readonly repeatsOnly: boolean;
-  readonly payload: Readonly<Record<string, unknown>>;
-  /** This claim included. */
-  readonly attempts: number;
-  readonly runAt: string;
-  readonly createdAt: string;
-}
-
-export type Held = Pick<ClaimedJob, 'id' | 'claim'>;
 
 export interface ClaimOptions {
   readonly now: number;
@@ -32,9 +12,6 @@ export interface ClaimOptions {
   readonly slots: number;
   readonly lanes?: readonly Lane[];
 }
-
-/** A job that fails or crashes this often is buried. */
-export const MAX_ATTEMPTS = 10;
 
 /** The oldest due jobs that one claim chooses among; the rest have their turn when these are gone. */
 const CANDIDATES = 256;

@@ -1,37 +1,12 @@
-import type { NewDeliveryRow, Verdict } from '../engines/contract/inbox-tables.js';
+import type { NewDeliveryRow } from '../engines/contract/inbox-tables.js';
 import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
-import { createEnqueue, installationJob } from './enqueue.js';
+import type { NewDelivery, StoredDelivery, Verdict } from './delivery.js';
+import { createEnqueue } from './enqueue.js';
+import { installationJob } from './job.js';
 import { queries, toInstant } from './queries.js';
 import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';
-
-/** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
-export interface NewDelivery {
-  /** Epoch ms at which the whole body had been read. */
-  readonly receivedAt: number;
-  readonly event: string | null;
-  readonly installationId: string | null;
-  readonly organizationId: string | null;
-  /** The signed text as it was sent, and its SHA-256 in hex. */
-  readonly signedData: string;
-  readonly digest: string;
-  /** Names of unsigned fields that contradicted the signed ones. */
-  readonly outerMismatch: string | null;
-  readonly verdict: Verdict;
-  /** Null exactly where it was accepted. */
-  readonly reason: string | null;
-  readonly secretIndex: number;
-}
-
-export interface StoredDelivery {
-  /** Of its row, which repeats that wait for the same job share. */
-  readonly id: number;
-  /** The job that will start after the delivery arrived; null where it was set aside. */
-  readonly jobId: number | null;
-  /** Counted in a row that stood already. */
-  readonly repeated: boolean;
-}
 
 type NewRow = Required<Omit<NewDeliveryRow, 'id' | 'repeats' | 'last_received_at' | 'unread_at'>>;
 

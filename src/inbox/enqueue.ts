@@ -1,42 +1,10 @@
 import { sql } from 'kysely';
-import type { Lane } from '../engines/contract/inbox-tables.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
 import { MAX_BACKOFF_MS } from './backoff.js';
+import type { Lane, NewJob } from './job.js';
 import { createPace } from './pace.js';
 import { mergePayloads, raw, toInstant } from './queries.js';
-
-export interface NewJob {
-  readonly kind: string;
-  /** At most one job with this key waits. */
-  readonly dedupeKey: string;
-  readonly trigger: string;
-  readonly lane?: Lane;
-  readonly installationId?: string | null;
-  readonly organizationId?: string | null;
-  readonly payload?: Readonly<Record<string, unknown>>;
-  /** Nothing asks for it but deliveries that had come before: it says nothing new. */
-  readonly repeatsOnly?: boolean;
-  /** Not to be started before this instant (epoch ms); without it as soon as the pace allows. */
-  readonly runAt?: number;
-}
-
-export const INSTALLATION_JOB = 'installation';
-
-/** What every delivery asks for, and the schedule too: look at this installation again. */
-export function installationJob(
-  installationId: string,
-  organizationId: string | null,
-  trigger: string,
-): NewJob {
-  return {
-    kind: INSTALLATION_JOB,
-    dedupeKey: `${INSTALLATION_JOB}:${installationId}`,
-    trigger,
-    installationId,
-    organizationId,
-  };
-}
 
 type InsertParameters = {
   kind: string;

@@ -2,11 +2,13 @@ import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { type AnnouncedSlices, createAnnounced } from './announced.js';
 import { type Claims, createClaims } from './claim.js';
 import { type AcceptDeliveries, createAcceptDeliveries } from './deliveries.js';
-import { createEnqueue, type NewJob } from './enqueue.js';
+import { createEnqueue } from './enqueue.js';
+import type { NewJob } from './job.js';
+import type { Pulse } from './process.js';
 import { createPrune, type Pruned } from './prune.js';
 import { createReports, type Reports } from './reports.js';
 import { createSettlements, type Settlements } from './settle.js';
-import { createPulse, createSignOfLife, type Pulse, type SignOfLife } from './signs.js';
+import { createPulse, createSignOfLife, type SignOfLife } from './signs.js';
 import { createWaiting, type Waiting } from './waiting.js';
 import { createWake, type Wake } from './wake.js';
 

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { UNCHANGED } from './job.js';
 import { raw } from './queries.js';
-
-/** How an installation's job ends that only repeats asked for, and that found nothing new. */
-export const UNCHANGED = 'unchanged';
 
 /**
  * Two starts of one key are at least this far apart: a flood of deliveries is read once a second, and one that only

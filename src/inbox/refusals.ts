@@ -1,37 +1,8 @@
 import { sql } from 'kysely';
 import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { MAX_A_MINUTE, MAX_REFUSALS, OTHER_PREFIX, type Refusal } from './refusal.js';
 import { raw, toInstant } from './queries.js';
-
-export const REFUSAL_REASONS = [
-  'signature_not_valid',
-  /** None of ours; one of another prefix may have come. */
-  'no_signature',
-  /** The body holds no text whose signature could be looked at. */
-  'no_signed_text',
-  'too_large',
-  'wrong_content_type',
-  'not_stored',
-] as const;
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
-
-/** Posts that were turned away for one reason. */
-export interface Refusal {
-  readonly reason: RefusalReason;
-  readonly status: number;
-  /** Of the signature header that came; empty where none did. */
-  readonly headerPrefix: string;
-  readonly posts: number;
-  /** Epoch ms. */
-  readonly newestAt: number;
-}
-
-export const OTHER_PREFIX = 'other';
-
-/** Whoever invents prefixes fills a minute with no more rows than this, and one of `other` for each reason. */
-const MAX_A_MINUTE = 32;
-/** Under such an attack without end these are ten hours, else many months. */
-const MAX_ROWS = 20_000;
 
 type Counted = { minute: string; reason: string; status: number; prefix: string };
 
@@ -55,7 +26,7 @@ export function createCountRefusals(db: Sqlite): (refusals: readonly Refusal[]) 
   const trim = statement<Record<string, never>>(
     db,
     raw(sql<never>`DELETE FROM refusals WHERE minute < (
-      SELECT minute FROM refusals ORDER BY minute DESC LIMIT 1 OFFSET ${sql.lit(MAX_ROWS)})`),
+      SELECT minute FROM refusals ORDER BY minute DESC LIMIT 1 OFFSET ${sql.lit(MAX_REFUSALS)})`),
   );
 
   function count({ reason, status, headerPrefix, posts, newestAt }: Refusal): void {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { FOLDED_WITHIN_MS } from './delivery.js';
 import { createMemory } from './memory.js';
 import { raw, toInstant } from './queries.js';
 
@@ -34,9 +35,6 @@ export interface Repeats {
 }
 
 const REMEMBERED = 10_000;
-
-/** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
-export const FOLDED_WITHIN_MS = 60_000;
 
 export function createRepeats(db: Sqlite): Repeats {
   const memory = createMemory<StoredRow>(REMEMBERED, new Map());

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import type { DeliveryRow, JobRow, JobState, Verdict } from '../engines/contract/inbox-tables.js';
+import type { DeliveryRow, JobRow } from '../engines/contract/inbox-tables.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { FOLDED_WITHIN_MS, type Verdict } from './delivery.js';
+import type { JobState } from './job.js';
 import { queries, raw, toInstant } from './queries.js';
-import { FOLDED_WITHIN_MS } from './repeats.js';
 
 /** Done jobs are not counted: there may be millions. */
 export interface JobCounts {

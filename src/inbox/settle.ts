@@ -1,13 +1,8 @@
 import { sql } from 'kysely';
 import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
-import { type Held, MAX_ATTEMPTS } from './claim.js';
+import { type Held, type JobError, MAX_ATTEMPTS, PARKED_ATTEMPTS } from './job.js';
 import { mergePayloads, queries, raw, toInstant } from './queries.js';
-
-export interface JobError {
-  readonly code: string;
-  readonly message: string;
-}
 
 /** How a claimed job ends. Each answers false, and changes nothing, when the claim is no longer ours. */
 export interface Settlements {
@@ -23,9 +18,6 @@ export interface Settlements {
   /** Answers the id of the job that will run (a waiting one may take over), or null when `id` is not buried. */
   retryBuried(id: number, now: number): number | null;
 }
-
-/** Of those that a parked job may have made no more are counted: it may go on for ever, and then fail some times still. */
-const PARKED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 const AT_ONCE = { runAt: null, attempts: 0 };
 

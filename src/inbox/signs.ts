@@ -1,23 +1,10 @@
 import { sql } from 'kysely';
-import type { ProcessRole } from '../engines/contract/inbox-tables.js';
 import { type Sqlite, write } from '../engines/sqlite/open.js';
 import { parameter, statement } from '../engines/sqlite/statement.js';
+import { GONE_AFTER_MS, type LivingProcess, type ProcessRole, type Pulse, SIGN_EVERY_MS } from './process.js';
 import { queries, toInstant } from './queries.js';
 
-/** Who lives. */
-export interface LivingProcess {
-  readonly role: ProcessRole;
-  /** Name of the machine. */
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAt: number;
-}
-
 export type SignOfLife = (self: LivingProcess, now: number) => void;
-
-export const SIGN_EVERY_MS = 15_000;
-/** A process without a sign for so long is gone. Only the last of each role stays, to say since when. */
-const GONE_AFTER_MS = 3_600_000;
 
 type Sign = { id: number; role: ProcessRole; host: string; pid: number; startedAt: string; now: string };
 
@@ -67,16 +54,6 @@ export function createSignOfLife(db: Sqlite): SignOfLife {
       if (touch.run(sign) === 0) id = enter.get(sign)?.id ?? 0;
       remove.run({ before: toInstant(now - GONE_AFTER_MS) });
     });
-}
-
-/** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
-export interface Pulse {
-  /** Claims tell of those that worked it before signs of life were kept. */
-  readonly workerEverSeen: boolean;
-  /** The latest sign of life of each role; without those that gave none. */
-  readonly seenAt: Readonly<Partial<Record<ProcessRole, number>>>;
-  /** Since when the oldest job waits that may start; null where none does. */
-  readonly oldestDueAt: number | null;
 }
 
 export function createPulse(db: Sqlite): (now: number) => Pulse {

@@ -1,12 +1,5 @@
-import type { AcceptDeliveries, NewDelivery, StoredDelivery } from './deliveries.js';
-
-export interface StoreFailure {
-  /** SQLite's code where it gave one. */
-  readonly code: string;
-  readonly message: string;
-}
-
-export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
+import type { AcceptDeliveries } from './deliveries.js';
+import { describeFailure, type NewDelivery, type StoreResult } from './delivery.js';
 
 /**
  * Store a group in one transaction; when that fails each delivery is tried alone, so that a bad row fails nobody else.
@@ -26,9 +19,4 @@ export function storeGroup(
     }
     return deliveries.flatMap(delivery => storeGroup(accept, [delivery], now));
   }
-}
-
-export function describeFailure(error: unknown): StoreFailure {
-  if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
-  return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
 }

@@ -1,8 +1,11 @@
 import { openDatabase, type Sqlite, write } from '../engines/sqlite/open.js';
-import { createAcceptDeliveries, type NewDelivery } from './deliveries.js';
-import { createCountRefusals, type Refusal } from './refusals.js';
-import { createPulse, createSignOfLife, type Pulse, type SignOfLife } from './signs.js';
-import { describeFailure, type StoreFailure, type StoreResult, storeGroup } from './store-group.js';
+import { createAcceptDeliveries } from './deliveries.js';
+import { describeFailure, type NewDelivery, type StoreFailure, type StoreResult } from './delivery.js';
+import type { Pulse } from './process.js';
+import type { Refusal } from './refusal.js';
+import { createCountRefusals } from './refusals.js';
+import { createPulse, createSignOfLife, type SignOfLife } from './signs.js';
+import { storeGroup } from './store-group.js';
 
 /** The little of an inbox.db that the receiver needs. */
 export interface Store {

@@ -1,4 +1,3 @@
-import type { Lane } from '../engines/contract/inbox-tables.js';
 import type { CertificateState, InstallationState } from '../engines/contract/mirror-rows.js';
 import type { RunState } from '../engines/contract/mirror-tables.js';
 import type { Value } from './columns.js';
@@ -7,7 +6,7 @@ import type { ListResource, Resource } from './resources.js';
 /** Who writes: a claim on one lane of one organization. Every write carries it. */
 export interface Task {
   readonly organizationId: string;
-  readonly lane: Lane;
+  readonly lane: string;
   readonly claim: number;
 }
 
@@ -82,7 +81,7 @@ export interface Opening {
 /** A run as it goes from one commit to the next. Its row is entered with the first. */
 export interface OpenRun {
   readonly request: RunRequest;
-  readonly lane: Lane;
+  readonly lane: string;
   readonly id: number | null;
   readonly isOpen: boolean;
   /** The latest instant of any row before the run, and the latest since. */

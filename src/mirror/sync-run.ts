@@ -1,4 +1,3 @@
-import type { Lane } from '../engines/contract/inbox-tables.js';
 import { MirrorError } from './errors.js';
 import {
   type Changes,
@@ -19,7 +18,7 @@ const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
 export interface RunParts {
   readonly port: MirrorPort;
-  readonly lane: Lane;
+  readonly lane: string;
   readonly now: () => number;
 }
 

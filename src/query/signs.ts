@@ -1,4 +1,4 @@
-import type { ProcessRole } from '../engines/contract/inbox-tables.js';
+import type { InboxTables } from '../engines/contract/inbox-tables.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 
 /** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
@@ -10,7 +10,7 @@ export interface Life {
 const ALIVE_MS = 60_000;
 
 /** A sign from the future is one of a clock that has been put right since: it says nothing. */
-export function readLife(db: Sqlite, role: ProcessRole, now: number): Life {
+export function readLife(db: Sqlite, role: InboxTables['processes']['role'], now: number): Life {
   const soon = new Date(now + ALIVE_MS).toISOString();
   const seenAt = db
     .prepare<[string, string], string | null>(

@@ -1,4 +1,4 @@
-import { installationJob, type NewJob } from '../inbox/enqueue.js';
+import { type NewJob, installationJob } from '../inbox/job.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { Context } from './context.js';
 import type { Run } from './worker.js';

@@ -1,4 +1,4 @@
-import type { NewJob } from '../inbox/enqueue.js';
+import type { NewJob } from '../inbox/job.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import type { Admitted } from './gate.js';

@@ -1,4 +1,4 @@
-import type { NewJob } from '../inbox/enqueue.js';
+import type { NewJob } from '../inbox/job.js';
 import type { Reservation } from '../registry/model.js';
 import { writeWish } from './plan.js';
 

@@ -1,4 +1,4 @@
-import { UNCHANGED } from '../inbox/pace.js';
+import { UNCHANGED } from '../inbox/job.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import { followUp } from './follow-up.js';

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/signs.js';
+import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/process.js';
 import type { Announcement, WatchedResource } from '../mirror/port.js';
 import type { Context } from './context.js';
 import { describe } from './outcome.js';

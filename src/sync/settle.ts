@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '../inbox/claim.js';
+import type { ClaimedJob } from '../inbox/job.js';
 import type { Inbox } from '../inbox/inbox.js';
 import type { Failure, Outcome } from './outcome.js';
 

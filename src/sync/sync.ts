@@ -1,4 +1,4 @@
-import type { LivingProcess } from '../inbox/signs.js';
+import type { LivingProcess } from '../inbox/process.js';
 import type { Context } from './context.js';
 import { knock } from './knock.js';
 import { describe } from './outcome.js';

@@ -1,5 +1,5 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
-import { installationJob } from '../inbox/enqueue.js';
+import { installationJob } from '../inbox/job.js';
 import type { Context } from './context.js';
 import { discoverJob } from './discover.js';
 import { placeInInterval } from './spread.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { ClaimedJob } from '../inbox/claim.js';
+import type { ClaimedJob } from '../inbox/job.js';
 import type { Inbox } from '../inbox/inbox.js';
 import { decide, describe, type Failure, type StopCode, StopError } from './outcome.js';
 import { createPause } from './pause.js';

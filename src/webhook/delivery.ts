@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { NewDelivery } from '../inbox/deliveries.js';
+import type { NewDelivery } from '../inbox/delivery.js';
 import { maskLooks } from '../registry/mask.js';
 import { isId } from '../registry/model.js';
 import { type ContentFault, isObject, type JsonObject, member, parseJson, readContent } from './content.js';

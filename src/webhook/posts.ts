@@ -1,5 +1,10 @@
-import type { NewDelivery, StoredDelivery } from '../inbox/deliveries.js';
-import { describeFailure, type StoreFailure, type StoreResult } from '../inbox/store-group.js';
+import {
+  type NewDelivery,
+  type StoreFailure,
+  type StoreResult,
+  type StoredDelivery,
+  describeFailure,
+} from '../inbox/delivery.js';
 import { type Delivery, type Opened, openDelivery } from './delivery.js';
 
 /** What came in one POST, before anything of it is believed. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { OTHER_PREFIX, type Refusal, type RefusalReason } from '../inbox/refusals.js';
+import { OTHER_PREFIX, type Refusal, type RefusalReason } from '../inbox/refusal.js';
 
 /** Why one post was turned away. */
 export interface Refused {

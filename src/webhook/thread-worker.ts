@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { describeFailure, type StoreFailure } from '../inbox/store-group.js';
+import { type StoreFailure, describeFailure } from '../inbox/delivery.js';
 import { openStore } from '../inbox/store.js';
 import { createAcceptPosts } from './posts.js';
 import {

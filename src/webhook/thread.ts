@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Refusal } from '../inbox/refusals.js';
-import type { LivingProcess, Pulse } from '../inbox/signs.js';
+import type { LivingProcess, Pulse } from '../inbox/process.js';
+import type { Refusal } from '../inbox/refusal.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REFUSAL_REASONS } from '../../src/inbox/refusals.js';
+import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
 import { ALERTS, parseRules } from '../support/alerts.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
 import { NotStoredError } from '../../src/inbox/group-commit.js';
-import { REFUSAL_REASONS } from '../../src/inbox/refusals.js';
+import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
 import { createLog } from '../../src/log.js';
 import { createMetrics } from '../../src/operations/metrics.js';
 import { createMask } from '../../src/registry/mask.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { createSignOfLife } from '../../src/inbox/signs.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';

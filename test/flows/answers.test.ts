@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { writeWish } from '../../src/sync/plan.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 import { issueCredit } from '../support/sandbox.js';

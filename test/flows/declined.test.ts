@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 import { startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';

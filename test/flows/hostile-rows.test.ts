@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/installed.js';
 import { startProxy } from '../support/proxy.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/installed.js';
 import { ALL_PERMISSIONS } from '../support/sandbox.js';
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { startInstalled } from '../support/installed.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UNCHANGED } from '../../src/inbox/pace.js';
+import { UNCHANGED } from '../../src/inbox/job.js';
 import { lookOut } from '../../src/sync/lookout.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ClaimedJob } from '../../src/inbox/claim.js';
-import { installationJob, type NewJob } from '../../src/inbox/enqueue.js';
+import { type ClaimedJob, type NewJob, installationJob } from '../../src/inbox/job.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 

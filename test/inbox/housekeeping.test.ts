@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { backoffMs, MAX_BACKOFF_MS } from '../../src/inbox/backoff.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { until } from '../support/wait.js';

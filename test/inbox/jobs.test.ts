@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };

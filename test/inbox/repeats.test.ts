@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
-import {
-  type AcceptDeliveries,
-  createAcceptDeliveries,
-  type NewDelivery,
-} from '../../src/inbox/deliveries.js';
+import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import type { NewDelivery } from '../../src/inbox/delivery.js';
+import { UNCHANGED } from '../../src/inbox/job.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { UNCHANGED } from '../../src/inbox/pace.js';
 import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
 
 const MINUTE_MS = 60_000;

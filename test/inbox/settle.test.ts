@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ClaimedJob } from '../../src/inbox/claim.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 

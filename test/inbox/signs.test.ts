@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { createPulse, createSignOfLife, type LivingProcess } from '../../src/inbox/signs.js';
+import { createPulse, createSignOfLife } from '../../src/inbox/signs.js';
+import type { LivingProcess } from '../../src/inbox/process.js';
 import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 

@@ -11,7 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['registry', 'auth'],
   inbox: ['engines/contract', 'engines/sqlite', 'registry/model.ts'],
   mirror: ['engines/contract', 'registry/model.ts'],
-  engines: ['mirror', 'package'],
+  engines: ['inbox', 'mirror', 'package'],
   query: ['engines/contract', 'engines/sqlite', 'registry/model.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror'],

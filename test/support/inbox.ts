@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import type { NewDelivery } from '../../src/inbox/deliveries.js';
+import type { NewDelivery } from '../../src/inbox/delivery.js';
 
 /** Noon of a day on which nothing happens. */
 export const NOON = Date.UTC(2026, 4, 4, 12);

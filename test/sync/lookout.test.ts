@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LivingProcess } from '../../src/inbox/signs.js';
+import type { LivingProcess } from '../../src/inbox/process.js';
 import { createLookout } from '../../src/sync/lookout.js';
 import { contextOf, startProgram } from '../support/program.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
-import { installationJob } from '../../src/inbox/enqueue.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';

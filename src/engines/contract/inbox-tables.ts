@@ -1,4 +1,7 @@
 import type { Generated, Insertable, Selectable } from 'kysely';
+import type { Verdict } from '../../inbox/delivery.js';
+import type { JobState, Lane } from '../../inbox/job.js';
+import type { ProcessRole } from '../../inbox/process.js';
 
 /** The tables of inbox.db. The meaning of each column stands beside it in migrations/sqlite/inbox/. */
 export interface InboxTables {
@@ -9,18 +12,6 @@ export interface InboxTables {
   processes: ProcessesTable;
   refusals: RefusalsTable;
 }
-
-export const PROCESS_ROLES = ['receive', 'work'] as const;
-export type ProcessRole = (typeof PROCESS_ROLES)[number];
-
-export const VERDICTS = ['accepted', 'set_aside'] as const;
-export type Verdict = (typeof VERDICTS)[number];
-
-export const JOB_STATES = ['ready', 'claimed', 'parked', 'buried', 'done'] as const;
-export type JobState = (typeof JOB_STATES)[number];
-
-export const LANES = ['data', 'certificates'] as const;
-export type Lane = (typeof LANES)[number];
 
 interface DeliveriesTable {
   id: Generated<number>;

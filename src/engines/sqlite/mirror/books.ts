@@ -1,4 +1,3 @@
-import type { Lane } from '../../contract/inbox-tables.js';
 import type { RunState } from '../../contract/mirror-tables.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
@@ -103,7 +102,7 @@ export interface Books {
   enterSmallRun(run: SmallRun): number;
   countRun(run: RunCounts & { id: number }): void;
   endRun(run: EndedRun): void;
-  interruptRuns(organizationId: string, lane: Lane, claim: number, at: string): void;
+  interruptRuns(organizationId: string, lane: string, claim: number, at: string): void;
   written(state: Written): void;
   ended(state: EndedState): void;
   doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;

@@ -1,0 +1,45 @@
+export const VERDICTS = ['accepted', 'set_aside'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
+export const FOLDED_WITHIN_MS = 60_000;
+
+/** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
+export interface NewDelivery {
+  /** Epoch ms at which the whole body had been read. */
+  readonly receivedAt: number;
+  readonly event: string | null;
+  readonly installationId: string | null;
+  readonly organizationId: string | null;
+  /** The signed text as it was sent, and its SHA-256 in hex. */
+  readonly signedData: string;
+  readonly digest: string;
+  /** Names of unsigned fields that contradicted the signed ones. */
+  readonly outerMismatch: string | null;
+  readonly verdict: Verdict;
+  /** Null exactly where it was accepted. */
+  readonly reason: string | null;
+  readonly secretIndex: number;
+}
+
+export interface StoredDelivery {
+  /** Of its row, which repeats that wait for the same job share. */
+  readonly id: number;
+  /** The job that will start after the delivery arrived; null where it was set aside. */
+  readonly jobId: number | null;
+  /** Counted in a row that stood already. */
+  readonly repeated: boolean;
+}
+
+export interface StoreFailure {
+  /** The database's code where it gave one. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
+
+export function describeFailure(error: unknown): StoreFailure {
+  if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
+  return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
+}

@@ -1,0 +1,29 @@
+export const REFUSAL_REASONS = [
+  'signature_not_valid',
+  /** None of ours; one of another prefix may have come. */
+  'no_signature',
+  /** The body holds no text whose signature could be looked at. */
+  'no_signed_text',
+  'too_large',
+  'wrong_content_type',
+  'not_stored',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Posts that were turned away for one reason. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly status: number;
+  /** Of the signature header that came; empty where none did. */
+  readonly headerPrefix: string;
+  readonly posts: number;
+  /** Epoch ms. */
+  readonly newestAt: number;
+}
+
+export const OTHER_PREFIX = 'other';
+
+/** Whoever invents prefixes fills a minute with no more rows than this, and one of `other` for each reason. */
+export const MAX_A_MINUTE = 32;
+/** Under such an attack without end these are ten hours, else many months. */
+export const MAX_REFUSALS = 20_000;
