@@ -1,4 +1,4 @@
-import { NotStoredError } from '../inbox/group-commit.js';
+import { NotStoredError } from '../webhook/group-commit.js';
 import { REFUSAL_REASONS } from '../inbox/refusal.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../operations/metrics.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ReceiveSettings } from '../config/settings.js';
 import { lookAtDisk } from '../engines/sqlite/disk.js';
 import { migrateFile } from '../engines/sqlite/migrate.js';
-import { createGroupCommit } from '../inbox/group-commit.js';
+import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';

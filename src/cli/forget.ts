@@ -52,7 +52,7 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
 
 async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
-  const { forgetTexts } = await import('../inbox/forget.js');
+  const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
   return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
     const memberRows = await mirror.forget(address);
     const { texts, deliveries } = forgetTexts(inboxDb, content => namesAddress(content, address));

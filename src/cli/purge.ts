@@ -38,7 +38,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   demandMeant(found, options);
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates.js');
-  const { forgetTexts } = await import('../inbox/forget.js');
+  const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
   const { installationJob } = await import('../inbox/job.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
   const { organizationId, name } = found;

@@ -1,16 +1,16 @@
 import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { type AnnouncedSlices, createAnnounced } from './announced.js';
-import { type Claims, createClaims } from './claim.js';
-import { type AcceptDeliveries, createAcceptDeliveries } from './deliveries.js';
-import { createEnqueue } from './enqueue.js';
+import { type AnnouncedSlices, createAnnounced } from '../engines/sqlite/inbox/announced.js';
+import { type Claims, createClaims } from '../engines/sqlite/inbox/claim.js';
+import { type AcceptDeliveries, createAcceptDeliveries } from '../engines/sqlite/inbox/deliveries.js';
+import { createEnqueue } from '../engines/sqlite/inbox/enqueue.js';
 import type { NewJob } from './job.js';
 import type { Pulse } from './process.js';
-import { createPrune, type Pruned } from './prune.js';
-import { createReports, type Reports } from './reports.js';
-import { createSettlements, type Settlements } from './settle.js';
-import { createPulse, createSignOfLife, type SignOfLife } from './signs.js';
-import { createWaiting, type Waiting } from './waiting.js';
-import { createWake, type Wake } from './wake.js';
+import { createPrune, type Pruned } from '../engines/sqlite/inbox/prune.js';
+import { createReports, type Reports } from '../engines/sqlite/inbox/reports.js';
+import { createSettlements, type Settlements } from '../engines/sqlite/inbox/settle.js';
+import { createPulse, createSignOfLife, type SignOfLife } from '../engines/sqlite/inbox/signs.js';
+import { createWaiting, type Waiting } from '../engines/sqlite/inbox/waiting.js';
+import { createWake, type Wake } from '../engines/sqlite/inbox/wake.js';
 
 export interface Inbox extends Claims, Settlements, Reports, Waiting, AnnouncedSlices {
   readonly acceptDeliveries: AcceptDeliveries;

@@ -1,11 +1,11 @@
 import { openDatabase, type Sqlite, write } from '../engines/sqlite/open.js';
-import { createAcceptDeliveries } from './deliveries.js';
+import { createAcceptDeliveries } from '../engines/sqlite/inbox/deliveries.js';
 import { describeFailure, type NewDelivery, type StoreFailure, type StoreResult } from './delivery.js';
 import type { Pulse } from './process.js';
 import type { Refusal } from './refusal.js';
-import { createCountRefusals } from './refusals.js';
-import { createPulse, createSignOfLife, type SignOfLife } from './signs.js';
-import { storeGroup } from './store-group.js';
+import { createCountRefusals } from '../engines/sqlite/inbox/refusals.js';
+import { createPulse, createSignOfLife, type SignOfLife } from '../engines/sqlite/inbox/signs.js';
+import { storeGroup } from '../engines/sqlite/inbox/store-group.js';
 
 /** The little of an inbox.db that the receiver needs. */
 export interface Store {

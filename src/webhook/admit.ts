@@ -1,4 +1,4 @@
-import { NotStoredError } from '../inbox/group-commit.js';
+import { NotStoredError } from './group-commit.js';
 import type { Outcome, Post } from './posts.js';
 
 type Accept = (post: Post) => Promise<Outcome>;

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { StoredDelivery } from '../inbox/delivery.js';
 import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusal.js';
-import { NotStoredError } from '../inbox/group-commit.js';
+import { NotStoredError } from './group-commit.js';
 import { createAdmit } from './admit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, Outcome, Post } from './posts.js';

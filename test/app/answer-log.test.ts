@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAnswerLog } from '../../src/app/answer-log.js';
-import { NotStoredError } from '../../src/inbox/group-commit.js';
+import { NotStoredError } from '../../src/webhook/group-commit.js';
 import { REFUSAL_REASONS } from '../../src/inbox/refusal.js';
 import { createLog } from '../../src/log.js';
 import { createMetrics } from '../../src/operations/metrics.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { createSignOfLife } from '../../src/inbox/signs.js';
+import { createSignOfLife } from '../../src/engines/sqlite/inbox/signs.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import { createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliveries.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 

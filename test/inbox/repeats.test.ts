@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
-import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/inbox/deliveries.js';
+import { type AcceptDeliveries, createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliveries.js';
 import type { NewDelivery } from '../../src/inbox/delivery.js';
 import { UNCHANGED } from '../../src/inbox/job.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';

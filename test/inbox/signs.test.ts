@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInbox } from '../../src/inbox/inbox.js';
-import { createPulse, createSignOfLife } from '../../src/inbox/signs.js';
+import { createPulse, createSignOfLife } from '../../src/engines/sqlite/inbox/signs.js';
 import type { LivingProcess } from '../../src/inbox/process.js';
 import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
-import { createGroupCommit } from '../../src/inbox/group-commit.js';
+import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { createStore } from '../../src/inbox/store.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';

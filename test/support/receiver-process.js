@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { migrate } from '../../dist/engines/sqlite/migrate.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
-import { createGroupCommit } from '../../dist/inbox/group-commit.js';
+import { createGroupCommit } from '../../dist/webhook/group-commit.js';
 import { createStore } from '../../dist/inbox/store.js';
 import { listen } from '../../dist/webhook/listen.js';
 import { createAcceptPosts } from '../../dist/webhook/posts.js';

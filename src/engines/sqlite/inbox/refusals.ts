@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { MAX_A_MINUTE, MAX_REFUSALS, OTHER_PREFIX, type Refusal } from './refusal.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { MAX_A_MINUTE, MAX_REFUSALS, OTHER_PREFIX, type Refusal } from '../../../inbox/refusal.js';
 import { raw, toInstant } from './queries.js';
 
 type Counted = { minute: string; reason: string; status: number; prefix: string };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { type Held, type JobError, MAX_ATTEMPTS, PARKED_ATTEMPTS } from './job.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { type Held, type JobError, MAX_ATTEMPTS, PARKED_ATTEMPTS } from '../../../inbox/job.js';
 import { mergePayloads, queries, raw, toInstant } from './queries.js';
 
 /** How a claimed job ends. Each answers false, and changes nothing, when the claim is no longer ours. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
 import { raw } from './queries.js';
 
 /** An accepted delivery. */

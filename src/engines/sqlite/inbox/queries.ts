@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely';
-import type { InboxTables } from '../engines/contract/inbox-tables.js';
-import { createQueries } from '../engines/sqlite/statement.js';
+import type { InboxTables } from '../../contract/inbox-tables.js';
+import { createQueries } from '../statement.js';
 
 export const queries = createQueries<InboxTables>();
 

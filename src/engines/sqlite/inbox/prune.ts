@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
 import { raw, toInstant } from './queries.js';
 
 export interface Pruned {

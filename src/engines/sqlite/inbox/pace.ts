@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { UNCHANGED } from './job.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { UNCHANGED } from '../../../inbox/job.js';
 import { raw } from './queries.js';
 
 /**

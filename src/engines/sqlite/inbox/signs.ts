@@ -1,7 +1,13 @@
 import { sql } from 'kysely';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { GONE_AFTER_MS, type LivingProcess, type ProcessRole, type Pulse, SIGN_EVERY_MS } from './process.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import {
+  GONE_AFTER_MS,
+  type LivingProcess,
+  type ProcessRole,
+  type Pulse,
+  SIGN_EVERY_MS,
+} from '../../../inbox/process.js';
 import { queries, toInstant } from './queries.js';
 
 export type SignOfLife = (self: LivingProcess, now: number) => void;

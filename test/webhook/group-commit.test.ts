@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
-import { createGroupCommit, NotStoredError } from '../../src/inbox/group-commit.js';
+import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
 import { createStore } from '../../src/inbox/store.js';
-import { storeGroup } from '../../src/inbox/store-group.js';
+import { storeGroup } from '../../src/engines/sqlite/inbox/store-group.js';
 import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
 
 const BAD = acceptedDelivery({ reason: 'accepted and set aside at once' });

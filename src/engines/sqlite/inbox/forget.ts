@@ -1,4 +1,4 @@
-import { type Sqlite, write } from '../engines/sqlite/open.js';
+import { type Sqlite, write } from '../open.js';
 
 export interface ForgottenTexts {
   /** Signed texts that were emptied. Their digests and deliveries stay. */

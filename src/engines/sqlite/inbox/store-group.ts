@@ -1,5 +1,5 @@
 import type { AcceptDeliveries } from './deliveries.js';
-import { describeFailure, type NewDelivery, type StoreResult } from './delivery.js';
+import { describeFailure, type NewDelivery, type StoreResult } from '../../../inbox/delivery.js';
 
 /**
  * Store a group in one transaction; when that fails each delivery is tried alone, so that a bad row fails nobody else.

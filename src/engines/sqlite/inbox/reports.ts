@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { DeliveryRow, JobRow } from '../engines/contract/inbox-tables.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { FOLDED_WITHIN_MS, type Verdict } from './delivery.js';
-import type { JobState } from './job.js';
+import type { DeliveryRow, JobRow } from '../../contract/inbox-tables.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { FOLDED_WITHIN_MS, type Verdict } from '../../../inbox/delivery.js';
+import type { JobState } from '../../../inbox/job.js';
 import { queries, raw, toInstant } from './queries.js';
 
 /** Done jobs are not counted: there may be millions. */

@@ -1,4 +1,4 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Sqlite } from '../open.js';
 
 /** Reading the version touches no table and takes some microseconds. */
 const POLL_MS = 25;

@@ -1,5 +1,5 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
 import { createMemory } from './memory.js';
 import { queries, toInstant } from './queries.js';
 

@@ -1,9 +1,9 @@
-import type { NewDeliveryRow } from '../engines/contract/inbox-tables.js';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import type { NewDelivery, StoredDelivery, Verdict } from './delivery.js';
+import type { NewDeliveryRow } from '../../contract/inbox-tables.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import type { NewDelivery, StoredDelivery, Verdict } from '../../../inbox/delivery.js';
 import { createEnqueue } from './enqueue.js';
-import { installationJob } from './job.js';
+import { installationJob } from '../../../inbox/job.js';
 import { queries, toInstant } from './queries.js';
 import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { JobRow } from '../engines/contract/inbox-tables.js';
-import { type Sqlite, write } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { type ClaimedJob, type Held, LANES, type Lane, MAX_ATTEMPTS } from './job.js';
+import type { JobRow } from '../../contract/inbox-tables.js';
+import { type Sqlite, write } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { type ClaimedJob, type Held, LANES, type Lane, MAX_ATTEMPTS } from '../../../inbox/job.js';
 import { queries, raw, toInstant } from './queries.js';
 
 export interface ClaimOptions {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { FOLDED_WITHIN_MS } from './delivery.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory } from './memory.js';
 import { raw, toInstant } from './queries.js';
 

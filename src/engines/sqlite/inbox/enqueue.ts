@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { parameter, statement } from '../engines/sqlite/statement.js';
-import { MAX_BACKOFF_MS } from './backoff.js';
-import type { Lane, NewJob } from './job.js';
+import type { Sqlite } from '../open.js';
+import { parameter, statement } from '../statement.js';
+import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
+import type { Lane, NewJob } from '../../../inbox/job.js';
 import { createPace } from './pace.js';
 import { mergePayloads, raw, toInstant } from './queries.js';
 
