@@ -21,7 +21,7 @@ import * as query from './query.js';
 import * as receive from './receive.js';
 import * as reservations from './reservations.js';
 import * as retirements from './retirements.js';
-import * as sandbox from './sandbox.js';
+import * as sandbox from './sandbox/sandbox.js';
 import * as schema from './schema.js';
 import * as snapshot from './snapshot.js';
 import * as status from './status.js';

@@ -1,12 +1,12 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { createAppRoutes } from './app-routes.js';
-import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './control.js';
-import { answerUnknownPath, createErrorHandler, RegistryError } from './errors.js';
-import { createHoldingRoutes, createOrganizationRoutes } from './organization-routes.js';
-import { createProjectRoutes } from './project-routes.js';
-import type { Registry } from './registry.js';
-import { createReservationRoutes } from './reservation-routes.js';
-import { createHeaderCheck, type HeaderRules } from './version-header.js';
+import { createAppRoutes } from './http/app-routes.js';
+import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './verbs/control.js';
+import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
+import { createHoldingRoutes, createOrganizationRoutes } from './http/organization-routes.js';
+import { createProjectRoutes } from './http/project-routes.js';
+import type { Registry } from './parts/registry.js';
+import { createReservationRoutes } from './http/reservation-routes.js';
+import { createHeaderCheck, type HeaderRules } from './http/version-header.js';
 
 const MAX_BODY = '100kb';
 

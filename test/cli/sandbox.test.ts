@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
-import { PEOPLE } from '../../src/cli/sandbox-people.js';
-import { TROUBLE } from '../../src/cli/sandbox-trouble.js';
+import { PEOPLE } from '../../src/cli/sandbox/people.js';
+import { TROUBLE } from '../../src/cli/sandbox/trouble.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { runCommand } from '../support/command.js';
 import {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { type CertificateFacts, drawCertificate } from '../../src/sandbox/certificate.js';
+import { type CertificateFacts, drawCertificate } from '../../src/sandbox/certificate/certificate.js';
 
 const FACTS: CertificateFacts = {
   registryName: 'Carbon Credit Registry',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createControlClient } from '../../src/sandbox/control-client.js';
+import { createControlClient } from '../../src/sandbox/verbs/client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import {
   ALL_PERMISSIONS,
@@ -255,7 +255,7 @@ test('an app that loses its last key can no longer sign', async () => {
 });
 
 test('docs/sandbox.md names every control route, and no other', () => {
-  const source = readFileSync('src/sandbox/control.ts', 'utf8');
+  const source = readFileSync('src/sandbox/verbs/control.ts', 'utf8');
   const routes = [...source.matchAll(/router\.(get|post|patch|delete)\('([^']+)'/g)].map(
     ([, method, path]) => `${method?.toUpperCase()} /_sandbox${path?.replaceAll(/:(\w+)/g, '<$1>')}`,
   );

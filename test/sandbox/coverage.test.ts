@@ -59,9 +59,9 @@ test('docs/coverage.md knows a test that is not there from one that is', () => {
 });
 
 test('docs/coverage.md names each route of the registry', () => {
-  const sources = readdirSync('src/sandbox').filter(name => name.endsWith('-routes.ts'));
+  const sources = readdirSync('src/sandbox/http').filter(name => name.endsWith('-routes.ts'));
   const routes = sources.flatMap(name => {
-    const text = readFileSync(join('src/sandbox', name), 'utf8');
+    const text = readFileSync(join('src/sandbox/http', name), 'utf8');
     const queue = /const queue = '([^']+)'/.exec(text)?.[1] ?? '';
     return [...text.matchAll(/router\.(get|post|delete)\(\s*[`']?([^`',]+)/g)].map(
       ([, method = '', path = '']) =>

@@ -2,7 +2,7 @@ import { createPublicKey, sign, verify } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Sqlite } from '../../src/sandbox/driver.js';
+import { Sqlite } from '../../src/sandbox/store/driver.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import {
   ask,

@@ -1,4 +1,4 @@
-import type { CreditRow, HoldingRow, OrganizationRow, ReservationRow, WorldTables } from '../schema.js';
+import type { CreditRow, HoldingRow, OrganizationRow, ReservationRow, WorldTables } from '../store/schema.js';
 import { type CreditPlan, planCredits } from './credits.js';
 import { LAST_RETIREMENTS, planRequests, planReservations } from './movements.js';
 import {

@@ -1,4 +1,4 @@
-import type { CreditRow, HoldingRow, Place } from '../schema.js';
+import type { CreditRow, HoldingRow, Place } from '../store/schema.js';
 import type { OrganizationCore } from './organizations.js';
 import { someMicro, toInstant, type WorldSize } from './plan.js';
 import type { PlannedProject } from './projects.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { WorldTables } from '../schema.js';
+import type { WorldTables } from '../store/schema.js';
 
 /** Parents before children. */
 const TABLES = [

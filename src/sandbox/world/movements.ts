@@ -5,7 +5,7 @@ import type {
   Place,
   ReservationRow,
   ReservationState,
-} from '../schema.js';
+} from '../store/schema.js';
 import type { CreditPlan } from './credits.js';
 import type { OrganizationCore } from './organizations.js';
 import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';

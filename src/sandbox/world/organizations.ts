@@ -1,4 +1,4 @@
-import type { AddressRow, AppRow, MemberRow, OrganizationRow, UserRow } from '../schema.js';
+import type { AddressRow, AppRow, MemberRow, OrganizationRow, UserRow } from '../store/schema.js';
 import { toInstant, type WorldSize } from './plan.js';
 import { createRandom } from './random.js';
 import {

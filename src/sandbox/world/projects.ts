@@ -1,4 +1,4 @@
-import type { ProjectRow } from '../schema.js';
+import type { ProjectRow } from '../store/schema.js';
 import type { OrganizationCore } from './organizations.js';
 import { toInstant, type WorldSize } from './plan.js';
 import { createRandom, type Random } from './random.js';

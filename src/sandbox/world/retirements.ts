@@ -1,4 +1,4 @@
-import type { AppRow, RetirementRow } from '../schema.js';
+import type { AppRow, RetirementRow } from '../store/schema.js';
 import type { CreditPlan } from './credits.js';
 import { companyName, type OrganizationCore } from './organizations.js';
 import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';

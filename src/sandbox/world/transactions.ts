@@ -1,4 +1,4 @@
-import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../schema.js';
+import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../store/schema.js';
 import { createRandom } from './random.js';
 
 interface Origins {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
-import { Sqlite } from '../../../src/sandbox/driver.js';
-import type { WorldTables } from '../../../src/sandbox/schema.js';
-import { SCHEMA } from '../../../src/sandbox/tables.js';
+import { Sqlite } from '../../../src/sandbox/store/driver.js';
+import type { WorldTables } from '../../../src/sandbox/store/schema.js';
+import { SCHEMA } from '../../../src/sandbox/store/tables.js';
 import { createWorld } from '../../../src/sandbox/world/create-world.js';
 import { fillWorld } from '../../../src/sandbox/world/fill.js';
 import type { WorldSpec } from '../../../src/sandbox/world/plan.js';

@@ -1,0 +1,150 @@
+import type { Announcer } from '../webhooks/announcer.js';
+import { conflict, found } from '../http/errors.js';
+import { type ListAnswer, newestFirst, pagination } from '../http/pages.js';
+import type { Action, InventoryRequestRow } from '../store/schema.js';
+import { type CreditColumns, inventoryRequest } from './shapes.js';
+import type { Store } from '../store/store.js';
+import { type Transactions, readDestination, readRetirementData } from './transactions.js';
+import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+
+type RequestShape = ReturnType<typeof inventoryRequest>;
+
+export interface InventoryRequests {
+  list(organizationId: string, query: PageQuery, hidden: number): ListAnswer;
+  get(organizationId: string, id: string): RequestShape;
+  create(organizationId: string, appId: string, order: RequestOrder): RequestShape;
+  /** The administrator's two answers. */
+  accept(id: string): RequestShape;
+  decline(id: string): RequestShape;
+  /** Of every organization, the newest first. */
+  newest(limit: number): readonly RequestShape[];
+}
+
+export interface RequestOrder {
+  readonly action: Action;
+  readonly body: unknown;
+}
+
+type FullRow = InventoryRequestRow & CreditColumns;
+
+const FULL_ROWS = `
+  select r.*, c.token_id, c.token_address, c.serialization, c.vintage, c.type, c.project_id,
+         p.full_name as project_name, p.num as project_num
+  from inventory_requests r
+  join credits c on c.id = r.credit_id
+  join projects p on p.id = c.project_id`;
+
+export function createInventoryRequests(
+  store: Store,
+  transactions: Transactions,
+  announcer: Announcer,
+): InventoryRequests {
+  const { db, ledger, newId, newHash, write } = store;
+  const count = db.prepare<[string], number>('select request_count from organizations where id = ?').pluck();
+  const nextOrdinal = db
+    .prepare<[string], number>(
+      'update organizations set request_count = request_count + 1 where id = ? returning request_count',
+    )
+    .pluck();
+  const insert = db.prepare<[object]>(
+    `insert into inventory_requests (id, organization_id, ordinal, app_id, credit_id, action, amount_micro,
+       to_organization_id, to_address, reason, beneficiary, comment, state, created_at, updated_at)
+     values (@id, @organizationId, @ordinal, @appId, @creditId, @action, @micro,
+       @toOrganizationId, @toAddress, @reason, @beneficiary, @comment, 'Pending', @now, @now)`,
+  );
+  const decide = db.prepare<[string, string | null, string, string]>(
+    'update inventory_requests set state = ?, tx_id = ?, updated_at = ? where id = ?',
+  );
+  const page = db.prepare<[string, number, number], FullRow>(
+    `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
+  );
+  const newest = db.prepare<[number], FullRow>(`${FULL_ROWS} order by r.created_at desc, r.id limit ?`);
+  const one = db.prepare<[string], FullRow>(`${FULL_ROWS} where r.id = ?`);
+  const creditExists = db.prepare<[string], string>('select id from credits where id = ?').pluck();
+
+  function findPending(id: string): FullRow {
+    const row = found(one.get(id), 'Request');
+    if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
+    return row;
+  }
+
+  function show(id: string): RequestShape {
+    return inventoryRequest(found(one.get(id), 'Request'));
+  }
+
+  function create(organizationId: string, appId: string, { action, body }: RequestOrder): RequestShape {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const creditId = fields.text('creditId');
+    const micro = fields.micro('amount');
+    const destination = readDestination(fields, {
+      action,
+      id: 'toOrganizationId',
+      address: 'toAddress',
+      faults,
+    });
+    const retirement = readRetirementData(fields, action);
+    refuseFaults(faults);
+    const id = write(now => {
+      found(creditExists.get(creditId), 'Credit');
+      transactions.resolve(destination);
+      if (ledger.amountOf(organizationId, 'inventory', creditId) < micro) {
+        throw conflict('The inventory holds less of this credit than the amount asked for');
+      }
+      const made = { id: newId(), organizationId, appId, creditId, action, micro, now };
+      const to = { toOrganizationId: destination.organizationId, toAddress: destination.address };
+      const words = retirement ?? { reason: null, beneficiary: null, comment: null };
+      insert.run({ ...made, ...to, ...words, ordinal: nextOrdinal.get(organizationId) });
+      return made.id;
+    });
+    return show(id);
+  }
+
+  function accept(id: string): RequestShape {
+    write(now => {
+      const row = findPending(id);
+      ledger.take(row.organization_id, 'inventory', row.credit_id, row.amount_micro);
+      const destination = { organizationId: row.to_organization_id, address: row.to_address };
+      const retirement =
+        row.reason === null || row.beneficiary === null
+          ? null
+          : { reason: row.reason, beneficiary: row.beneficiary, comment: row.comment };
+      decide.run('Accepted', newHash(), now, id);
+      const move = {
+        action: row.action,
+        event: 'organizationTransaction',
+        organizationId: row.organization_id,
+        appId: row.app_id,
+        receiverId: row.action === 'retire' ? null : transactions.resolve(destination),
+        reservationId: null,
+        requestId: id,
+        creditId: row.credit_id,
+        micro: row.amount_micro,
+        retirement,
+        comment: null,
+      } as const;
+      announcer.announceTransaction(transactions.carryOut(move, now));
+    });
+    return show(id);
+  }
+
+  return {
+    list(organizationId, query, hidden) {
+      const total = Math.max(0, (count.get(organizationId) ?? 0) - hidden);
+      const { from, to } = newestFirst(total, query);
+      const creditRequests = page.all(organizationId, from, to).map(inventoryRequest);
+      return { pagination: pagination(total, query), creditRequests };
+    },
+    get(organizationId, id) {
+      const row = found(one.get(id), 'Request');
+      return inventoryRequest(found(row.organization_id === organizationId ? row : undefined, 'Request'));
+    },
+    create,
+    newest: limit => newest.all(limit).map(inventoryRequest),
+    accept,
+    decline(id) {
+      write(now => decide.run('Rejected', null, now, findPending(id).id));
+      return show(id);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { badRequest, conflict, found } from '../http/errors.js';
+import { type ListAnswer, pagination } from '../http/pages.js';
+import type { ProjectRow } from '../store/schema.js';
+import { project } from './shapes.js';
+import type { Store } from '../store/store.js';
+import { IS_COUNTRY_CODE, NOT_EMPTY, type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+
+type ProjectShape = ReturnType<typeof project>;
+type WholeProject = ProjectShape & { readonly isPublic: boolean };
+
+export interface Projects {
+  /** The list, one, and the finder show public projects only. */
+  list(query: PageQuery, hidden: number): ListAnswer;
+  getPublic(id: string): ProjectShape;
+  findPublic(query: Readonly<Record<string, unknown>>): ProjectShape;
+  /** The human side sees every project. */
+  all(): readonly WholeProject[];
+  create(body: unknown): WholeProject;
+  change(id: string, body: unknown): WholeProject;
+}
+
+const PROJECT_OF_CREDIT = 'select p.* from credits c join projects p on p.id = c.project_id';
+
+export function createProjects({ db, newId, write }: Store): Projects {
+  const count = db.prepare<[], number>('select count(*) from projects where is_public = 1').pluck();
+  const page = db.prepare<[number, number], ProjectRow>(
+    'select * from projects where is_public = 1 order by created_at desc, id limit ? offset ?',
+  );
+  const find = db.prepare<[string], ProjectRow>('select * from projects where id = ?');
+  const everyRow = db.prepare<[], ProjectRow>('select * from projects order by created_at desc, id');
+  const findByCreditId = db.prepare<[string, string | null, string | null], ProjectRow>(
+    `${PROJECT_OF_CREDIT} where c.id = ? and (? is null or c.serialization = ?)`,
+  );
+  const findBySerialization = db.prepare<[string], ProjectRow>(
+    `${PROJECT_OF_CREDIT} where c.serialization = ?`,
+  );
+  const organizationExists = db.prepare<[string]>('select 1 from organizations where id = ?');
+  const findNumber = db.prepare<[string]>('select 1 from projects where num = ?');
+  const lastNumber = db
+    .prepare<[], number>('select coalesce(max(cast(num as integer)), 0) from projects')
+    .pluck();
+  const insert = db.prepare<[object]>(
+    `insert into projects (id, num, full_name, short_description, description, status, is_public, proponent_id,
+                           country_code, created_at, updated_at)
+     values (@id, @num, @name, @short, @long, @status, @isPublic, @proponentId, @countryCode, @now, @now)`,
+  );
+  const update = db.prepare<[string, string, number, string, string]>(
+    'update projects set full_name = ?, short_description = ?, is_public = ?, updated_at = ? where id = ?',
+  );
+
+  function findPublic(query: Readonly<Record<string, unknown>>): ProjectShape {
+    const serialization = readQueryText(query, 'serialization');
+    const creditId = readQueryText(query, 'creditId');
+    if (creditId !== null) return showPublic(findByCreditId.get(creditId, serialization, serialization));
+    if (serialization === null) throw badRequest('serialization or creditId is needed');
+    return showPublic(findBySerialization.get(serialization));
+  }
+
+  function create(body: unknown): WholeProject {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const made = {
+      id: newId(),
+      name: fields.text('fullName', NOT_EMPTY),
+      short: fields.optionalText('shortDescription') ?? '',
+      long: fields.optionalText('description') ?? '',
+      status: fields.optionalText('status') ?? 'validated',
+      isPublic: fields.flag('isPublic', true) ? 1 : 0,
+      proponentId: fields.optionalText('proponentId'),
+      countryCode: fields.optionalText('countryCode', IS_COUNTRY_CODE),
+    };
+    const asked = fields.optionalText('num');
+    refuseFaults(faults);
+    write(now => {
+      if (made.proponentId !== null) found(organizationExists.get(made.proponentId), 'Proponent');
+      const num = asked ?? String((lastNumber.get() ?? 0) + 1);
+      if (findNumber.get(num) !== undefined) throw conflict('A project with this number exists');
+      insert.run({ ...made, num, now });
+    });
+    return showWhole(found(find.get(made.id), 'Project'));
+  }
+
+  function change(id: string, body: unknown): WholeProject {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const old = found(find.get(id), 'Project');
+    const name = fields.optionalText('fullName', NOT_EMPTY) ?? old.full_name;
+    const short = fields.optionalText('shortDescription') ?? old.short_description;
+    const isPublic = fields.flag('isPublic', old.is_public === 1) ? 1 : 0;
+    refuseFaults(faults);
+    write(now => update.run(name, short, isPublic, now, id));
+    return showWhole(found(find.get(id), 'Project'));
+  }
+
+  return {
+    list(query, hidden) {
+      const total = Math.max(0, (count.get() ?? 0) - hidden);
+      const projects = page.all(query.limit, query.page * query.limit + hidden).map(project);
+      return { pagination: pagination(total, query), projects };
+    },
+    getPublic: id => showPublic(find.get(id)),
+    findPublic,
+    all: () => everyRow.all().map(showWhole),
+    create,
+    change,
+  };
+}
+
+function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = query[name];
+  if (value === undefined) return null;
+  if (typeof value !== 'string' || value === '') throw badRequest(`${name} must be a text that is not empty`);
+  return value;
+}
+
+function showPublic(row: ProjectRow | undefined): ProjectShape {
+  return project(found(row?.is_public === 1 ? row : undefined, 'Project'));
+}
+
+function showWhole(row: ProjectRow): WholeProject {
+  return { ...project(row), isPublic: row.is_public === 1 };
+}

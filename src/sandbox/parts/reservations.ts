@@ -1,0 +1,148 @@
+import type { Announcer } from '../webhooks/announcer.js';
+import { toInstant } from '../store/clock.js';
+import { conflict, forbidden, found } from '../http/errors.js';
+import { type ListAnswer, newestFirst, pagination } from '../http/pages.js';
+import type { Action, ReservationRow } from '../store/schema.js';
+import { type CreditColumns, reservation } from './shapes.js';
+import type { Store } from '../store/store.js';
+import { type Transactions, readDestination, readRetirementData } from './transactions.js';
+import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+
+const HOLD_MS = 10 * 60 * 1000;
+
+type ReservationShape = ReturnType<typeof reservation>;
+
+export interface Reservations {
+  list(organizationId: string, query: PageQuery, hidden: number): ListAnswer;
+  get(organizationId: string, id: string): ReservationShape;
+  reserve(organizationId: string, appId: string, body: unknown): ReservationShape;
+  cancel(organizationId: string, appId: string, id: string): ReservationShape;
+  finish(organizationId: string, appId: string, order: FinishOrder): ReservationShape;
+}
+
+export interface FinishOrder {
+  readonly id: string;
+  readonly action: Action;
+  readonly body: unknown;
+}
+
+interface FullRow extends ReservationRow, CreditColumns {
+  app_name: string;
+}
+
+const FULL_ROWS = `
+  select r.*, a.name as app_name, c.token_id, c.token_address, c.serialization, c.vintage, c.type, c.project_id,
+         p.full_name as project_name, p.num as project_num
+  from reservations r
+  join apps a on a.id = r.app_id
+  join credits c on c.id = r.credit_id
+  join projects p on p.id = c.project_id`;
+
+export function createReservations(
+  store: Store,
+  transactions: Transactions,
+  announcer: Announcer,
+): Reservations {
+  const { db, ledger, newId, write } = store;
+  const count = db
+    .prepare<[string], number>('select reservation_count from organizations where id = ?')
+    .pluck();
+  const nextOrdinal = db
+    .prepare<[string], number>(
+      'update organizations set reservation_count = reservation_count + 1 where id = ? returning reservation_count',
+    )
+    .pluck();
+  const insert = db.prepare<[object]>(
+    `insert into reservations (id, organization_id, ordinal, app_id, credit_id, amount_micro, state,
+                               created_at, updated_at, reserved_to_at)
+     values (@id, @organizationId, @ordinal, @appId, @creditId, @micro, 'outstanding', @now, @now, @reservedTo)`,
+  );
+  const end = db.prepare<[string, Action | null, string, string]>(
+    'update reservations set state = ?, action = ?, updated_at = ? where id = ?',
+  );
+  const page = db.prepare<[string, number, number], FullRow>(
+    `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
+  );
+  const one = db.prepare<[string, string], FullRow>(`${FULL_ROWS} where r.organization_id = ? and r.id = ?`);
+  const creditExists = db.prepare<[string], string>('select id from credits where id = ?').pluck();
+
+  function find(organizationId: string, id: string): FullRow {
+    return found(one.get(organizationId, id), 'Reservation');
+  }
+
+  function findOutstanding(organizationId: string, appId: string, id: string): FullRow {
+    const row = find(organizationId, id);
+    if (row.app_id !== appId) throw forbidden('The reservation was made by another app');
+    if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
+    return row;
+  }
+
+  function reserve(organizationId: string, appId: string, body: unknown): ReservationShape {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const creditId = fields.text('creditId');
+    const micro = fields.micro('amount');
+    refuseFaults(faults);
+    const id = write(now => {
+      found(creditExists.get(creditId), 'Credit');
+      ledger.take(organizationId, 'warehouse', creditId, micro);
+      const made = { id: newId(), organizationId, appId, creditId, micro, now };
+      const reservedTo = toInstant(Date.parse(now) + HOLD_MS);
+      insert.run({ ...made, ordinal: nextOrdinal.get(organizationId), reservedTo });
+      return made.id;
+    });
+    return reservation(find(organizationId, id));
+  }
+
+  function cancel(organizationId: string, appId: string, id: string): ReservationShape {
+    write(now => {
+      const row = findOutstanding(organizationId, appId, id);
+      ledger.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
+      end.run('cancelled', null, now, id);
+    });
+    return reservation(find(organizationId, id));
+  }
+
+  function finish(
+    organizationId: string,
+    appId: string,
+    { id, action, body }: FinishOrder,
+  ): ReservationShape {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const names = { action, id: 'receiverId', address: 'receiverAddress', faults };
+    const destination = readDestination(fields, names);
+    const retirement = readRetirementData(fields, action);
+    const comment = fields.optionalText('transferComment');
+    write(now => {
+      const row = findOutstanding(organizationId, appId, id);
+      refuseFaults(faults);
+      const move = {
+        action,
+        event: 'warehouseTransaction',
+        organizationId,
+        appId,
+        retirement,
+        comment,
+      } as const;
+      const what = { creditId: row.credit_id, micro: row.amount_micro, reservationId: id, requestId: null };
+      const receiverId = action === 'retire' ? null : transactions.resolve(destination);
+      end.run('finished', action, now, id);
+      announcer.announceTransaction(transactions.carryOut({ ...move, ...what, receiverId }, now));
+    });
+    return reservation(find(organizationId, id));
+  }
+
+  return {
+    list(organizationId, query, hidden) {
+      const total = Math.max(0, (count.get(organizationId) ?? 0) - hidden);
+      const { from, to } = newestFirst(total, query);
+      const reservations = page.all(organizationId, from, to).map(reservation);
+      return { pagination: pagination(total, query), reservations };
+    },
+    get: (organizationId, id) => reservation(find(organizationId, id)),
+    reserve,
+    cancel,
+    finish,
+  };
+}

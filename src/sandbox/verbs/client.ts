@@ -1,0 +1,37 @@
+import { call } from '../http/call.js';
+
+/** Calls the control API of a sandbox that runs in another process on this machine. */
+export type ControlClient = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+export class ControlError extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.statusCode = statusCode;
+  }
+}
+
+/** `path` is the part after `/_sandbox`, such as `/apps`. */
+export function createControlClient(url: string): ControlClient {
+  const base = url.replace(/\/$/, '');
+  return async (method, path, body) => {
+    const response = await call(`${base}/_sandbox${path}`, {
+      method,
+      ...(body !== undefined && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) throw new ControlError(response.status, readMessage(answer));
+    return answer;
+  };
+}
+
+function readMessage(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null || !('message' in answer)) return 'The sandbox refused';
+  const { message } = answer;
+  return Array.isArray(message) ? message.join('; ') : String(message);
+}

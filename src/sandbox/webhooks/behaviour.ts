@@ -1,0 +1,74 @@
+import type { Database } from 'better-sqlite3';
+import { readSetting, writeSetting } from '../store/settings.js';
+import { readFields, refuseFaults } from '../http/validate.js';
+
+/** What happens to deliveries on their way. All off: each is sent once, at once, in order. */
+export interface Behaviour {
+  /** Loses the next so many. */
+  readonly drop: number;
+  /** Sends so many more copies of each. */
+  readonly duplicate: number;
+  readonly delayMs: number;
+  /** Keeps each until it is released by hand. */
+  readonly hold: boolean;
+  /** Keeps so many, then sends them in reverse. 0 and 1 keep the order. */
+  readonly reorder: number;
+  readonly attempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly backoffMs: number;
+  readonly timeoutMs: number;
+}
+
+const KIND: Behaviour = {
+  drop: 0,
+  duplicate: 0,
+  delayMs: 0,
+  hold: false,
+  reorder: 0,
+  attempts: 1,
+  backoffMs: 1000,
+  timeoutMs: 10_000,
+};
+
+/** The last of 20 doubled hours is still an instant that can be written down. */
+const MOST = {
+  deliveries: 100_000,
+  copies: 100,
+  delayMs: 86_400_000,
+  attempts: 20,
+  backoffMs: 3_600_000,
+  timeoutMs: 600_000,
+} as const;
+
+export interface BehaviourSetting {
+  readonly read: () => Behaviour;
+  readonly write: (next: Behaviour) => void;
+  /** What is absent stays as it is. */
+  readonly change: (body: unknown) => Behaviour;
+}
+
+export function createBehaviour(db: Database): BehaviourSetting {
+  const read = (): Behaviour => ({ ...KIND, ...Object(readSetting(db, 'webhooks')) });
+  const write = (next: Behaviour) => writeSetting(db, 'webhooks', next);
+
+  function change(body: unknown): Behaviour {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const old = read();
+    const next = {
+      drop: fields.count('drop', old.drop, MOST.deliveries),
+      duplicate: fields.count('duplicate', old.duplicate, MOST.copies),
+      delayMs: fields.count('delayMs', old.delayMs, MOST.delayMs),
+      hold: fields.flag('hold', old.hold),
+      reorder: fields.count('reorder', old.reorder, MOST.deliveries),
+      attempts: fields.count('attempts', old.attempts, MOST.attempts),
+      backoffMs: fields.count('backoffMs', old.backoffMs, MOST.backoffMs),
+      timeoutMs: fields.count('timeoutMs', old.timeoutMs, MOST.timeoutMs),
+    };
+    refuseFaults(faults);
+    write(next);
+    return next;
+  }
+
+  return { read, write, change };
+}
