@@ -17,8 +17,8 @@ const all = (pattern: RegExp, code: string): string[] =>
 const COMMAND_LINE = [
   'auth/private-key.ts',
   'mirror/person.ts',
-  'sandbox/call.ts',
-  'sandbox/control-client.ts',
+  'sandbox/http/call.ts',
+  'sandbox/verbs/client.ts',
   'sync/plan.ts',
 ];
 
