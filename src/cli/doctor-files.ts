@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readDiskReserve } from '../config.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
-import { openReader } from '../query/open.js';
+import { openBoth } from '../engines/sqlite/open-both.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
 import { findOpenFile } from './exposures.js';
@@ -42,7 +42,7 @@ function checkDisk({ folder, env }: Place): Finding {
 
 function checkDatabases(place: Place, now: number): Finding[] {
   try {
-    const db = openReader(place);
+    const db = openBoth(place);
     try {
       return [
         ...['main', 'inbox'].map(name => checkWhole(db, name)),

@@ -2,7 +2,7 @@ import { shortName } from './clean.js';
 import { type Client, createClient } from '../client.js';
 import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../auth/clock.js';
 import type { WorkSettings } from '../config/settings.js';
-import { openReader } from '../query/open.js';
+import { openBoth } from '../engines/sqlite/open-both.js';
 import { readHealth } from '../query/health.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation, Permissions } from '../registry/model.js';
@@ -111,7 +111,7 @@ function checkOrigin(place: Place, baseUrl: string, appId: string, now: number):
 
 function originOf(place: Place, now: number): { readonly baseUrl: string; readonly appId: string } | null {
   try {
-    const db = openReader(place);
+    const db = openBoth(place);
     try {
       return readHealth(db, now).origin;
     } finally {

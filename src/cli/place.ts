@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Files } from '../query/open.js';
+import type { Files } from '../engines/sqlite/open-both.js';
 import { parseDemoSettings } from './demo-settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -75,8 +75,8 @@ export function readDemoSettings(folder: string): Environment {
 
 /** Both databases, read-only. The driver is loaded by who opens them, and by no other command. */
 export async function openReader(files: Files): Promise<Sqlite> {
-  const query = await import('../query/open.js');
-  return query.openReader(files);
+  const { openBoth } = await import('../engines/sqlite/open-both.js');
+  return openBoth(files);
 }
 
 function demandMirror(place: Place): Place {

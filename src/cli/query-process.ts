@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type Files, openReader } from '../query/open.js';
+import { type Files, openBoth } from '../engines/sqlite/open-both.js';
 import { prepareReading, type Value } from '../query/statement-guard.js';
 import type { Watch } from './query-watch.js';
 
@@ -47,7 +47,7 @@ function describe(error: unknown): { readonly message: string; readonly isTooLar
 }
 
 async function answer(request: QueryRequest): Promise<void> {
-  const db = openReader(request);
+  const db = openBoth(request);
   db.pragma(`hard_heap_limit = ${HEAP_LIMIT_BYTES}`);
   const reading = prepareReading(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });

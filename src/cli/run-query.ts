@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Files } from '../query/open.js';
+import type { Files } from '../engines/sqlite/open-both.js';
 import { isDamage } from './damage.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Value } from '../query/statement-guard.js';

@@ -1,6 +1,6 @@
 import { migrateFile } from '../engines/sqlite/migrate.js';
+import { openBoth } from '../engines/sqlite/open-both.js';
 import { type NewJob, installationJob } from '../inbox/job.js';
-import { openReader } from '../query/open.js';
 import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';
 import { discoverJob } from '../sync/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../sync/plan.js';
@@ -38,7 +38,7 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
 }
 
 function look(io: Io, place: Place, organization: string | undefined) {
-  const db = openReader(place);
+  const db = openBoth(place);
   try {
     const organizationId = organizationOrAll(db, organization);
     return { organizationId, mark: readMark(db, io.now()), targets: readTargets(db, organizationId) };

@@ -5,7 +5,7 @@ import { readDiskReserve, readSettings } from '../config.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { createLog } from '../log.js';
-import { openReader } from '../query/open.js';
+import { openBoth } from '../engines/sqlite/open-both.js';
 import { createMask } from '../registry/mask.js';
 import {
   type Asked,
@@ -31,7 +31,7 @@ export interface Ended {
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
 export async function follow(io: Io, place: Place, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
-  const db = openReader(place);
+  const db = openBoth(place);
   const bar = createProgressBar(io);
   const worker = createOwnWorker(io, place);
   try {

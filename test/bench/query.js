@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
+import { openBoth } from '../../dist/engines/sqlite/open-both.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { createMirrorPort } from '../../dist/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../dist/mirror/mirror.js';
-import { openReader } from '../../dist/query/open.js';
 import { readStatus } from '../../dist/query/status.js';
 
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
@@ -129,7 +129,7 @@ function measureQueries() {
   process.stdout.write(`\nexample queries of README (each at most ${QUERY_MS} ms, the median of ${TIMES})\n`);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   for (const [, sql] of README.matchAll(/^```sql\n([\s\S]*?)^```$/gm)) {
-    const db = openReader(files);
+    const db = openBoth(files);
     const statement = db.prepare(sql);
     const name = sql.replace(/\s+/g, ' ').slice(0, 70);
     limit(
@@ -140,7 +140,7 @@ function measureQueries() {
     );
     db.close();
   }
-  const db = openReader(files);
+  const db = openBoth(files);
   limit(
     'the queries of status, all of them',
     median(() => readStatus(db, Date.now())),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
 import { type Broken, findBroken } from '../../src/query/invariants.js';
-import { openReader } from '../../src/query/open.js';
+import { openBoth } from '../../src/engines/sqlite/open-both.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
@@ -70,7 +70,7 @@ export async function playHistory(seed: number): Promise<Tally> {
 
 /** What `verify` would say of it. */
 async function broken({ folder, time }: Program): Promise<Broken[]> {
-  const db = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  const db = openBoth({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   try {
     return [...findBroken(db, time.now()), ...(await findUnderived(db))];
   } finally {

@@ -6,7 +6,7 @@ import { createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliverie
 import { createCountRefusals } from '../../src/engines/sqlite/inbox/refusals.js';
 import type { Refusal } from '../../src/inbox/refusal.js';
 import { readHealth } from '../../src/query/health.js';
-import { openReader } from '../../src/query/open.js';
+import { openBoth } from '../../src/engines/sqlite/open-both.js';
 import { readStatus } from '../../src/query/status.js';
 import { createRefusalCounter } from '../../src/webhook/refusals.js';
 import { openDoor, payloadOf, signedPost } from '../support/door.js';
@@ -180,7 +180,7 @@ function temporaryPlace() {
   const inbox = temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   migrateFile(files.mirrorFile, 'mirror', new Date(NOON).toISOString());
-  const reader = openReader(files);
+  const reader = openBoth(files);
   onTestFinished(() => void reader.close());
   return { inbox, reader };
 }

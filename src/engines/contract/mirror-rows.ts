@@ -1,3 +1,5 @@
+import { versioned } from './columns.js';
+
 /** The rows that mirror the registry. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
 export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
@@ -5,149 +7,136 @@ export type InstallationState = (typeof INSTALLATION_STATES)[number];
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;
 export type CertificateState = (typeof CERTIFICATE_STATES)[number];
 
-interface Versioned {
-  version: number;
-  valid_from: string;
-  sync_run_id: number;
-  document: string;
-}
+const AMOUNTS = {
+  amount: 'real?',
+  amount_micro: 'large?',
+  amount_exact: 'text?',
+  fault: 'text?',
+} as const;
 
-/** `amount_micro` is exact in SQL; read as a JavaScript number it is not, beyond nine thousand million tonnes. */
-interface Amounts {
-  amount: number | null;
-  amount_micro: number | bigint | null;
-  amount_exact: string | null;
-  fault: string | null;
-}
+const PROJECT = { project_id: 'text?', project_name: 'text?' } as const;
+const OWNED = { organization_id: 'text', id: 'text' } as const;
+const DATED = { created_at: 'text?', updated_at: 'text?' } as const;
 
-interface NamesProject {
-  project_id: string | null;
-  project_name: string | null;
-}
+export const INSTALLATIONS = versioned({
+  id: 'text',
+  organization_id: 'text?',
+  app_id: 'text?',
+  state: INSTALLATION_STATES,
+  permissions: 'text',
+  ...DATED,
+});
 
-export interface InstallationsTable extends Versioned {
-  id: string;
-  organization_id: string | null;
-  app_id: string | null;
-  state: InstallationState;
-  permissions: string;
-  created_at: string | null;
-  updated_at: string | null;
-}
+export const ORGANIZATIONS = versioned({
+  id: 'text',
+  full_name: 'text?',
+  type: 'text?',
+  country_code: 'text?',
+  website: 'text?',
+  is_public: 'integer?',
+  ...DATED,
+});
 
-export interface OrganizationsTable extends Versioned {
-  id: string;
-  full_name: string | null;
-  type: string | null;
-  country_code: string | null;
-  website: string | null;
-  is_public: number | null;
-  created_at: string | null;
-  updated_at: string | null;
-}
+export const PROJECTS = versioned({
+  id: 'text',
+  num: 'text?',
+  full_name: 'text?',
+  short_description: 'text?',
+  status: 'text?',
+  registry: 'text?',
+  country_code: 'text?',
+  sector: 'text?',
+  methodology: 'text?',
+  type: 'text?',
+  start_date: 'text?',
+});
 
-export interface ProjectsTable extends Versioned {
-  id: string;
-  num: string | null;
-  full_name: string | null;
-  short_description: string | null;
-  status: string | null;
-  registry: string | null;
-  country_code: string | null;
-  sector: string | null;
-  methodology: string | null;
-  type: string | null;
-  start_date: string | null;
-}
+export const CREDITS = versioned({
+  organization_id: 'text',
+  credit_id: 'text',
+  inventory_id: 'text',
+  ...PROJECT,
+  serialization: 'text?',
+  vintage: 'text?',
+  type: 'text?',
+  token_id: 'text?',
+  token_address: 'text?',
+  unit: 'text?',
+  ...AMOUNTS,
+});
 
-export interface CreditsTable extends Versioned, Amounts, NamesProject {
-  organization_id: string;
-  credit_id: string;
-  inventory_id: string;
-  serialization: string | null;
-  vintage: string | null;
-  type: string | null;
-  token_id: string | null;
-  token_address: string | null;
-  unit: string | null;
-}
+export const RESERVATIONS = versioned({
+  ...OWNED,
+  credit_id: 'text',
+  serialization: 'text?',
+  type: 'text?',
+  ...AMOUNTS,
+  ...PROJECT,
+  reserver_id: 'text?',
+  reserver_name: 'text?',
+  state: 'text?',
+  is_complete: 'integer?',
+  reserved_to_at: 'text?',
+  ...DATED,
+});
 
-export interface ReservationsTable extends Versioned, Amounts, NamesProject {
-  organization_id: string;
-  id: string;
-  credit_id: string;
-  serialization: string | null;
-  type: string | null;
-  reserver_id: string | null;
-  reserver_name: string | null;
-  state: string | null;
-  is_complete: number | null;
-  reserved_to_at: string | null;
-  created_at: string | null;
-  updated_at: string | null;
-}
+export const INVENTORY_REQUESTS = versioned({
+  ...OWNED,
+  credit_id: 'text',
+  action: 'text?',
+  state: 'text?',
+  type: 'text?',
+  serialization: 'text?',
+  vintage: 'text?',
+  ...AMOUNTS,
+  from_organization_id: 'text?',
+  to_organization_id: 'text?',
+  to_address: 'text?',
+  ...PROJECT,
+  tx_id: 'text?',
+  retirement_reason: 'text?',
+  beneficiary: 'text?',
+  retirement_comment: 'text?',
+  ...DATED,
+});
 
-export interface InventoryRequestsTable extends Versioned, Amounts, NamesProject {
-  organization_id: string;
-  id: string;
-  credit_id: string;
-  action: string | null;
-  state: string | null;
-  type: string | null;
-  serialization: string | null;
-  vintage: string | null;
-  from_organization_id: string | null;
-  to_organization_id: string | null;
-  to_address: string | null;
-  tx_id: string | null;
-  retirement_reason: string | null;
-  beneficiary: string | null;
-  retirement_comment: string | null;
-  created_at: string | null;
-  updated_at: string | null;
-}
+export const RETIREMENTS = versioned({
+  ...OWNED,
+  ...PROJECT,
+  serialization: 'text?',
+  vintage: 'text?',
+  ...AMOUNTS,
+  reason: 'text?',
+  beneficiary: 'text?',
+  comment: 'text?',
+  is_claimed: 'integer?',
+  created_at: 'text?',
+});
 
-export interface RetirementsTable extends Versioned, Amounts, NamesProject {
-  organization_id: string;
-  id: string;
-  serialization: string | null;
-  vintage: string | null;
-  reason: string | null;
-  beneficiary: string | null;
-  comment: string | null;
-  is_claimed: number | null;
-  created_at: string | null;
-}
+export const MEMBERS = versioned({ ...OWNED, full_name: 'text?', email: 'text?' });
 
-export interface MembersTable extends Versioned {
-  organization_id: string;
-  id: string;
-  full_name: string | null;
-  email: string | null;
-}
+export const ADDRESSES = versioned({ ...OWNED, address: 'text?', name: 'text?', is_default: 'integer?' });
 
-export interface AddressesTable extends Versioned {
-  organization_id: string;
-  id: string;
-  address: string | null;
-  name: string | null;
-  is_default: number | null;
-}
+const CERTIFICATE = {
+  version: 'integer',
+  organization_id: 'text',
+  retirement_id: 'text',
+  state: CERTIFICATE_STATES,
+  file: 'text?',
+  sha256: 'text?',
+  size: 'integer?',
+  fetched_at: 'text?',
+  checked_at: 'text?',
+  due_at: 'text',
+  attempts: 'integer',
+  error: 'text?',
+  retirement_version: 'integer',
+  valid_from: 'text',
+} as const;
 
-export interface CertificatesTable {
-  version: number;
-  organization_id: string;
-  retirement_id: string;
-  state: CertificateState;
-  file: string | null;
-  sha256: string | null;
-  size: number | null;
-  fetched_at: string | null;
-  checked_at: string | null;
-  due_at: string;
-  attempts: number;
-  error: string | null;
-  retirement_version: number;
-  valid_from: string;
-  sync_run_id: number | null;
-}
+/** They have no document, and may have been entered by no run. */
+export const CERTIFICATES = {
+  now: { ...CERTIFICATE, sync_run_id: 'integer?' },
+  past: { ...CERTIFICATE, valid_to: 'text', sync_run_id: 'integer?', closed_by: 'integer?' },
+  history: { ...CERTIFICATE, valid_to: 'text?', sync_run_id: 'integer?', closed_by: 'integer?' },
+} as const;

@@ -1,84 +1,17 @@
-import type {
-  AddressesTable,
-  CertificateState,
-  CertificatesTable,
-  CreditsTable,
-  InstallationsTable,
-  InventoryRequestsTable,
-  MembersTable,
-  OrganizationsTable,
-  ProjectsTable,
-  ReservationsTable,
-  RetirementsTable,
+import type { Columns } from './columns.js';
+import {
+  ADDRESSES,
+  CERTIFICATE_STATES,
+  CERTIFICATES,
+  CREDITS,
+  INSTALLATIONS,
+  INVENTORY_REQUESTS,
+  MEMBERS,
+  ORGANIZATIONS,
+  PROJECTS,
+  RESERVATIONS,
+  RETIREMENTS,
 } from './mirror-rows.js';
-
-/** The tables and views of mirror.db. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
-export interface MirrorTables {
-  origin: OriginTable;
-  version_counter: { only_row: number; last: number };
-  fences: { organization_id: string; lane: string; claim: number };
-  sync_runs: SyncRunsTable;
-  resource_states: ResourceStatesTable;
-  announcements: { organization_id: string; resource: string; announced_at: string };
-  read_pages: {
-    organization_id: string;
-    resource: string;
-    page: number;
-    digest: string;
-    versions: Uint8Array;
-  };
-  project_references: { organization_id: string; project_id: string };
-  project_states: { project_id: string; state: string; checked_at: string; error: string | null };
-  forgotten_people: { email_sha256: string; forgotten_at: string };
-  retirement_sums: RetirementSumsTable;
-
-  installations: InstallationsTable;
-  installations_past: Past<InstallationsTable>;
-  installations_history: History<InstallationsTable>;
-  organizations: OrganizationsTable;
-  organizations_past: Past<OrganizationsTable>;
-  organizations_history: History<OrganizationsTable>;
-  projects: ProjectsTable;
-  projects_past: Past<ProjectsTable>;
-  projects_history: History<ProjectsTable>;
-  warehouse_credits: CreditsTable;
-  warehouse_credits_past: Past<CreditsTable>;
-  warehouse_credits_history: History<CreditsTable>;
-  inventory_credits: CreditsTable;
-  inventory_credits_past: Past<CreditsTable>;
-  inventory_credits_history: History<CreditsTable>;
-  reservations: ReservationsTable;
-  reservations_past: Past<ReservationsTable>;
-  reservations_history: History<ReservationsTable>;
-  inventory_requests: InventoryRequestsTable;
-  inventory_requests_past: Past<InventoryRequestsTable>;
-  inventory_requests_history: History<InventoryRequestsTable>;
-  retirements: RetirementsTable;
-  retirements_past: Past<RetirementsTable>;
-  retirements_history: History<RetirementsTable>;
-  members: MembersTable;
-  members_past: Past<MembersTable>;
-  members_history: History<MembersTable>;
-  addresses: AddressesTable;
-  addresses_past: Past<AddressesTable>;
-  addresses_history: History<AddressesTable>;
-
-  certificates: CertificatesTable;
-  certificates_past: Past<CertificatesTable>;
-  certificates_history: History<CertificatesTable>;
-  certificate_sums: { organization_id: string; state: CertificateState; certificates: number };
-  certificate_mark: { only_row: number; retirement_version: number };
-
-  freshness: FreshnessView;
-  warehouse_sums: CreditSumsView;
-  available_credits: CreditSumsView;
-  last_known_credits: CreditSumsView;
-  retirements_by_beneficiary: Sums & { organization_id: string; beneficiary: string | null };
-  retirements_by_month: Sums & { organization_id: string; month: string | null };
-  certificates_missing: CertificatesMissingView;
-  reservations_now: Omit<ReservationsTable, 'document'> & { state_now: string; seconds_left: number | null };
-  drift: DriftView;
-}
 
 export const FRESHNESS_STATES = [
   'suspended',
@@ -93,133 +26,145 @@ export const FRESHNESS_STATES = [
   'late',
   'current',
 ] as const;
-export type FreshnessState = (typeof FRESHNESS_STATES)[number];
 
 export const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-type Past<Table> = Table & { valid_to: string; closed_by: number };
-type History<Table> = Table & { valid_to: string | null; closed_by: number | null };
+const { document: _, ...HELD } = RESERVATIONS.now;
 
-interface OriginTable {
-  only_row: number;
-  base_url: string;
-  app_id: string;
-  schedule_seconds: number;
-  created_at: string;
-  watched_at: string | null;
-}
+/** What readers ask of the mirror. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
+export const MIRROR_TABLES = {
+  installations: INSTALLATIONS.now,
+  installations_past: INSTALLATIONS.past,
+  installations_history: INSTALLATIONS.history,
+  organizations: ORGANIZATIONS.now,
+  organizations_past: ORGANIZATIONS.past,
+  organizations_history: ORGANIZATIONS.history,
+  projects: PROJECTS.now,
+  projects_past: PROJECTS.past,
+  projects_history: PROJECTS.history,
+  warehouse_credits: CREDITS.now,
+  warehouse_credits_past: CREDITS.past,
+  warehouse_credits_history: CREDITS.history,
+  inventory_credits: CREDITS.now,
+  inventory_credits_past: CREDITS.past,
+  inventory_credits_history: CREDITS.history,
+  reservations: RESERVATIONS.now,
+  reservations_past: RESERVATIONS.past,
+  reservations_history: RESERVATIONS.history,
+  inventory_requests: INVENTORY_REQUESTS.now,
+  inventory_requests_past: INVENTORY_REQUESTS.past,
+  inventory_requests_history: INVENTORY_REQUESTS.history,
+  retirements: RETIREMENTS.now,
+  retirements_past: RETIREMENTS.past,
+  retirements_history: RETIREMENTS.history,
+  members: MEMBERS.now,
+  members_past: MEMBERS.past,
+  members_history: MEMBERS.history,
+  addresses: ADDRESSES.now,
+  addresses_past: ADDRESSES.past,
+  addresses_history: ADDRESSES.history,
+  certificates: CERTIFICATES.now,
+  certificates_past: CERTIFICATES.past,
+  certificates_history: CERTIFICATES.history,
 
-interface SyncRunsTable {
-  id: number;
-  organization_id: string | null;
-  resource: string;
-  trigger: string;
-  claim: number;
-  started_at: string;
-  finished_at: string | null;
-  state: RunState;
-  requests: number;
-  bytes: number;
-  rows_added: number;
-  rows_changed: number;
-  rows_removed: number;
-  rows_unchanged: number;
-  drift: number;
-  error_code: string | null;
-  error: string | null;
-}
+  origin: {
+    only_row: 'integer',
+    base_url: 'text',
+    app_id: 'text',
+    schedule_seconds: 'integer',
+    created_at: 'text',
+    watched_at: 'text?',
+  },
+  sync_runs: {
+    id: 'integer',
+    organization_id: 'text?',
+    resource: 'text',
+    trigger: 'text',
+    claim: 'integer',
+    started_at: 'text',
+    finished_at: 'text?',
+    state: RUN_STATES,
+    requests: 'integer',
+    bytes: 'integer',
+    rows_added: 'integer',
+    rows_changed: 'integer',
+    rows_removed: 'integer',
+    rows_unchanged: 'integer',
+    drift: 'integer',
+    error_code: 'text?',
+    error: 'text?',
+  },
+  resource_states: {
+    organization_id: 'text',
+    resource: 'text',
+    rows: 'integer',
+    first_complete_at: 'text?',
+    complete_at: 'text?',
+    attempted_at: 'text?',
+    outcome: 'text?',
+    error_code: 'text?',
+    error: 'text?',
+    forbidden_at: 'text?',
+    refusals: 'integer',
+    not_offered_at: 'text?',
+    answer_status: 'integer?',
+    answer_form: 'text?',
+    answered_at: 'text?',
+    answer_text: 'text?',
+    page_size: 'integer?',
+    open_run: 'integer?',
+    doubted_at: 'text?',
+    doubted: 'bytes?',
+    drift: 'integer',
+    drift_at: 'text?',
+    duration_ms: 'integer?',
+    stamp_at: 'text?',
+    read_claim: 'integer?',
+    read_at: 'text?',
+    owner_told: 'integer',
+  },
+  project_references: { organization_id: 'text', project_id: 'text' },
+  project_states: { project_id: 'text', state: 'text', checked_at: 'text', error: 'text?' },
+  forgotten_people: { email_sha256: 'text', forgotten_at: 'text' },
+  certificate_sums: { organization_id: 'text', state: CERTIFICATE_STATES, certificates: 'integer' },
 
-interface ResourceStatesTable {
-  organization_id: string;
-  resource: string;
-  rows: number;
-  first_complete_at: string | null;
-  complete_at: string | null;
-  attempted_at: string | null;
-  outcome: RunState | null;
-  error_code: string | null;
-  error: string | null;
-  forbidden_at: string | null;
-  refusals: number;
-  not_offered_at: string | null;
-  answer_status: number | null;
-  answer_form: string | null;
-  answer_text: string | null;
-  answered_at: string | null;
-  page_size: number | null;
-  owner_told: number;
-  open_run: number | null;
-  doubted_at: string | null;
-  doubted: Uint8Array | null;
-  drift: number;
-  drift_at: string | null;
-  duration_ms: number | null;
-  stamp_at: string | null;
-  read_claim: number | null;
-  read_at: string | null;
-}
-
-interface RetirementSumsTable {
-  organization_id: string;
-  kind: 'beneficiary' | 'month';
-  value: string;
-  rows: number;
-  rows_not_summed: number;
-  tonnes: number;
-  micro: number;
-}
-
-interface FreshnessView {
-  organization_id: string;
-  resource: string;
-  state: FreshnessState;
-  complete_at: string | null;
-  age_seconds: number | null;
-  rows: number;
-  drift: number;
-  attempted_at: string | null;
-  error: string | null;
-  announced_at: string | null;
-  watched_at: string | null;
-}
-
-interface Sums {
-  amount: number;
-  amount_micro: number | bigint | null;
-  rows: number;
-  rows_not_summed: number;
-  freshness: FreshnessState | null;
-  complete_at: string | null;
-  age_seconds: number | null;
-}
-
-interface CreditSumsView extends Sums {
-  organization_id: string;
-  organization_name: string | null;
-  project_id: string | null;
-  project_name: string | null;
-  vintage: string | null;
-  type: string | null;
-}
-
-interface CertificatesMissingView {
-  organization_id: string;
-  retirement_id: string;
-  state: CertificateState;
-  checked_at: string | null;
-  due_at: string | null;
-  attempts: number;
-  error: string | null;
-}
-
-interface DriftView {
-  sync_run_id: number;
-  organization_id: string | null;
-  resource: string;
-  started_at: string;
-  drift: number;
-  rows_added: number;
-  rows_changed: number;
-  rows_removed: number;
-}
+  freshness: {
+    organization_id: 'text',
+    resource: 'text',
+    state: FRESHNESS_STATES,
+    complete_at: 'text?',
+    age_seconds: 'integer?',
+    rows: 'integer',
+    drift: 'integer',
+    attempted_at: 'text?',
+    error: 'text?',
+    announced_at: 'text?',
+    watched_at: 'text?',
+  },
+  warehouse_sums: {
+    organization_id: 'text',
+    organization_name: 'text?',
+    project_id: 'text?',
+    project_name: 'text?',
+    vintage: 'text?',
+    type: 'text?',
+    amount: 'real?',
+    amount_micro: 'large?',
+    rows: 'integer',
+    rows_not_summed: 'integer',
+    freshness: 'text?',
+    complete_at: 'text?',
+    age_seconds: 'integer?',
+  },
+  certificates_missing: {
+    organization_id: 'text',
+    retirement_id: 'text',
+    state: CERTIFICATE_STATES,
+    checked_at: 'text?',
+    due_at: 'text?',
+    attempts: 'integer',
+    error: 'text?',
+  },
+  reservations_now: { ...HELD, state_now: 'text', seconds_left: 'integer?' },
+} as const satisfies Record<string, Columns>;

@@ -1,7 +1,7 @@
-import { namedDamage } from '../engines/sqlite/errors.js';
-import { demandSchema } from '../engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
-import { demandOwnLog } from '../engines/sqlite/own-log.js';
+import { namedDamage } from './errors.js';
+import { demandSchema } from './migrate.js';
+import { openDatabase, type Sqlite } from './open.js';
+import { demandOwnLog } from './own-log.js';
 
 export interface Files {
   readonly mirrorFile: string;
@@ -12,7 +12,7 @@ export interface Files {
 const READER_BUSY_MS = 5_000;
 
 /** The mirror as `main` and the inbox as `inbox`, both read-only. */
-export function openReader(files: Files): Sqlite {
+export function openBoth(files: Files): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {
     demandSchema(db, 'mirror');

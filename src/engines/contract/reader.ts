@@ -1,0 +1,22 @@
+import type { Kysely, RawBuilder } from 'kysely';
+import type { Tables } from './tables.js';
+
+/** What engines say differently. */
+export interface Expressions {
+  /** The values as a table of one column, however many there are: for `in`. */
+  each<T extends string | number>(values: readonly T[]): RawBuilder<T>;
+}
+
+/**
+ * Where readers ask, written once for every engine: the mirror's tables by their own names, the inbox's as `inbox.jobs`.
+ * An integer comes as a number, and as a bigint only where no number holds it.
+ */
+export interface Reader {
+  readonly db: Kysely<Tables>;
+  readonly say: Expressions;
+}
+
+/** A reader that holds connections. */
+export interface OpenReader extends Reader {
+  close(): Promise<void>;
+}
