@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, OrganizationClient } from '../client.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { isForgotten } from '../mirror/people.js';
-import { DESCRIPTORS, type Descriptor, type ListResource } from '../mirror/resources.js';
+import type { ListEntry } from '../resources/entry.js';
+import { isListResource, type ListResource, LISTS } from '../resources/lists.js';
 import type { Page } from '../registry/reading.js';
 
 export interface Difference {
@@ -30,16 +31,14 @@ const SETTLE_MS = 2000;
 type Comparison = (db: Sqlite, owner: OrganizationClient, target: Target) => Promise<Compared>;
 
 const COMPARISONS: { readonly [Name in ListResource]: Comparison } = {
-  organization: comparison(DESCRIPTORS.organization, owner => one(() => owner.readOrganization())),
-  warehouse: comparison(DESCRIPTORS.warehouse, owner => owner.readWarehouse()),
-  inventory: comparison(DESCRIPTORS.inventory, owner => owner.readInventory()),
-  reservations: comparison(DESCRIPTORS.reservations, owner => items(owner.listReservations())),
-  inventory_requests: comparison(DESCRIPTORS.inventory_requests, owner =>
-    items(owner.listInventoryRequests()),
-  ),
-  retirements: comparison(DESCRIPTORS.retirements, owner => items(owner.listRetirements())),
-  addresses: comparison(DESCRIPTORS.addresses, owner => batch(() => owner.readAddresses())),
-  members: comparison(DESCRIPTORS.members, owner => batch(() => owner.readMembers())),
+  organization: comparison(LISTS.organization, owner => one(() => owner.readOrganization())),
+  warehouse: comparison(LISTS.warehouse, owner => owner.readWarehouse()),
+  inventory: comparison(LISTS.inventory, owner => owner.readInventory()),
+  reservations: comparison(LISTS.reservations, owner => items(owner.listReservations())),
+  inventory_requests: comparison(LISTS.inventory_requests, owner => items(owner.listInventoryRequests())),
+  retirements: comparison(LISTS.retirements, owner => items(owner.listRetirements())),
+  addresses: comparison(LISTS.addresses, owner => batch(() => owner.readAddresses())),
+  members: comparison(LISTS.members, owner => batch(() => owner.readMembers())),
 };
 
 /**
@@ -82,7 +81,7 @@ function targets(db: Sqlite): Target[] {
       GROUP BY f.organization_id, f.resource ORDER BY f.organization_id, f.resource`,
     )
     .all()
-    .filter(target => Object.hasOwn(DESCRIPTORS, target.resource));
+    .filter(target => isListResource(target.resource));
 }
 
 async function compare(db: Sqlite, client: Client, target: Target): Promise<Compared> {
@@ -91,11 +90,11 @@ async function compare(db: Sqlite, client: Client, target: Target): Promise<Comp
 }
 
 function comparison<Item extends { readonly document: string }>(
-  descriptor: Descriptor<Item>,
+  entry: ListEntry<Item>,
   read: (owner: OrganizationClient) => AsyncIterable<readonly Item[]>,
 ): Comparison {
   return async (db, owner, target) => {
-    const known = readKnown(db, descriptor, target.organization_id);
+    const known = readKnown(db, entry, target.organization_id);
     const rows = known.size;
     const isMissed = forgottenIn(db);
     const differences: Difference[] = [];
@@ -108,7 +107,7 @@ function comparison<Item extends { readonly document: string }>(
       });
     for await (const part of read(owner)) {
       for (const item of part) {
-        const key = descriptor.key.map(({ of }) => String(of(item))).join('/');
+        const key = entry.key.map(({ of }) => String(of(item))).join('/');
         const document = known.get(key);
         known.delete(key);
         if (document === undefined) {
@@ -123,7 +122,7 @@ function comparison<Item extends { readonly document: string }>(
 
 function readKnown<Item>(
   db: Sqlite,
-  { table, scope, key }: Descriptor<Item>,
+  { table, scope, key }: ListEntry<Item>,
   id: string,
 ): Map<string, string> {
   const text = key.map(column => column.name).join(` || '/' || `) || `''`;

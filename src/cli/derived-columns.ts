@@ -1,9 +1,10 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from '../mirror/columns.js';
-import { fieldsOf } from '../mirror/installations.js';
-import { PROJECT_COLUMNS } from '../mirror/projects.js';
-import { DESCRIPTORS, type Descriptor } from '../mirror/resources.js';
+import type { Value } from '../resources/columns.js';
+import type { ItemEntry } from '../resources/entry.js';
+import { fieldsOf } from '../resources/installations.js';
+import { LISTS } from '../resources/lists.js';
+import { PROJECTS } from '../resources/projects.js';
 import type { Broken } from '../query/invariants.js';
 import { readSource, type Source } from '../registry/fields.js';
 import {
@@ -26,15 +27,15 @@ const ROWS_AT_ONCE = 1_000;
 
 /** What each table's columns are, taken from the document again by the code that wrote them. */
 const DERIVED: Readonly<Record<string, Derive>> = {
-  ...derivedBy(DESCRIPTORS.organization, parseOrganization),
-  ...derivedBy(DESCRIPTORS.warehouse, parseCredit),
-  ...derivedBy(DESCRIPTORS.inventory, parseCredit),
-  ...derivedBy(DESCRIPTORS.reservations, parseReservation),
-  ...derivedBy(DESCRIPTORS.inventory_requests, parseInventoryRequest),
-  ...derivedBy(DESCRIPTORS.retirements, parseRetirement),
-  ...derivedBy(DESCRIPTORS.addresses, parseAddress),
-  ...derivedBy(DESCRIPTORS.members, parseMember),
-  projects: source => cellsOf(PROJECT_COLUMNS, parseProject(source)),
+  ...derivedBy(LISTS.organization, parseOrganization),
+  ...derivedBy(LISTS.warehouse, parseCredit),
+  ...derivedBy(LISTS.inventory, parseCredit),
+  ...derivedBy(LISTS.reservations, parseReservation),
+  ...derivedBy(LISTS.inventory_requests, parseInventoryRequest),
+  ...derivedBy(LISTS.retirements, parseRetirement),
+  ...derivedBy(LISTS.addresses, parseAddress),
+  ...derivedBy(LISTS.members, parseMember),
+  ...derivedBy(PROJECTS, parseProject),
   installations: deriveInstallation,
 };
 
@@ -94,7 +95,7 @@ function textOf(value: Value | undefined): string | null {
 }
 
 function derivedBy<Item>(
-  { table, key, columns }: Descriptor<Item>,
+  { table, key, columns }: ItemEntry<Item>,
   parse: (source: Source) => Item,
 ): Record<string, Derive> {
   return { [table]: source => cellsOf([...key, ...columns], parse(source)) };

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type CertificateFolder, LEFTOVER_AFTER_MS } from './certificates.js';
-import { formatInstant } from './columns.js';
+import { formatInstant } from '../resources/columns.js';
 import { MirrorError } from './errors.js';
 import type { CertificateAnswer, DueCertificate, Fault, MirrorPort, RunRequest, Traffic } from './port.js';
 import { SyncRun } from './sync-run.js';

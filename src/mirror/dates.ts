@@ -1,4 +1,4 @@
-import { formatInstant } from './columns.js';
+import { formatInstant } from '../resources/columns.js';
 
 /** The instant at which an answer came, unless the row has that one or a later one already: then the next. */
 export function following(told: string, before: string | null): string {

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { formatInstant } from './columns.js';
+import { formatInstant } from '../resources/columns.js';
 import { digestOf, HeldPages } from './held-pages.js';
 import {
   type Ask,
@@ -153,8 +153,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   /** Without people who have asked to be forgotten. */
   async #admitted(items: readonly Item[]): Promise<readonly Item[]> {
-    const { port, descriptor } = this.#parts;
-    const email = descriptor.columns.find(cell => cell.name === 'email');
+    const { port, entry } = this.#parts;
+    const email = entry.columns.find(cell => cell.name === 'email');
     const forgotten = email === undefined ? null : new Set(await port.forgottenPeople());
     if (email === undefined || forgotten === null || forgotten.size === 0) return items;
     return items.filter(item => {

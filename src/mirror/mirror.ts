@@ -1,12 +1,13 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { formatInstant } from './columns.js';
+import { formatInstant } from '../resources/columns.js';
 import { ListRead, type Read } from './list-read.js';
 import { Pace } from './pace.js';
-import type { InstallationRow, MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
+import type { MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
 import { type Purge, purge } from './purge.js';
 import { createProjectsWalk, type ProjectsWalk } from './projects.js';
-import { DESCRIPTORS, type Items, type ListResource, RESOURCES } from './resources.js';
-import { fieldsOf } from './installations.js';
+import { fieldsOf, type InstallationRow } from '../resources/installations.js';
+import { type Items, type ListResource, LISTS } from '../resources/lists.js';
+import { isResource, RESOURCES } from '../resources/resources.js';
 import type { Installation } from '../registry/model.js';
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import { SyncRun } from './sync-run.js';
@@ -67,7 +68,9 @@ export function createMirror(
   now: () => number,
   { members }: MirrorOptions = { members: true },
 ): Mirror {
-  const resources = RESOURCES.filter(resource => members || resource !== 'members');
+  const resources = Object.keys(RESOURCES)
+    .filter(isResource)
+    .filter(resource => members || resource !== 'members');
   const pace = new Pace();
 
   function writeInstallation(
@@ -94,8 +97,8 @@ export function createMirror(
     beginRead: async request => {
       const { resource, organizationId } = request;
       const run = await SyncRun.begin({ port, lane: 'data', now }, request);
-      const descriptor = DESCRIPTORS[resource];
-      return new ListRead({ port, request, list: { organizationId, resource }, run, descriptor, pace, now });
+      const entry = LISTS[resource];
+      return new ListRead({ port, request, list: { organizationId, resource }, run, entry, pace, now });
     },
     beginProjects: async request => {
       const run = await SyncRun.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });

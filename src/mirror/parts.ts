@@ -1,6 +1,6 @@
 import type { Pace } from './pace.js';
 import type { Insert, List, MirrorPort, RunRequest } from './port.js';
-import type { Descriptor } from './resources.js';
+import type { ListEntry } from '../resources/entry.js';
 import type { SyncRun } from './sync-run.js';
 
 /** What a read of one list works with. */
@@ -9,7 +9,7 @@ export interface ListParts<Item> {
   readonly request: RunRequest;
   readonly list: List;
   readonly run: SyncRun;
-  readonly descriptor: Descriptor<Item>;
+  readonly entry: ListEntry<Item>;
   readonly pace: Pace;
   readonly now: () => number;
 }

@@ -1,7 +1,9 @@
 import type { CertificateState, InstallationState } from '../engines/contract/mirror-rows.js';
 import type { RunState } from '../engines/contract/mirror-tables.js';
-import type { Value } from './columns.js';
-import type { ListResource, Resource } from './resources.js';
+import type { Value } from '../resources/columns.js';
+import type { InstallationRow } from '../resources/installations.js';
+import type { ListResource } from '../resources/lists.js';
+import type { Resource } from '../resources/resources.js';
 
 /** Who writes: a claim on one lane of one organization. Every write carries it. */
 export interface Task {
@@ -194,17 +196,6 @@ export interface LastRead {
   readonly isStrange: boolean;
   /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
   readonly pageSize: number | null;
-}
-
-/** The columns that the registry's object makes. */
-export interface InstallationRow {
-  readonly id: string;
-  readonly organization_id: string | null;
-  readonly app_id: string | null;
-  readonly permissions: string;
-  readonly created_at: string | null;
-  readonly updated_at: string | null;
-  readonly document: string;
 }
 
 export interface InstallationRead {

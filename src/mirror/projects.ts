@@ -1,22 +1,8 @@
 import type { Project } from '../registry/model.js';
-import { type Column, column, formatInstant, text } from './columns.js';
+import { formatInstant } from '../resources/columns.js';
+import { PROJECTS } from '../resources/projects.js';
 import type { Fault, MirrorPort, ProjectAnswer, ProjectWritten, Traffic } from './port.js';
 import type { SyncRun } from './sync-run.js';
-
-/** The first is the key. */
-export const PROJECT_COLUMNS: readonly Column<Project>[] = [
-  column('id', item => item.id),
-  column('num', item => text(item.num)),
-  column('full_name', item => text(item.fullName)),
-  column('short_description', item => text(item.shortDescription)),
-  column('status', item => text(item.status)),
-  column('registry', item => text(item.registry)),
-  column('country_code', item => text(item.countryCode)),
-  column('sector', item => text(item.sector)),
-  column('methodology', item => text(item.methodology)),
-  column('type', item => text(item.type)),
-  column('start_date', item => text(item.startDate)),
-];
 
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
 export interface ProjectsWalk {
@@ -36,7 +22,7 @@ export function projectAnswer(
     id: project.id,
     askedAt: asked.askedAt,
     told: formatInstant(asked.arrivedAt),
-    cells: PROJECT_COLUMNS.slice(1).map(cell => cell.of(project)),
+    cells: PROJECTS.columns.map(cell => cell.of(project)),
     document: project.document,
   };
 }

@@ -140,7 +140,7 @@ export class Staging<Item extends { document: string }> {
     }
     this.#length += item.document.length;
     const earlier = staged ?? null;
-    const { columns, projectOf } = this.#parts.descriptor;
+    const { columns, projectOf } = this.#parts.entry;
     const insert: Insert = {
       key,
       cells: columns.map(cell => cell.of(item)),
@@ -200,7 +200,7 @@ export class Staging<Item extends { document: string }> {
   }
 
   #keyOf(item: Item): Key {
-    return this.#parts.descriptor.key.map(part => String(part.of(item)));
+    return this.#parts.entry.key.map(part => String(part.of(item)));
   }
 
   #count(isRepeated: boolean, page: HeldPage | null): void {
@@ -213,7 +213,7 @@ export class Staging<Item extends { document: string }> {
   }
 
   #duplicate(): MirrorError {
-    return new MirrorError('duplicate_key', `two ${this.#parts.descriptor.table} with one key in one answer`);
+    return new MirrorError('duplicate_key', `two ${this.#parts.entry.table} with one key in one answer`);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type RunRequest,
   type Traffic,
 } from './port.js';
-import type { Resource } from './resources.js';
+import type { Resource } from '../resources/resources.js';
 
 const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 

@@ -1,5 +1,5 @@
 import type { LastRead as KnownRead } from '../mirror/port.js';
-import type { Resource as Mirrored } from '../mirror/resources.js';
+import type { Resource as Mirrored } from '../resources/resources.js';
 import { type PermissionName, type Permissions, permits } from '../registry/model.js';
 
 export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;

@@ -7,7 +7,7 @@ import type { Ask } from '../../src/mirror/missing.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { createMirror, type Mirror, type MirrorOptions, type ReadRequest } from '../../src/mirror/mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Items, ListResource } from '../../src/mirror/resources.js';
+import type { Items, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
 

@@ -65,6 +65,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'auth',
     'mirror',
     'registry',
+    'resources',
     'engines/contract',
     'engines/sqlite',
     'engines/sqlite/mirror',

@@ -1,5 +1,5 @@
 import type { Answer } from '../../mirror/port.js';
-import type { ListResource } from '../../mirror/resources.js';
+import type { ListResource } from '../../resources/lists.js';
 import { RegistryError } from '../../registry/errors.js';
 
 /** What came of a read whose answers were all good. */

@@ -1,7 +1,7 @@
 import type { Fault } from '../../mirror/port.js';
 import type { Outcome, Read } from '../../mirror/list-read.js';
 import type { Ask } from '../../mirror/missing.js';
-import type { Items, ListResource } from '../../mirror/resources.js';
+import type { Items, ListResource } from '../../resources/lists.js';
 import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { observe } from '../observe.js';
 import { describe, UnsettledError } from '../outcome.js';

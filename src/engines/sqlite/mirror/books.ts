@@ -2,7 +2,7 @@ import type { RunState } from '../../contract/mirror-tables.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
 import type { Mark } from '../../../mirror/port.js';
-import type { Resource } from '../../../mirror/resources.js';
+import type { Resource } from '../../../resources/resources.js';
 
 export interface KnownState {
   readonly rows: number;

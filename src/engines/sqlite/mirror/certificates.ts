@@ -1,5 +1,6 @@
 import { write } from '../open.js';
-import { formatInstant } from '../../../mirror/columns.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { CERTIFICATES } from '../../../resources/certificates.js';
 import type { Dates } from '../../../mirror/dates.js';
 import type {
   CertificateAnswer,
@@ -10,25 +11,6 @@ import type {
 import type { Books } from './books.js';
 import type { CertificateFiles } from './files.js';
 import { createArchive } from './versions.js';
-
-/** The columns that certificates and certificates_past share. */
-export const CERTIFICATE_COLUMNS = [
-  'version',
-  'organization_id',
-  'retirement_id',
-  'state',
-  'file',
-  'sha256',
-  'size',
-  'fetched_at',
-  'checked_at',
-  'due_at',
-  'attempts',
-  'error',
-  'retirement_version',
-  'valid_from',
-  'sync_run_id',
-] as const;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -86,7 +68,7 @@ export function createCertificateRows(books: Books, files: CertificateFiles): Ce
   const lastEnd = db
     .prepare<[string, string], string | null>(`SELECT max(valid_to) FROM certificates_past WHERE ${WHOSE}`)
     .pluck();
-  const archive = createArchive(db, 'certificates', CERTIFICATE_COLUMNS);
+  const archive = createArchive(db, CERTIFICATES);
   const store = db.prepare(
     `UPDATE certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
        fetched_at = @at, checked_at = @at, due_at = ${DUE}, attempts = 0, error = NULL, valid_from = @valid_from,

@@ -1,6 +1,7 @@
 import type { Sqlite } from '../open.js';
-import type { Value } from '../../../mirror/columns.js';
-import { CERTIFICATE_COLUMNS } from './certificates.js';
+import type { Value } from '../../../resources/columns.js';
+import { CERTIFICATES } from '../../../resources/certificates.js';
+import { columnsOf } from '../../../resources/entry.js';
 import { createRetirementSums } from './retirement-sums.js';
 
 /** What has to change together with a list's rows, in the same transaction. */
@@ -30,7 +31,7 @@ export function createRetirementCompanion(db: Sqlite): Companion {
   const sums = createRetirementSums(db);
   const its =
     '(organization_id, retirement_id) = (SELECT organization_id, id FROM retirements WHERE version = ?)';
-  const names = CERTIFICATE_COLUMNS.join(', ');
+  const names = columnsOf(CERTIFICATES).join(', ');
   const archive = db.prepare<[string, number, number]>(
     `INSERT INTO certificates_past (${names}, valid_to, closed_by)
      SELECT ${names}, max(?, ${NEXT}), ? FROM certificates WHERE state = 'stored' AND ${its}`,

@@ -1,7 +1,8 @@
 import { type Sqlite, write } from '../open.js';
-import { formatInstant } from '../../../mirror/columns.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { following } from '../../../mirror/dates.js';
-import type { InstallationRead, InstallationRow, Written } from '../../../mirror/port.js';
+import type { InstallationRead, Written } from '../../../mirror/port.js';
+import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
 import type { Books } from './books.js';
 import { createVersions } from './versions.js';
 
@@ -11,14 +12,12 @@ interface Stored extends Row {
   readonly valid_from: string;
 }
 
-const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
-
 /** An organization none of whose installations is active is frozen: reads are refused. */
 export function createInstallations(
   db: Sqlite,
   books: Books,
 ): (id: string, row: InstallationRow | null, read: InstallationRead) => Written {
-  const versions = createVersions(db, { name: 'installations', key: ['id'], columns: COLUMNS });
+  const versions = createVersions(db, INSTALLATIONS);
   const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
 
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
@@ -35,8 +34,7 @@ export function createInstallations(
       rows_changed: stored === undefined ? 0 : 1,
     });
     if (stored !== undefined) versions.close(stored.version, at, run);
-    const values = COLUMNS.map(name => row[name]);
-    versions.insert(books.versions(1), [row.id, ...values], at, run, row.document);
+    versions.insert(books.versions(1), valuesOf(row), at, run, row.document);
   }
 
   return (id, fields, read) =>

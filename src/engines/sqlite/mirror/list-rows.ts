@@ -1,6 +1,6 @@
 import type { Sqlite } from '../open.js';
 import type { Key, Place, StoredRow } from '../../../mirror/port.js';
-import { DESCRIPTORS, type ListResource } from '../../../mirror/resources.js';
+import { type ListResource, LISTS } from '../../../resources/lists.js';
 
 /** Looks for the current rows of one list, many in one statement. */
 export interface ListRows {
@@ -13,7 +13,7 @@ export interface ListRows {
 type Row = [version: number, document: string, ...key: string[]];
 
 export function createListRows(db: Sqlite, resource: ListResource): ListRows {
-  const { table, scope, key } = DESCRIPTORS[resource];
+  const { table, scope, key } = LISTS[resource];
   const names = key.map(part => part.name);
   const tuple = names.join(', ');
   const wanted = names.map((_, index) => `value ->> ${index}`).join(', ');
@@ -60,16 +60,14 @@ function storedRow([version, document, ...key]: Row): StoredRow {
   return { version, document, key };
 }
 
-/** What is made once for each list. */
-export function forEachList<T>(make: (resource: ListResource) => T): { readonly [Name in ListResource]: T } {
-  return {
-    organization: make('organization'),
-    warehouse: make('warehouse'),
-    reservations: make('reservations'),
-    inventory: make('inventory'),
-    inventory_requests: make('inventory_requests'),
-    retirements: make('retirements'),
-    addresses: make('addresses'),
-    members: make('members'),
+/** What is made once for each list, when it is first asked for. */
+export function forEachList<T>(make: (resource: ListResource) => T): (resource: ListResource) => T {
+  const made = new Map<ListResource, T>();
+  return resource => {
+    const known = made.get(resource);
+    if (known !== undefined) return known;
+    const fresh = make(resource);
+    made.set(resource, fresh);
+    return fresh;
   };
 }

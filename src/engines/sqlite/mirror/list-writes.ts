@@ -1,8 +1,8 @@
 import type { Sqlite } from '../open.js';
 import type { Dates } from '../../../mirror/dates.js';
 import type { Changes, Close, Counts, Insert, List } from '../../../mirror/port.js';
-import { DESCRIPTORS, type ListResource } from '../../../mirror/resources.js';
-import { formatInstant } from '../../../mirror/columns.js';
+import { type ListResource, LISTS } from '../../../resources/lists.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Books } from './books.js';
 import type { Companion } from './companions.js';
 import type { Pages } from './pages.js';
@@ -30,16 +30,14 @@ export type WriteList = (
 
 export function createListWrites(db: Sqlite, resource: ListResource, parts: ListParts): WriteList {
   const { books, pages, people, companion } = parts;
-  const { table, scope, key, columns } = DESCRIPTORS[resource];
-  const names = { key: [scope, ...key.map(part => part.name)], columns: columns.map(({ name }) => name) };
-  const versions: Versions = createVersions(db, { name: table, ...names });
-  const email = names.columns.indexOf('email');
+  const versions: Versions = createVersions(db, LISTS[resource]);
+  const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
 
   function admission(): (insert: Insert) => boolean {
-    if (resource !== 'members') return () => true;
+    if (email < 0) return () => true;
     const admits = people.admits();
     return ({ cells }) => admits(cells[email]);
   }

@@ -1,6 +1,6 @@
 import { type Sqlite, write } from '../open.js';
-import { formatInstant } from '../../../mirror/columns.js';
-import { isListResource } from '../../../mirror/resources.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { isListResource } from '../../../resources/lists.js';
 import { createAnnouncements } from './announcements.js';
 import { createBooks } from './books.js';
 import { createCertificateRows } from './certificates.js';
@@ -70,10 +70,10 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     begin: runs.begin,
     pages: pages.from,
     find: ({ organizationId, resource }, keys, versions) => [
-      ...rows[resource].among(organizationId, versions),
-      ...rows[resource].find(organizationId, keys),
+      ...rows(resource).among(organizationId, versions),
+      ...rows(resource).find(organizationId, keys),
     ],
-    after: ({ organizationId, resource }, key, limit) => rows[resource].after(organizationId, key, limit),
+    after: ({ organizationId, resource }, key, limit) => rows(resource).after(organizationId, key, limit),
     commit: (run, changes, ending) => {
       const { resource, organizationId, startedAt } = run.request;
       let versions: number[] = [];
@@ -82,7 +82,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
         (id, dates) => {
           if (!isListResource(resource)) return {};
           const list = { organizationId, resource };
-          const written = lists[resource](list, changes, { id, startedAt, dates });
+          const written = lists(resource)(list, changes, { id, startedAt, dates });
           versions = written.versions;
           return written.counts;
         },

@@ -1,5 +1,5 @@
 import { type Sqlite, write } from '../open.js';
-import { formatInstant } from '../../../mirror/columns.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { MirrorError } from '../../../mirror/errors.js';
 
 interface Origin {

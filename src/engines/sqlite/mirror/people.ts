@@ -1,5 +1,5 @@
 import { type Sqlite, write } from '../open.js';
-import { formatInstant, type Value } from '../../../mirror/columns.js';
+import { formatInstant, type Value } from '../../../resources/columns.js';
 import { hashOfAddress, isForgotten, mayKeep } from '../../../mirror/people.js';
 import { namesAddress, normalAddress } from '../../../mirror/person.js';
 

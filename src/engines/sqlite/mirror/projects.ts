@@ -1,8 +1,8 @@
 import type { Sqlite } from '../open.js';
-import { formatInstant } from '../../../mirror/columns.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Dates } from '../../../mirror/dates.js';
 import type { Counts, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
-import { PROJECT_COLUMNS } from '../../../mirror/projects.js';
+import { PROJECTS } from '../../../resources/projects.js';
 import type { Books } from './books.js';
 import { createVersions } from './versions.js';
 
@@ -18,8 +18,7 @@ export interface Projects {
 }
 
 export function createProjects(db: Sqlite, books: Books): Projects {
-  const columns = PROJECT_COLUMNS.slice(1).map(({ name }) => name);
-  const versions = createVersions(db, { name: 'projects', key: ['id'], columns });
+  const versions = createVersions(db, PROJECTS);
   const due = db
     .prepare<[string, string, string], string>(
       `SELECT r.project_id FROM project_references AS r

@@ -1,18 +1,21 @@
 import { type Sqlite, write } from '../open.js';
 import type { Purged } from '../../../mirror/port.js';
-import { DESCRIPTORS, LIST_RESOURCES } from '../../../mirror/resources.js';
+import { CERTIFICATES } from '../../../resources/certificates.js';
+import { type Entry, ownerOf } from '../../../resources/entry.js';
+import { INSTALLATIONS } from '../../../resources/installations.js';
+import { LISTS } from '../../../resources/lists.js';
 import type { Books } from './books.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
 
 type Tables = readonly (readonly [table: string, scope: string])[];
-const CERTIFICATES: Tables = withPast('certificates', 'organization_id');
-const LISTS: Tables = LIST_RESOURCES.flatMap(name =>
-  withPast(DESCRIPTORS[name].table, DESCRIPTORS[name].scope),
-);
-/** Removed at once: they are small. */
-const REST: Tables = [
+const OF_CERTIFICATES = withPast(CERTIFICATES);
+/** By its name a person who asks again knows the organization: that goes last. */
+const OF_LISTS = Object.values(LISTS)
+  .toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'))
+  .flatMap(withPast);
+const BOOKS = [
   'sync_runs',
   'resource_states',
   'read_pages',
@@ -20,9 +23,9 @@ const REST: Tables = [
   'retirement_sums',
   'certificate_sums',
   'announcements',
-  'installations_past',
-  'installations',
-].map(table => [table, 'organization_id']);
+];
+/** Removed at once: they are small. */
+const REST: Tables = [...BOOKS.map(table => [table, 'organization_id'] as const), ...withPast(INSTALLATIONS)];
 
 export interface Removal {
   readonly begin: (
@@ -55,8 +58,8 @@ export function createRemoval(db: Sqlite, books: Books, files: UnnamedFiles): Re
     purgeRows: (organizationId, last, which) =>
       write(db, () =>
         which === 'certificates'
-          ? removeOlder(db, CERTIFICATES, organizationId, last)
-          : removeOlder(db, LISTS, organizationId, last) || removeRuns(db, organizationId),
+          ? removeOlder(db, OF_CERTIFICATES, organizationId, last)
+          : removeOlder(db, OF_LISTS, organizationId, last) || removeRuns(db, organizationId),
       ),
     end: (organizationId, last, claim) =>
       write(db, () => {
@@ -109,7 +112,7 @@ function removeRest(db: Sqlite, files: UnnamedFiles, organizationId: string, las
     )
     .pluck()
     .all(organizationId, last);
-  for (const [table, column] of [...CERTIFICATES, ...LISTS, ...REST]) {
+  for (const [table, column] of [...OF_CERTIFICATES, ...OF_LISTS, ...REST]) {
     db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(organizationId);
   }
   return { files: files.removeLocked(named), installations };
@@ -138,9 +141,11 @@ function ownRetirements(db: Sqlite, organizationId: string): string[] {
     .all(organizationId, organizationId, organizationId, organizationId);
 }
 
-function withPast(table: string, scope: string): Tables {
+function withPast(entry: Entry): Tables {
+  const owner = ownerOf(entry);
+  if (owner === null) return [];
   return [
-    [table, scope],
-    [`${table}_past`, scope],
+    [entry.table, owner],
+    [`${entry.table}_past`, owner],
   ];
 }

@@ -1,6 +1,6 @@
 import type { Sqlite } from '../open.js';
-import type { Value } from '../../../mirror/columns.js';
-import { DESCRIPTORS } from '../../../mirror/resources.js';
+import type { Value } from '../../../resources/columns.js';
+import { LISTS } from '../../../resources/lists.js';
 
 interface Summed {
   readonly beneficiary: string | null;
@@ -18,7 +18,7 @@ interface Delta {
 
 const MILLION = 1_000_000n;
 
-const PLACES = new Map(DESCRIPTORS.retirements.columns.map(({ name }, index) => [name, index]));
+const PLACES = new Map(LISTS.retirements.columns.map(({ name }, index) => [name, index]));
 
 /**
  * Keeps retirement_sums beside the rows: gathered over one transaction, written at its end.

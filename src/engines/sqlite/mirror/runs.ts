@@ -1,5 +1,5 @@
 import { write } from '../open.js';
-import { formatInstant, text } from '../../../mirror/columns.js';
+import { formatInstant, text } from '../../../resources/columns.js';
 import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
 import type {

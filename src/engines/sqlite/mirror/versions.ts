@@ -1,14 +1,6 @@
 import type { Sqlite } from '../open.js';
-import type { Value } from '../../../mirror/columns.js';
-
-/** A table of current rows with its closed versions beside it. */
-export interface VersionedTable {
-  readonly name: string;
-  /** The columns that tell one row from another. */
-  readonly key: readonly string[];
-  /** All other columns but those of the version itself. */
-  readonly columns: readonly string[];
-}
+import type { Value } from '../../../resources/columns.js';
+import { columnsOf, type Entry, keyOf } from '../../../resources/entry.js';
 
 export interface StoredVersion {
   readonly version: number;
@@ -29,21 +21,24 @@ export interface Versions {
   close(version: number, validTo: string, runId: number): boolean;
 }
 
-export function createVersions(db: Sqlite, { name, key, columns }: VersionedTable): Versions {
-  const names = ['version', ...key, ...columns, 'valid_from', 'sync_run_id', 'document'];
-  const its = key.map(part => `${part} = ?`).join(' AND ');
+export function createVersions(db: Sqlite, entry: Entry): Versions {
+  const { table } = entry;
+  const names = columnsOf(entry);
+  const its = keyOf(entry)
+    .map(part => `${part} = ?`)
+    .join(' AND ');
   const current = db.prepare<string[], StoredVersion>(
-    `SELECT version, document, valid_from FROM ${name} WHERE ${its}`,
+    `SELECT version, document, valid_from FROM ${table} WHERE ${its}`,
   );
-  const since = db.prepare<[number], string>(`SELECT valid_from FROM ${name} WHERE version = ?`).pluck();
+  const since = db.prepare<[number], string>(`SELECT valid_from FROM ${table} WHERE version = ?`).pluck();
   const lastEnd = db
-    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${name}_past WHERE ${its}`)
+    .prepare<string[], string | null>(`SELECT max(valid_to) FROM ${table}_past WHERE ${its}`)
     .pluck();
   const insert = db.prepare<Value[]>(
-    `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
   );
-  const archive = createArchive(db, name, names);
-  const remove = db.prepare<[number]>(`DELETE FROM ${name} WHERE version = ?`);
+  const archive = createArchive(db, entry);
+  const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
   return {
     current: (...values) => current.get(...values),
     validFrom: version => since.get(version) ?? null,
@@ -61,10 +56,10 @@ export function createVersions(db: Sqlite, { name, key, columns }: VersionedTabl
 /** Copies a version to the past as it stands. */
 export function createArchive(
   db: Sqlite,
-  table: string,
-  columns: readonly string[],
+  entry: Entry,
 ): (version: number, validTo: string, runId: number) => void {
-  const names = columns.join(', ');
+  const { table } = entry;
+  const names = columnsOf(entry).join(', ');
   const archive = db.prepare<[string, number, number]>(
     `INSERT INTO ${table}_past (${names}, valid_to, closed_by) SELECT ${names}, ?, ? FROM ${table} WHERE version = ?`,
   );

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { instant, text } from '../../src/mirror/columns.js';
-import { DESCRIPTORS, type ListResource } from '../../src/mirror/resources.js';
-import { amount, credit, retirement, temporaryMirror, temporaryScene } from '../support/mirror.js';
+import { instant, text } from '../../src/resources/columns.js';
+import { amount, credit, retirement, temporaryScene } from '../support/mirror.js';
 
 describe('T68 an instant is UTC text of one form', () => {
   test.each([
@@ -90,15 +89,4 @@ test('a vintage that was not sent is the year that ends the serialization', asyn
     '2019',
     null,
   ]);
-});
-
-test('every column of a table has its descriptor, and none has two', () => {
-  const db = temporaryMirror();
-  const names = Object.keys(DESCRIPTORS).filter((name): name is ListResource => name in DESCRIPTORS);
-  for (const name of names) {
-    const { table, scope, key, columns } = DESCRIPTORS[name];
-    const described = ['version', scope, ...key.map(each => each.name), ...columns.map(each => each.name)];
-    const there = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
-    expect([...described, 'valid_from', 'sync_run_id', 'document'].toSorted()).toEqual(there.toSorted());
-  }
 });

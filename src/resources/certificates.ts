@@ -1,0 +1,29 @@
+import { type Entry, named } from './entry.js';
+
+/** One for each retirement. The registry sends a file. */
+export const CERTIFICATES: Entry = {
+  table: 'certificates',
+  scope: 'organization_id',
+  key: named('retirement_id'),
+  columns: named(
+    'state',
+    'file',
+    'sha256',
+    'size',
+    'fetched_at',
+    'checked_at',
+    'due_at',
+    'attempts',
+    'error',
+    'retirement_version',
+  ),
+  hasDocument: false,
+  permission: 'organization_info',
+  shown: {
+    columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
+    order: [
+      ['organization_id', 'asc'],
+      ['retirement_id', 'asc'],
+    ],
+  },
+};

@@ -1,0 +1,49 @@
+import type { Installation } from '../registry/model.js';
+import { instant, text } from './columns.js';
+import { type Entry, named } from './entry.js';
+
+const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
+
+export const INSTALLATIONS: Entry = {
+  table: 'installations',
+  scope: null,
+  key: named('id'),
+  columns: named(...COLUMNS),
+  hasDocument: true,
+  permission: null,
+  shown: {
+    columns: ['id', 'organization_id', 'state', 'permissions', 'valid_from'],
+    order: [
+      ['organization_id', 'asc'],
+      ['id', 'asc'],
+    ],
+  },
+};
+
+/** The columns that the registry's object makes. */
+export interface InstallationRow {
+  readonly id: string;
+  readonly organization_id: string | null;
+  readonly app_id: string | null;
+  readonly permissions: string;
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+  readonly document: string;
+}
+
+/** The values of its key and columns, in their order. */
+export function valuesOf(row: InstallationRow & { readonly state: string }): (string | null)[] {
+  return [row.id, ...COLUMNS.map(name => row[name])];
+}
+
+export function fieldsOf(installation: Installation): InstallationRow {
+  return {
+    id: installation.id,
+    organization_id: installation.organizationId ?? installation.organization?.id ?? null,
+    app_id: text(installation.appId),
+    permissions: JSON.stringify(installation.permissions),
+    created_at: instant(installation.createdAt),
+    updated_at: instant(installation.updatedAt),
+    document: installation.document,
+  };
+}

@@ -1,0 +1,228 @@
+import type {
+  Address,
+  Credit,
+  InventoryRequest,
+  Member,
+  Organization,
+  Reservation,
+  Retirement,
+} from '../registry/model.js';
+import { amountColumns, column, flag, instant, projectColumns, text, vintageOf } from './columns.js';
+import type { ListEntry } from './entry.js';
+
+const list = <Item>(entry: ListEntry<Item>): ListEntry<Item> => entry;
+
+/** What is read as a whole list, in the order in which it is read: what can be sold first, the long lists last. */
+const ENTRIES = {
+  warehouse: credits('warehouse_credits', 'organization_warehouse'),
+  reservations: list<Reservation>({
+    table: 'reservations',
+    scope: 'organization_id',
+    key: [column('id', item => item.id)],
+    columns: [
+      column('credit_id', item => item.creditId),
+      column('serialization', item => text(item.serialization)),
+      column('type', item => text(item.type)),
+      ...amountColumns<Reservation>(),
+      ...projectColumns<Reservation>(),
+      column('reserver_id', item => text(item.reserverId)),
+      column('reserver_name', item => text(item.reserverName)),
+      column('state', item => text(item.state)),
+      column('is_complete', item => flag(item.isComplete)),
+      column('reserved_to_at', item => instant(item.reservedToDate)),
+      column('created_at', item => instant(item.createdAt)),
+      column('updated_at', item => instant(item.updatedAt)),
+    ],
+    hasDocument: true,
+    permission: 'organization_warehouse',
+    shown: {
+      view: 'reservations_now',
+      columns: [
+        'id',
+        'organization_id',
+        'credit_id',
+        'amount_exact',
+        'state_now',
+        'seconds_left',
+        'reserver_name',
+        'created_at',
+      ],
+      order: [
+        ['created_at', 'desc'],
+        ['id', 'asc'],
+      ],
+    },
+    projectOf: item => item.project,
+  }),
+  inventory: credits('inventory_credits', 'organization_inventory'),
+  inventory_requests: list<InventoryRequest>({
+    table: 'inventory_requests',
+    scope: 'organization_id',
+    key: [column('id', item => item.id)],
+    columns: [
+      column('credit_id', item => item.creditId),
+      column('action', item => text(item.action)),
+      column('state', item => text(item.state)),
+      column('type', item => text(item.type)),
+      column('serialization', item => text(item.serialization)),
+      column('vintage', vintageOf),
+      ...amountColumns<InventoryRequest>(),
+      column('from_organization_id', item => text(item.fromOrganizationId)),
+      column('to_organization_id', item => text(item.toOrganizationId)),
+      column('to_address', item => text(item.toAddress)),
+      ...projectColumns<InventoryRequest>(),
+      column('tx_id', item => text(item.txId)),
+      column('retirement_reason', item => text(item.retirementReason)),
+      column('beneficiary', item => text(item.beneficiary)),
+      column('retirement_comment', item => text(item.retirementComment)),
+      column('created_at', item => instant(item.createdAt)),
+      column('updated_at', item => instant(item.updatedAt)),
+    ],
+    hasDocument: true,
+    permission: 'organization_inventory',
+    shown: {
+      columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
+      order: [
+        ['created_at', 'desc'],
+        ['id', 'asc'],
+      ],
+    },
+    projectOf: item => item.project,
+  }),
+  organization: list<Organization>({
+    table: 'organizations',
+    scope: 'id',
+    key: [],
+    columns: [
+      column('full_name', item => text(item.fullName)),
+      column('type', item => text(item.type)),
+      column('country_code', item => text(item.countryCode)),
+      column('website', item => text(item.website)),
+      column('is_public', item => flag(item.isPublic)),
+      column('created_at', item => instant(item.createdAt)),
+      column('updated_at', item => instant(item.updatedAt)),
+    ],
+    hasDocument: true,
+    permission: 'organization_info',
+    shown: {
+      columns: ['id', 'full_name', 'type', 'country_code', 'website', 'valid_from'],
+      order: [
+        ['full_name', 'asc'],
+        ['id', 'asc'],
+      ],
+    },
+    projectOf: () => null,
+  }),
+  addresses: list<Address>({
+    table: 'addresses',
+    scope: 'organization_id',
+    key: [column('id', item => item.id)],
+    columns: [
+      column('address', item => text(item.address)),
+      column('name', item => text(item.name)),
+      column('is_default', item => flag(item.isDefault)),
+    ],
+    hasDocument: true,
+    permission: 'organization_info',
+    shown: null,
+    projectOf: () => null,
+  }),
+  members: list<Member>({
+    table: 'members',
+    scope: 'organization_id',
+    key: [column('id', item => item.id)],
+    columns: [column('full_name', item => text(item.fullName)), column('email', item => text(item.email))],
+    hasDocument: true,
+    permission: 'organization_members',
+    shown: null,
+    projectOf: () => null,
+  }),
+  retirements: list<Retirement>({
+    table: 'retirements',
+    scope: 'organization_id',
+    key: [column('id', item => item.id)],
+    columns: [
+      ...projectColumns<Retirement>(),
+      column('serialization', item => text(item.serialization)),
+      column('vintage', vintageOf),
+      ...amountColumns<Retirement>(),
+      column('reason', item => text(item.reason)),
+      column('beneficiary', item => text(item.beneficiary)),
+      column('comment', item => text(item.comment)),
+      column('is_claimed', item => flag(item.isClaimed)),
+      column('created_at', item => instant(item.createdAt)),
+    ],
+    hasDocument: true,
+    permission: 'organization_info',
+    shown: {
+      columns: [
+        'id',
+        'organization_id',
+        'created_at',
+        'amount_exact',
+        'beneficiary',
+        'project_name',
+        'vintage',
+      ],
+      order: [
+        ['organization_id', 'desc'],
+        ['created_at', 'desc'],
+      ],
+    },
+    projectOf: item => item.project,
+  }),
+};
+
+type ItemOf<Entry> = Entry extends ListEntry<infer Item> ? Item : never;
+
+export type ListResource = keyof typeof ENTRIES;
+/** What stands in each list. */
+export type Items = { readonly [Name in ListResource]: ItemOf<(typeof ENTRIES)[Name]> };
+
+export const LISTS: { readonly [Name in ListResource]: ListEntry<Items[Name]> } = ENTRIES;
+
+export const LIST_RESOURCES: readonly ListResource[] = Object.keys(LISTS).filter(isListResource);
+
+export function isListResource(resource: string): resource is ListResource {
+  return Object.hasOwn(LISTS, resource);
+}
+
+function credits(
+  table: string,
+  permission: 'organization_warehouse' | 'organization_inventory',
+): ListEntry<Credit> {
+  return {
+    table,
+    scope: 'organization_id',
+    key: [column('credit_id', item => item.creditId), column('inventory_id', item => item.inventoryId ?? '')],
+    columns: [
+      ...projectColumns<Credit>(),
+      column('serialization', item => text(item.serialization)),
+      column('vintage', vintageOf),
+      column('type', item => text(item.type)),
+      column('token_id', item => text(item.tokenId)),
+      column('token_address', item => text(item.tokenAddress)),
+      column('unit', item => text(item.unit)),
+      ...amountColumns<Credit>(),
+    ],
+    hasDocument: true,
+    permission,
+    shown: {
+      columns: [
+        'organization_id',
+        'credit_id',
+        'project_name',
+        'vintage',
+        'type',
+        'amount_exact',
+        'serialization',
+      ],
+      order: [
+        ['organization_id', 'asc'],
+        ['credit_id', 'asc'],
+        ['inventory_id', 'asc'],
+      ],
+    },
+    projectOf: item => item.project,
+  };
+}

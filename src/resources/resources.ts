@@ -1,0 +1,25 @@
+import { CERTIFICATES } from './certificates.js';
+import type { Entry } from './entry.js';
+import { INSTALLATIONS } from './installations.js';
+import { LISTS, type ListResource } from './lists.js';
+import { PROJECTS } from './projects.js';
+
+/** What is read for an organization, in the words that people see in `sync_runs` and `freshness`. */
+export type Resource = ListResource | 'projects' | 'certificates';
+
+export const RESOURCES: Readonly<Record<Resource, Entry>> = {
+  ...LISTS,
+  projects: PROJECTS,
+  certificates: CERTIFICATES,
+};
+
+export function isResource(name: string): name is Resource {
+  return Object.hasOwn(RESOURCES, name);
+}
+
+/** Everything that has versions. */
+export const ENTRIES: readonly Entry[] = [INSTALLATIONS, ...Object.values(RESOURCES)];
+
+export function findEntry(table: string): Entry | undefined {
+  return ENTRIES.find(entry => entry.table === table);
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { columnsOf, keyOf, nameOf, ownerOf } from '../../src/resources/entry.js';
+import { ENTRIES, findEntry } from '../../src/resources/resources.js';
+import { temporaryMirror } from '../support/mirror.js';
+
+const PAST = /_past$/;
+
+test('each table that has versions is an entry, and each entry a table that has versions', () => {
+  const tables = temporaryMirror()
+    .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .pluck()
+    .all();
+  const versioned = tables.filter(name => PAST.test(name)).map(name => name.replace(PAST, ''));
+  expect(ENTRIES.map(({ table }) => table).toSorted()).toEqual(versioned.toSorted());
+});
+
+test("the columns of a table are those of its entry, and so are the past's but for its end", () => {
+  const db = temporaryMirror();
+  const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
+  for (const entry of ENTRIES) {
+    expect(columns.all(entry.table)).toEqual(columnsOf(entry));
+    const past = columns.all(`${entry.table}_past`);
+    expect(past).toEqual(expect.arrayContaining([...columnsOf(entry), 'valid_to', 'closed_by']));
+  }
+});
+
+test('the key of an entry is what no two rows of its table share', () => {
+  const db = temporaryMirror();
+  const unique = db
+    .prepare<[string], string>(
+      `SELECT group_concat(c.name) FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS c
+       WHERE i."unique" GROUP BY i.name`,
+    )
+    .pluck();
+  for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(keyOf(entry).join(','));
+});
+
+test('what is shown of a row is there to be shown', () => {
+  const db = temporaryMirror();
+  for (const entry of ENTRIES) {
+    if (entry.shown === null) continue;
+    const { view = entry.table, columns, order } = entry.shown;
+    const wanted = [nameOf(entry), ownerOf(entry) ?? 'id', ...columns, ...order.map(([column]) => column)];
+    expect(() => db.prepare(`SELECT ${wanted.join(', ')} FROM ${view}`)).not.toThrow();
+  }
+});
+
+test('an entry is found by its table', () => {
+  expect(findEntry('warehouse_credits')?.permission).toBe('organization_warehouse');
+  expect(findEntry('warehouse_credits_past')).toBeUndefined();
+});
