@@ -1,44 +1,39 @@
 // npm run bench -- query: what people wait for, on a mirror of 1,000,000 retirements (ROWS sets another number), and the
 // time from the start of `receive` and of `work` until each is ready.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
 import { openBoth } from '../../dist/engines/sqlite/open-both.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { createMirrorPort } from '../../dist/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../dist/mirror/mirror.js';
 import { readStatus } from '../../dist/query/status.js';
+import { MAIN, start, withFolder } from './parts/children.js';
+import { createFigures, median, timed } from './parts/figures.js';
 
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const ORGANIZATIONS = 4;
-const QUERY_MS = 200;
-const STATUS_MS = 450;
-const READY_MS = 800;
+const QUERY_MS = { atMost: 200 };
+const STATUS_MS = { atMost: 450 };
+const READY_MS = { atMost: 800 };
 const TIMES = 5;
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
-const missed = [];
 
-try {
-  await fill();
-  measureQueries();
-  measureStatus();
-  await measureReady('receive');
-  await measureReady('work');
-} finally {
-  rmSync(folder, { recursive: true });
-}
-for (const line of missed) process.stdout.write(`MISSED ${line}\n`);
-process.exitCode = missed.length > 0 ? 1 : 0;
+const { show, demand, end } = createFigures();
+await withFolder(async folder => {
+  await fill(folder);
+  await measureQueries(folder);
+  await measureCommands(folder);
+  await measureReady('receive', folder);
+  await measureReady('work', folder);
+});
+end();
 
-async function fill() {
+async function fill(folder) {
   const now = new Date().toISOString();
   for (const family of ['inbox', 'mirror']) migrateFile(join(folder, `${family}.db`), family, now);
   const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 5000 });
@@ -48,8 +43,8 @@ async function fill() {
   for (let n = 0; n < ORGANIZATIONS; n++) await fillOrganization(mirror, `organization-${n}`);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
-  print('retirements mirrored', ROWS, 'rows');
-  print('filled in', (performance.now() - started) / 1000, 's');
+  show('retirements mirrored', ROWS, 'rows');
+  show('filled in', (performance.now() - started) / 1000, 's');
 }
 
 async function fillOrganization(mirror, organizationId) {
@@ -125,59 +120,38 @@ function credit(organizationId, n) {
   return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
 }
 
-function measureQueries() {
-  process.stdout.write(`\nexample queries of README (each at most ${QUERY_MS} ms, the median of ${TIMES})\n`);
+async function measureQueries(folder) {
+  process.stdout.write('\nexample queries of README, medians\n');
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   for (const [, sql] of README.matchAll(/^```sql\n([\s\S]*?)^```$/gm)) {
     const db = openBoth(files);
     const statement = db.prepare(sql);
     const name = sql.replace(/\s+/g, ' ').slice(0, 70);
-    limit(
-      name,
-      median(() => statement.all()),
-      'ms',
-      QUERY_MS,
-    );
+    demand(name, await middle(() => statement.all()), 'ms', QUERY_MS);
     db.close();
   }
   const db = openBoth(files);
-  limit(
+  demand(
     'the queries of status, all of them',
-    median(() => readStatus(db, Date.now())),
+    await middle(() => readStatus(db, Date.now())),
     'ms',
     QUERY_MS,
   );
   db.close();
 }
 
-function measureStatus() {
-  process.stdout.write(`\ncommands (the median of ${TIMES})\n`);
-  const run = argv =>
-    execFileSync(process.execPath, [MAIN, ...argv], { env: { DATA_DIR: folder }, stdio: 'pipe' });
-  print(
-    'node itself',
-    median(() => execFileSync(process.execPath, ['-e', '0'])),
-    'ms',
-  );
-  limit(
-    'carbon-mirror status',
-    median(() => run(['status'])),
-    'ms',
-    STATUS_MS,
-  );
-  print(
-    'carbon-mirror available',
-    median(() => run(['available'])),
-    'ms',
-  );
-  print(
-    'carbon-mirror query "select count(*) from installations"',
-    median(() => run(['query', 'select count(*) from installations'])),
-    'ms',
-  );
+async function measureCommands(folder) {
+  process.stdout.write('\ncommands, medians\n');
+  const env = { DATA_DIR: folder };
+  const run = argv => middle(() => execFileSync(process.execPath, argv, { env, stdio: 'pipe' }));
+  show('node itself', await run(['-e', '0']), 'ms');
+  demand('carbon-mirror status', await run([MAIN, 'status']), 'ms', STATUS_MS);
+  show('carbon-mirror available', await run([MAIN, 'available']), 'ms');
+  const sql = 'select count(*) from installations';
+  show(`carbon-mirror query "${sql}"`, await run([MAIN, 'query', sql]), 'ms');
 }
 
-async function measureReady(role) {
+async function measureReady(role, folder) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const times = [];
   for (let n = 0; n < TIMES; n++) {
@@ -193,13 +167,13 @@ async function measureReady(role) {
         : { REGISTRY_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }),
     };
     const started = performance.now();
-    const child = spawn(process.execPath, [MAIN, role], { env, stdio: 'ignore' });
+    const child = start([MAIN, role], { env, stdio: 'ignore' });
     while (!(await isReady(port))) await new Promise(resolve => setTimeout(resolve, 2));
     times.push(performance.now() - started);
     child.kill('SIGKILL');
-    await new Promise(resolve => child.once('exit', resolve));
+    await once(child, 'exit');
   }
-  limit(`start of ${role} until readyz answers`, middle(times), 'ms', READY_MS);
+  demand(`start of ${role} until readyz answers`, median(times), 'ms', READY_MS);
 }
 
 async function isReady(port) {
@@ -217,26 +191,8 @@ async function freePort() {
   return port;
 }
 
-function median(work) {
-  const times = Array.from({ length: TIMES }, () => {
-    const started = performance.now();
-    work();
-    return performance.now() - started;
-  });
-  return middle(times);
-}
-
-function middle(times) {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
-}
-
-function limit(name, value, unit, most) {
-  print(name, value, unit);
-  if (value > most) missed.push(`${name}: ${value.toFixed(0)} ${unit}, at most ${most}`);
-}
-
-function print(name, value, unit) {
-  process.stdout.write(
-    `  ${name}: ${Number.isInteger(value) ? value.toLocaleString('en') : value.toFixed(1)} ${unit}\n`,
-  );
+async function middle(work) {
+  const times = [];
+  for (let n = 0; n < TIMES; n++) times.push(await timed(work));
+  return median(times);
 }

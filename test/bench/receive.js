@@ -1,14 +1,12 @@
 // How fast the door is: our receiver beside two floors that import nothing of ours but the driver, alternating in one run.
 //   npm run bench -- receive [rounds] [seconds]
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Database } from '../../dist/engines/sqlite/driver.js';
 import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
+import { startChild, withFolder } from './parts/children.js';
+import { createFigures, median, peakMegabytes } from './parts/figures.js';
 
 const CONNECTIONS = 64;
 const OPEN_LOOP_PER_SECOND = 500;
@@ -20,7 +18,6 @@ const INSTALLATIONS = Array.from({ length: 200 }, (_, index) => ({
 }));
 
 const [rounds = 5, seconds = 4, openLoopSeconds = 30] = process.argv.slice(3).map(Number);
-const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
 const signed = amount =>
   prepareDeliveries(amount, { appId: APP_ID, secret: SECRET, installations: INSTALLATIONS });
 
@@ -28,40 +25,32 @@ const OURS = '(a) our receiver, stored and flushed';
 const BARE = '(b) Express, parse and HMAC, nothing stored';
 const INSERT = '(c) Express, one flushed insert a request';
 
-const children = [];
-try {
-  const servers = new Map([
-    [OURS, measured(await startReceiver(folder, { appId: APP_ID, secret: SECRET }))],
-    [BARE, await startFloor('bare')],
-    [INSERT, await startFloor('insert')],
-  ]);
-  await compareThroughput(servers);
-  await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
-  const writer = spawn(process.execPath, [file('receive-neighbour.js'), folder]);
-  children.push(writer);
-  await new Promise(resolve => writer.stdout.once('data', resolve));
-  await openLoop(servers.get(OURS), 'the same beside a process that writes the mirror without pause');
-  writer.kill();
-  report(servers.get(OURS));
-} finally {
-  for (const child of children) child.kill();
-  rmSync(folder, { recursive: true, force: true });
-}
+const { demand, end } = createFigures();
+await withFolder(async folder => {
+  const ours = await startReceiver(folder, { appId: APP_ID, secret: SECRET });
+  try {
+    const servers = new Map([
+      [OURS, measured(ours)],
+      [BARE, await startFloor('bare', folder)],
+      [INSERT, await startFloor('insert', folder)],
+    ]);
+    await compareThroughput(servers);
+    await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
+    await startChild('receive-neighbour.js', [folder]);
+    await openLoop(servers.get(OURS), 'the same beside a process that writes the mirror without pause');
+    report(servers.get(OURS), folder);
+  } finally {
+    ours.child.kill();
+  }
+});
+end();
 
-function file(name) {
-  return fileURLToPath(new URL(name, import.meta.url));
-}
-
-async function startFloor(kind) {
-  const child = spawn(process.execPath, [file('receive-floor.js'), kind, folder, SECRET], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(child.stdout, 'data');
-  return measured({ child, port: Number(String(line).split(' ').at(-1)) });
+async function startFloor(kind, folder) {
+  const { process: child, firstLine } = await startChild('receive-floor.js', [kind, folder, SECRET]);
+  return measured({ child, port: Number(firstLine.split(' ').at(-1)) });
 }
 
 function measured({ child, port }) {
-  children.push(child);
   return { child, port, rates: [], latencies: [], cpu: [], accepted: 0, refused: 0 };
 }
 
@@ -80,12 +69,12 @@ async function compareThroughput(servers) {
     console.log(
       `${name.padEnd(46)} ${median(server.rates).toFixed(0).padStart(6)}/s` +
         `  p50 ${percentile(sorted, 0.5).toFixed(1)} ms  p99 ${percentile(sorted, 0.99).toFixed(1)} ms` +
-        `  peak RSS ${peakMegabytes(server.child)} MB  CPU ${median(server.cpu).toFixed(0)} µs a request  rounds ${server.rates.map(rate => rate.toFixed(0)).join(' ')}`,
+        `  peak RSS ${peakMegabytes(server.child.pid).toFixed(0)} MB  CPU ${median(server.cpu).toFixed(0)} µs a request  rounds ${server.rates.map(rate => rate.toFixed(0)).join(' ')}`,
     );
   }
-  const ratio = other =>
-    median(servers.get(OURS).rates.map((rate, index) => rate / other.rates[index])).toFixed(2);
-  console.log(`(a) / (b) = ${ratio(bare)}  (at least 0.85)   (a) / (c) = ${ratio(insert)}  (at least 1.5)`);
+  const ratio = other => median(servers.get(OURS).rates.map((rate, index) => rate / other.rates[index]));
+  demand('(a) / (b)', ratio(bare), 'times', { atLeast: 0.85 });
+  demand('(a) / (c)', ratio(insert), 'times', { atLeast: 1.5 });
 }
 
 /** Each connection sends its next delivery when the last was answered. */
@@ -94,12 +83,12 @@ async function closedLoop(server, durationMs, counted) {
   let next = 0;
   const latencies = [];
   const cpuBefore = cpuMicroseconds(server.child);
-  const end = performance.now() + durationMs;
+  const deadline = performance.now() + durationMs;
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       const connection = openConnection(server.port);
-      while (performance.now() < end && next < deliveries.length) {
+      while (performance.now() < deadline && next < deliveries.length) {
         const { bytes } = deliveries[next];
         next += 1;
         const sent = performance.now();
@@ -157,31 +146,19 @@ function count(server, status) {
   else server.refused += 1;
 }
 
-function report(server) {
+function report(server, folder) {
   const db = new Database(join(folder, 'inbox.db'), { readonly: true });
   const stored = Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get());
   db.close();
-  const lost = server.accepted - stored;
-  console.log(
-    `(a) answered 202: ${server.accepted}, stored: ${stored}, lost: ${Math.max(0, lost)}, refused: ${server.refused}`,
-  );
-  if (lost > 0 || server.refused > 0) process.exitCode = 1;
-}
-
-function median(values) {
-  return percentile(
-    values.toSorted((left, right) => left - right),
-    0.5,
-  );
+  console.log(`(a) answered 202: ${server.accepted}, stored: ${stored}`);
+  demand('(a) answered 202 and not stored', Math.max(0, server.accepted - stored), 'deliveries', {
+    atMost: 0,
+  });
+  demand('(a) refused', server.refused, 'deliveries', { atMost: 0 });
 }
 
 /** User and system time of all threads, in ticks of 10 ms. */
 function cpuMicroseconds(child) {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
-}
-
-function peakMegabytes(child) {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }

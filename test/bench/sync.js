@@ -1,32 +1,25 @@
 // The bounds of the worker and the mirror. Floors and our side alternate in one run; the call budget is unlimited.
 // npm run bench -- sync [rows|huge|warehouse|certificates|latency ...]: all parts, or those named.
-import { spawn } from 'node:child_process';
-import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Database } from '../../dist/engines/sqlite/driver.js';
+import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
+import { createFigures } from './parts/figures.js';
+import { install, keyPair, send, startRegistry } from './parts/registry.js';
 
 /** Where every run is entered, whatever it finds, and each sign of life; sqlite_sequence is the counter of its ids. */
 const RECORD =
   /^(?:origin|sqlite_schema|sync_runs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = 3;
-const VERSION = { 'x-registry-api-version': '2023-06-16' };
 const PERMISSIONS = {
   organization_info: 'VIEW',
   organization_members: 'VIEW',
   organization_warehouse: 'WRITE',
   organization_inventory: 'REQUEST',
 };
-const path = name => fileURLToPath(new URL(name, import.meta.url));
-const root = mkdtempSync(join(tmpdir(), 'bench-sync-'));
-const children = new Set();
-const misses = [];
-let blockMs = 0;
-
 const PARTS = {
   rows: measureRows,
   huge: measureHuge,
@@ -35,32 +28,35 @@ const PARTS = {
   latency: measureLatency,
 };
 const named = process.argv.slice(3);
-try {
+const { show, demand, compare, end } = createFigures();
+let blockMs = 0;
+
+await withFolder(async folder => {
   for (const [name, measure] of Object.entries(PARTS)) {
     if (named.length > 0 && !named.includes(name)) continue;
     process.stdout.write(`\n${name}\n`);
-    await measure();
+    await measure(folder);
   }
-  check('longest block of the event loop in the worker', blockMs, 'ms', value => value <= 50, 'at most 50');
-} finally {
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(root, { recursive: true, force: true });
-}
-for (const miss of misses) process.stdout.write(`MISSED ${miss}\n`);
-process.exitCode = misses.length === 0 ? 0 : 1;
+  demand('longest block of the event loop in the worker', blockMs, 'ms', { atMost: 50 });
+});
+end();
 
-async function measureRows() {
-  const world = await openWorld('rows', { organizations: 1, retirements: 100_000, credits: 60 });
+async function measureRows(folder) {
+  const world = await openWorld(join(folder, 'rows'), {
+    organizations: 1,
+    retirements: 100_000,
+    credits: 60,
+  });
   const first = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    first.floor.push((await floor(world, { work: 'insert', dataDir: freshDir() })).ms);
-    const [run] = await ours(world, { dataDir: freshDir(), jobs: [retirements(world)] });
+    first.floor.push((await floor(world, { work: 'insert', dataDir: freshDir(folder) })).ms);
+    const [run] = await ours(world, { dataDir: freshDir(folder), jobs: [retirements(world)] });
     expectRun(run, 'rows_added', 100_000);
     first.ours.push(run.readMs);
   }
-  ratio('first sync of 100,000 retirements against the floor', first, 1.3);
+  compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.3 });
 
-  const dataDir = freshDir();
+  const dataDir = freshDir(folder);
   const again = { floor: [], ours: [] };
   await ours(world, { dataDir, jobs: [retirements(world)] });
   for (let round = 0; round < ROUNDS; round++) {
@@ -71,23 +67,15 @@ async function measureRows() {
     });
     expectRun(run, 'rows_unchanged', 100_000);
     again.ours.push(run.readMs);
-    check(
-      'a sync without changes: rows written',
-      run.run.rows_added + run.run.rows_changed + run.run.rows_removed,
-      'rows',
-      value => value === 0,
-      'none',
-    );
+    const { rows_added: added, rows_changed: changedRows, rows_removed: removed } = run.run;
+    demand('a sync without changes: rows written', added + changedRows + removed, 'rows', { atMost: 0 });
     show('a sync without changes: the WAL, for the record of the run itself', run.walBytes / 1024, 'kB');
-    check(
-      'a sync without changes: tables and indexes written but for that record',
-      run.written.filter(name => !RECORD.test(name)).length,
-      '',
-      value => value === 0,
-      'none',
-    );
+    const others = run.written.filter(name => !RECORD.test(name));
+    demand('a sync without changes: tables and indexes written but for that record', others.length, '', {
+      atMost: 0,
+    });
   }
-  ratio('a second sync without changes against reading and parsing alone', again, 1.1);
+  compare('a second sync without changes against reading and parsing alone', again, { atMost: 1.1 });
 
   const shifted = { floor: again.floor, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
@@ -96,7 +84,7 @@ async function measureRows() {
     expectRun(run, 'rows_added', 1);
     shifted.ours.push(run.readMs);
   }
-  ratio('one new row at the front, which shifts every page, against reading alone', shifted, 2);
+  compare('one new row at the front, which shifts every page, against reading alone', shifted, { atMost: 2 });
 
   const changed = { floor: again.ours, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
@@ -105,50 +93,55 @@ async function measureRows() {
     expectRun(run, 'rows_changed', rows);
     changed.ours.push(run.readMs);
   }
-  ratio('1 % changed against the unchanged sync', changed, 1.5);
-  close(world);
+  compare('1 % changed against the unchanged sync', changed, { atMost: 1.5 });
+  await world.registry.stop();
 }
 
-async function measureHuge() {
+async function measureHuge(folder) {
   const peaks = [];
   for (const rows of [100_000, 1_000_000]) {
-    const world = await openWorld(`huge${rows}`, { organizations: 1, retirements: rows, credits: 60 });
-    const [run] = await ours(world, { dataDir: freshDir(), jobs: [retirements(world)] });
+    const world = await openWorld(join(folder, `huge${rows}`), {
+      organizations: 1,
+      retirements: rows,
+      credits: 60,
+    });
+    const [run] = await ours(world, { dataDir: freshDir(folder), jobs: [retirements(world)] });
     expectRun(run, 'rows_added', rows);
     show(`first sync of ${rows.toLocaleString('en')} retirements`, run.readMs, 'ms');
     show('peak RSS', run.peakMegabytes, 'MB');
     peaks.push(run.peakMegabytes);
-    close(world);
+    await world.registry.stop();
   }
-  check(
-    'peak RSS at 1,000,000 against 100,000',
-    peaks[1] / peaks[0],
-    'times',
-    value => value <= 1.2,
-    'at most 1.2',
-  );
+  demand('peak RSS at 1,000,000 against 100,000', peaks[1] / peaks[0], 'times', { atMost: 1.2 });
 }
 
-async function measureWarehouse() {
-  const world = await openWorld('warehouse', { organizations: 1, retirements: 100, credits: 251_000 });
+async function measureWarehouse(folder) {
+  const world = await openWorld(join(folder, 'warehouse'), {
+    organizations: 1,
+    retirements: 100,
+    credits: 251_000,
+  });
   const [huge] = world.installations;
   const other = await addOrganization(world);
   const job = { ...huge, resources: ['warehouse'] };
-  const [run, again] = await ours(world, { dataDir: freshDir(), jobs: [{ ...job, beside: other }, job] });
+  const [run, again] = await ours(world, {
+    dataDir: freshDir(folder),
+    jobs: [{ ...job, beside: other }, job],
+  });
   show('credits in one answer', run.run.rows_added, 'rows');
   show('bytes of that answer', run.run.bytes / 1e6, 'MB');
   show('first read', run.readMs, 'ms');
   show('second read, unchanged', again.readMs, 'ms');
-  check("other organizations' jobs done meanwhile", run.others, 'jobs', value => value > 0, 'some');
-  check('peak RSS', again.peakMegabytes, 'MB', value => value <= 300, 'at most 300');
-  close(world);
+  demand("other organizations' jobs done meanwhile", run.others, 'jobs', { atLeast: 1 });
+  demand('peak RSS', again.peakMegabytes, 'MB', { atMost: 300 });
+  await world.registry.stop();
 }
 
-async function measureCertificates() {
+async function measureCertificates(folder) {
   const registry = await startFileRegistry({ files: 1000, bytes: 200_000 });
   const times = { floor: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    const dataDir = freshDir();
+    const dataDir = freshDir(folder);
     const { ms } = await floor(registry, {
       work: 'certificates',
       dataDir,
@@ -158,7 +151,7 @@ async function measureCertificates() {
     times.floor.push(ms);
     const jobs = [{ ...retirements(registry), report: 'certificates' }];
     const [run] = await ours(registry, {
-      dataDir: freshDir(),
+      dataDir: freshDir(folder),
       jobs,
       certificates: true,
     });
@@ -166,23 +159,18 @@ async function measureCertificates() {
     expectRun(run, 'requests', 1000);
     times.ours.push(run.readMs);
   }
-  const speed = best(times.floor) / best(times.ours);
-  showRounds('bare loop', times.floor);
-  showRounds('ours', times.ours);
-  check(
-    '1,000 certificates of 200 kB: speed against a bare loop',
-    speed,
-    'times',
-    value => value >= 0.9,
-    'at least 0.9',
-  );
+  compare('1,000 certificates of 200 kB against a bare loop', times, { atMost: 1.1 });
   registry.server.close();
 }
 
-async function measureLatency() {
+async function measureLatency(folder) {
   const secret = 'a secret of the benchmark';
-  const dataDir = freshDir();
-  const world = await openWorld('latency', { organizations: 12, retirements: 120, credits: 600 });
+  const dataDir = freshDir(folder);
+  const world = await openWorld(join(folder, 'latency'), {
+    organizations: 12,
+    retirements: 120,
+    credits: 600,
+  });
   const worker = await startServing(world, dataDir);
   const door = await startDoor(world, dataDir, secret);
   const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
@@ -210,52 +198,26 @@ async function measureLatency() {
   mirror.close();
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
-  check(
-    "from a delivery's 202 to the changed row in another process: p50",
-    at(0.5),
-    'ms',
-    value => value < 100,
-    'under 100',
-  );
-  check('p99', at(0.99), 'ms', value => value < 500, 'under 500');
-  const [report] = await stopServing(worker);
+  const what = "from a delivery's 202 to the changed row in another process";
+  demand(`${what}: p50`, at(0.5), 'ms', { under: 100 });
+  demand(`${what}: p99`, at(0.99), 'ms', { under: 500 });
+  const report = await stopServing(worker);
   blockMs = Math.max(blockMs, report.blockMs);
   door.child.kill('SIGTERM');
-  close(world);
+  await world.registry.stop();
 }
 
 function retirements({ installations: [{ installationId, organizationId }] }) {
   return { installationId, organizationId, resources: ['retirements'] };
 }
 
-async function openWorld(name, world) {
-  const folder = join(root, name);
+async function openWorld(folder, world) {
   mkdirSync(folder);
-  const options = JSON.stringify({ port: 0, folder, seed: 1, world });
-  const child = spawn(process.execPath, [path('sandbox-child.js'), options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  const [line] = await once(child.stdout, 'data');
-  const url = String(line).trim();
-  const { publicKey, privateKey } = keyPair();
-  const app = await send(`${url}/_sandbox/apps`, {
-    name: 'Bench sync',
-    permissions: PERMISSIONS,
-    publicKeys: [publicKey],
-  });
-  const { organizations } = await send(`${url}/_sandbox/organizations`);
-  const installations = [];
-  for (const { id: organizationId } of organizations.slice(0, world.organizations)) {
-    const { id } = await send(`${url}/_sandbox/installations`, { appId: app.id, organizationId });
-    installations.push({ installationId: id, organizationId });
-  }
-  const jwt = `Bearer ${signJwt(app.id, privateKey)}`;
-  const [{ installationId, organizationId }] = installations;
-  const { token } = await send(`${url}/app/installations/${installationId}/accessTokens`, {}, jwt);
-  const { projects } = await send(`${url}/_sandbox/projects`);
-  const [{ id: projectId }] = projects;
-  return { url, child, folder, appId: app.id, privateKey, installations, organizationId, token, projectId };
+  const registry = await startRegistry({ folder, seed: 1, world });
+  const { organizations } = world;
+  const installed = await install(registry.url, { organizations, permissions: PERMISSIONS });
+  const { projects } = await send(`${registry.url}/_sandbox/projects`);
+  return { ...installed, registry, folder, projectId: projects[0].id };
 }
 
 async function addOrganization({ url, appId }) {
@@ -265,11 +227,6 @@ async function addOrganization({ url, appId }) {
   });
   const { id } = await send(`${url}/_sandbox/installations`, { appId, organizationId: organization.id });
   return { installationId: id, organizationId: organization.id };
-}
-
-function close({ child }) {
-  child.kill('SIGKILL');
-  children.delete(child);
 }
 
 /** Three rows and no more: one more retirement at the front of the list. */
@@ -308,24 +265,6 @@ async function ours({ url, appId, privateKey }, work) {
   const results = await runChild('sync-child.js', { url, appId, privateKey, ...work });
   for (const result of results) blockMs = Math.max(blockMs, result.blockMs);
   return results;
-}
-
-async function runChild(script, work) {
-  const child = spawn(process.execPath, [path(script), JSON.stringify(work)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  let text = '';
-  child.stdout.on('data', chunk => {
-    text += chunk;
-  });
-  const [code] = await once(child, 'close');
-  children.delete(child);
-  if (code !== 0) throw new Error(`${script} ended with ${code}`);
-  return text
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
 }
 
 /** As small a registry as can serve certificates of any size. */
@@ -392,22 +331,15 @@ async function startFileRegistry({ files, bytes }) {
 }
 
 async function startServing({ url, appId, privateKey }, dataDir) {
-  const child = spawn(
-    process.execPath,
-    [path('sync-child.js'), JSON.stringify({ url, appId, privateKey, dataDir, serve: true })],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  children.add(child);
-  await once(child.stdout, 'data');
+  const task = { url, appId, privateKey, dataDir, serve: true };
+  const { process: child } = await startChild('sync-child.js', [JSON.stringify(task)]);
   return child;
 }
 
 async function stopServing(child) {
   child.kill('SIGTERM');
   const [line] = await once(child.stdout, 'data');
-  return [JSON.parse(String(line))];
+  return JSON.parse(String(line));
 }
 
 async function startDoor({ appId }, dataDir, secret) {
@@ -420,11 +352,7 @@ async function startDoor({ appId }, dataDir, secret) {
     WEBHOOK_SECRETS: secret,
     REGISTRY_BASE_URL: 'http://127.0.0.1:1',
   };
-  const child = spawn(process.execPath, [path('../../dist/main.js'), 'receive'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.add(child);
+  const child = start([MAIN, 'receive'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const port = await new Promise((resolve, reject) => {
     const read = chunk => {
       const found = /"port":(\d+)/.exec(String(chunk));
@@ -455,78 +383,18 @@ async function post(url, secret, { appId }, { installationId, organizationId }) 
 }
 
 async function until(holds, deadlineMs) {
-  const end = performance.now() + deadlineMs;
+  const deadline = performance.now() + deadlineMs;
   while (!holds()) {
-    if (performance.now() > end) throw new Error('waited in vain');
+    if (performance.now() > deadline) throw new Error('waited in vain');
     await new Promise(resolve => setTimeout(resolve, 1));
   }
 }
 
-async function send(url, body, authorization) {
-  const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      ...VERSION,
-      accept: 'application/json',
-      ...(authorization && { authorization }),
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return response.json();
-}
-
-function keyPair() {
-  return generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-}
-
-function signJwt(appId, privateKey) {
-  const now = Math.floor(Date.now() / 1000);
-  const signed = [
-    { alg: 'RS256', typ: 'JWT' },
-    { iss: appId, iat: now - 60, exp: now + 300 },
-  ]
-    .map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
-  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`;
-}
-
-function freshDir() {
-  return mkdtempSync(join(root, 'data-'));
+function freshDir(folder) {
+  return mkdtempSync(join(folder, 'data-'));
 }
 
 function expectRun({ run }, column, value) {
   if (run?.state !== 'complete' || run[column] !== value)
     throw new Error(`expected a complete run with ${column} ${value}, got ${JSON.stringify(run)}`);
-}
-
-function ratio(name, { floor: floors, ours: times }, bound) {
-  showRounds(`${name}: floor`, floors);
-  showRounds(`${name}: ours`, times);
-  check(name, best(times) / best(floors), 'times', value => value <= bound, `at most ${bound}`);
-}
-
-/** Neighbours on the machine can only add to a time: the best round says the most about the code. */
-function best(values) {
-  return Math.min(...values);
-}
-
-function showRounds(name, values) {
-  process.stdout.write(
-    `  ${name}: best ${best(values).toFixed(0)} ms of ${values.map(Math.round).join(', ')}\n`,
-  );
-}
-
-function show(name, value, unit) {
-  process.stdout.write(`  ${name}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit}\n`);
-}
-
-function check(name, value, unit, holds, bound) {
-  show(`${name} (${bound})`, value, unit);
-  if (!holds(value)) misses.push(`${name}: ${value.toFixed(2)} ${unit}, ${bound}`);
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Database } from '../../dist/engines/sqlite/driver.js';
+import { Database } from '../../../dist/engines/sqlite/driver.js';
 
 const {
   url,

@@ -3,17 +3,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createClient } from '../../dist/client.js';
-import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
-import { openDatabase } from '../../dist/engines/sqlite/open.js';
-import { startMirrorThread } from '../../dist/engines/sqlite/mirror/thread.js';
-import { createInbox } from '../../dist/inbox/inbox.js';
-import { createCertificateStore } from '../../dist/mirror/certificate-walk.js';
-import { createCertificateFolder } from '../../dist/mirror/certificates.js';
-import { createMirror } from '../../dist/mirror/mirror.js';
+import { createClient } from '../../../dist/client.js';
+import { migrateFile } from '../../../dist/engines/sqlite/migrate.js';
+import { openDatabase } from '../../../dist/engines/sqlite/open.js';
+import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js';
+import { createInbox } from '../../../dist/inbox/inbox.js';
+import { createCertificateStore } from '../../../dist/mirror/certificate-walk.js';
+import { createCertificateFolder } from '../../../dist/mirror/certificates.js';
+import { createMirror } from '../../../dist/mirror/mirror.js';
 
-import { createPerform } from '../../dist/sync/perform.js';
-import { createWorker } from '../../dist/sync/worker.js';
+import { createPerform } from '../../../dist/sync/perform.js';
+import { createWorker } from '../../../dist/sync/worker.js';
 
 const {
   url,

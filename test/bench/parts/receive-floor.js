@@ -2,7 +2,7 @@
 // Arguments: `bare` or `insert`, data folder, secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { Database } from '../../dist/engines/sqlite/driver.js';
+import { Database } from '../../../dist/engines/sqlite/driver.js';
 import express from 'express';
 
 const [kind, folder, secret] = process.argv.slice(2);

@@ -1,0 +1,59 @@
+// Processes of a benchmark, none of which outlives it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+const children = new Set();
+
+/** Runs a benchmark with a folder of its own, which goes at the end with all that it started. */
+export async function withFolder(measure) {
+  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
+  try {
+    await measure(folder);
+  } finally {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function start(argv, options = {}) {
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}
+
+/** A part of the benchmark, once it has said its first line. */
+export async function startChild(part, args) {
+  const child = start([partOf(part), ...args]);
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${part} ended with ${code} before it was ready`);
+  });
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
+  ended.catch(() => undefined);
+  return { process: child, firstLine: String(line).trim() };
+}
+
+/** A part that works and ends: the objects that it printed, a line each. */
+export async function runChild(part, task) {
+  const child = start([partOf(part), JSON.stringify(task)]);
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', chunk => {
+    text += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${part} ended with ${code}`);
+  return text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+}
+
+function partOf(name) {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
