@@ -13,6 +13,9 @@ export const PROGRAM = [
   'test/webhook/{connections,kill,listen,mutants,power,receiver,refusals,storm,thread}.test.ts',
 ];
 
+/** What needs a PostgreSQL. One is started for all of them, and only for them. */
+export const POSTGRES = ['test/{contract,postgres}/**/*.test.ts', 'test/engines/postgres/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -27,12 +30,25 @@ export default defineConfig({
         test: {
           name: 'laws',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**', ...PROGRAM],
+          exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES],
           isolate: false,
           setupFiles: ['test/support/leaves-nothing.ts'],
         },
       },
-      { extends: true, test: { name: 'program', include: PROGRAM, exclude: ['test/fixtures/**'] } },
+      {
+        extends: true,
+        test: { name: 'program', include: PROGRAM, exclude: ['test/fixtures/**', ...POSTGRES] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: POSTGRES,
+          isolate: false,
+          globalSetup: ['test/postgres/global-setup.ts'],
+          setupFiles: ['test/support/leaves-nothing.ts'],
+        },
+      },
     ],
   },
 });

@@ -34,7 +34,14 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['config.ts', 'package.ts', 'engines/sqlite', 'mirror/certificates*', 'cli'],
+    homes: [
+      'config.ts',
+      'package.ts',
+      'engines/migrations.ts',
+      'engines/sqlite',
+      'mirror/certificates*',
+      'cli',
+    ],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },
@@ -47,6 +54,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   jose: { homes: ['auth'], sandbox: 'one' },
   kysely: { homes: ['engines', 'inbox', 'mirror', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
+  pg: { homes: ['engines/postgres'], sandbox: 'none' },
   pino: { homes: ['log.ts'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },
   zod: { homes: ['config'], sandbox: 'none' },

@@ -66,6 +66,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'mirror',
     'registry',
     'resources',
+    'engines',
     'engines/contract',
     'engines/sqlite',
     'engines/sqlite/mirror',

@@ -1,36 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { PACKAGE } from '../../package.js';
+import { type Migration, readNumbered } from '../migrations.js';
 import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
 export type Family = 'inbox' | 'mirror';
 
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-}
-
-const MIGRATIONS = new URL('migrations/sqlite/', PACKAGE);
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
-const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
 /** The numbered files of one database, in order. */
-export function readMigrations(family: Family, root: URL = MIGRATIONS): Migration[] {
-  const folder = new URL(`${family}/`, root);
-  return readdirSync(folder)
-    .filter(name => name.endsWith('.sql'))
-    .toSorted()
-    .map((name, index) => {
-      const version = Number(FILE_NAME.exec(name)?.[1]);
-      if (version !== index + 1) {
-        throw new Error(
-          `migrations/sqlite/${family}/${name}: expected a name like ${String(index + 1).padStart(4, '0')}-what-it-adds.sql`,
-        );
-      }
-      return { version, name, sql: readFileSync(new URL(name, folder), 'utf8') };
-    });
+export function readMigrations(family: Family, root: URL = PACKAGE): Migration[] {
+  return readNumbered(`migrations/sqlite/${family}/`, root);
 }
 
 /**

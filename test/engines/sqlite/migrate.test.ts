@@ -69,11 +69,11 @@ test('an older schema tells its reader to migrate', () => {
 });
 
 test('a file whose number is missing or doubled is refused by its name', () => {
-  const root = join(folder, 'migrations');
-  mkdirSync(join(root, 'inbox'), { recursive: true });
-  writeFileSync(join(root, 'inbox', '0002-late.sql'), '');
-  expect(() => readMigrations('inbox', pathToFileURL(`${root}/`))).toThrow(
-    '0002-late.sql: expected a name like 0001-',
+  const inbox = join(folder, 'migrations/sqlite/inbox');
+  mkdirSync(inbox, { recursive: true });
+  writeFileSync(join(inbox, '0002-late.sql'), '');
+  expect(() => readMigrations('inbox', pathToFileURL(`${folder}/`))).toThrow(
+    'migrations/sqlite/inbox/0002-late.sql: expected a name like 0001-',
   );
 });
 

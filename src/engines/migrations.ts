@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { PACKAGE } from '../package.js';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+/** The numbered files of one folder of the package, in order. */
+export function readNumbered(path: string, root: URL = PACKAGE): Migration[] {
+  const folder = new URL(path, root);
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.sql'))
+    .toSorted()
+    .map((name, index) => {
+      const version = Number(FILE_NAME.exec(name)?.[1]);
+      if (version !== index + 1) {
+        throw new Error(
+          `${path}${name}: expected a name like ${String(index + 1).padStart(4, '0')}-what-it-adds.sql`,
+        );
+      }
+      return { version, name, sql: readFileSync(new URL(name, folder), 'utf8') };
+    });
+}

@@ -1,0 +1,68 @@
+import { Pool, types } from 'pg';
+
+export type { Pool } from 'pg';
+
+export interface PoolOptions {
+  readonly url: string;
+  /** As `pg_stat_activity` shows it. */
+  readonly name: string;
+  readonly connections: number;
+  /** Told of connections that break while nobody waits for an answer. */
+  readonly onFault: (error: Error) => void;
+}
+
+const CONNECT_MS = 10_000;
+const INT8 = 20;
+const TIMESTAMPTZ = 1184;
+
+/** The driver of PostgreSQL, loaded here and nowhere else. Connections are made when they are needed. */
+export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
+  const pool = new Pool({
+    connectionString: withLibpqMeaning(url),
+    application_name: name,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
+  });
+  // One that broke under a statement has told whoever waits for it.
+  pool.on('error', onFault);
+  pool.on('connect', client => client.on('error', () => undefined));
+  return pool;
+}
+
+/** `sslmode` as libpq has it. Without one a server beyond this machine is talked to encrypted, whoever it is. */
+export function withLibpqMeaning(text: string): string {
+  const url = new URL(text.replace('@/', '@localhost/'));
+  const { searchParams } = url;
+  const host = searchParams.get('host') ?? url.hostname;
+  if (!searchParams.has('sslmode')) searchParams.set('sslmode', isHere(host) ? 'disable' : 'require');
+  searchParams.set('uselibpqcompat', 'true');
+  return url.href;
+}
+
+function isHere(host: string): boolean {
+  return host === '' || host === 'localhost' || host === '[::1]' || /^(127(\.\d+){3}$|\/|%2f)/i.test(host);
+}
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [INT8]: wholeNumber,
+  [TIMESTAMPTZ]: instantOf,
+};
+
+function wholeNumber(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+}
+
+const PLAIN = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+const ISO = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
+
+/** `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
+export function instantOf(text: string): string {
+  const [, day, time, rest = ''] = PLAIN.exec(text) ?? [];
+  if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;
+  const date: unknown = ISO.test(text) ? types.getTypeParser(TIMESTAMPTZ, 'text')(text) : null;
+  if (date instanceof Date) return date.toISOString();
+  throw new Error(`expected an instant in the DateStyle ISO, got "${text}"`);
+}

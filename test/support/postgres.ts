@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject, onTestFinished } from 'vitest';
+import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
+import type { Server } from '../postgres/server.js';
+
+export interface Database {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The server of this run. Where there can be none, whoever asks for it fails and says why. */
+export function theServer(): Server {
+  const server = inject('postgres');
+  if ('missing' in server) throw new Error(`This test needs PostgreSQL: ${server.missing}`);
+  return server;
+}
+
+/** A database of its own, migrated or empty. It goes with the server. */
+export async function temporaryDatabase(
+  how: { readonly migrated?: boolean; readonly options?: string } = {},
+): Promise<Database> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const template = how.migrated === false ? 'template0' : 'template_of_tests';
+  const { host, port } = theServer();
+  const client = new Client({ host, port, user: 'postgres', database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${how.options ?? ''}`);
+  } finally {
+    await client.end();
+  }
+  return databaseOf(name);
+}
+
+/** The one of all tests that make nothing in it. */
+export function theDatabase(): Database {
+  return databaseOf('postgres');
+}
+
+function databaseOf(name: string): Database {
+  const { host, port } = theServer();
+  return { name, url: `postgres://postgres@localhost/${name}?host=${host}&port=${port}` };
+}
+
+export function openTemporary({ url }: Database, connections = 4): Postgres {
+  const faults: Error[] = [];
+  const postgres = openPostgres({ url, name: 'test', connections, onFault: error => faults.push(error) });
+  onTestFinished(async () => {
+    await postgres.close();
+    if (faults.length > 0) throw faults[0];
+  });
+  return postgres;
+}
