@@ -30,8 +30,8 @@ const PROGRAMS = [
   'main',
   'webhook/thread-worker',
   'engines/sqlite/mirror/mirror-thread',
-  'cli/query-process',
-  'cli/query-watch',
+  'engines/sqlite/asker/query-process',
+  'engines/sqlite/asker/query-watch',
 ];
 
 process.exitCode = await build();

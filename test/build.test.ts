@@ -22,8 +22,8 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 const OTHERS = [
   'webhook/thread-worker',
   'engines/sqlite/mirror/mirror-thread',
-  'cli/query-process',
-  'cli/query-watch',
+  'engines/sqlite/asker/query-process',
+  'engines/sqlite/asker/query-watch',
 ];
 
 /** A project with the build of ours and a program of its own, which loads every part. */

@@ -5,7 +5,7 @@ import type { ItemEntry } from '../resources/entry.js';
 import { fieldsOf } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
-import type { Broken } from '../query/invariants.js';
+import type { Broken } from '../engines/sqlite/laws/find-broken.js';
 import { readSource, type Source } from '../registry/fields.js';
 import {
   parseAddress,

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import type { AskError } from '../engines/sqlite/asker/ask.js';
 import { examples } from './command.js';
+import { isDamage } from './damage.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
+import { formatOf } from './lists.js';
 import { writeRows } from './output.js';
 import { findPlace } from './place.js';
 
@@ -20,17 +23,47 @@ export function define(program: Command, io: Io): void {
     .option('--csv', 'print the rows as CSV')
     .option('--time-limit <seconds>', 'stop the query after so long', '30')
     .action(async (sql: string, options: QueryCommandOptions) => {
-      const { runQuery } = await import('./run-query.js');
+      const asker = await import('../engines/sqlite/asker/ask.js');
       const { mirrorFile, inboxFile } = findPlace(io);
       const timeLimitMs = readSeconds(options.timeLimit) * 1000;
-      const { columns, rows } = await runQuery({ sql, mirrorFile, inboxFile, timeLimitMs });
-      await writeRows(io, options.json ? 'json' : options.csv ? 'csv' : 'table', columns, rows);
+      try {
+        const { columns, rows } = await asker.ask({ sql, mirrorFile, inboxFile, timeLimitMs });
+        await writeRows(io, formatOf(options), columns, rows);
+      } catch (error) {
+        throw error instanceof asker.AskError ? faultOf(error) : error;
+      }
     });
   examples(command, [
     'carbon-mirror query "select count(*) from retirements"',
     'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ]);
+}
+
+/** What the engine says of it, in a person's words; a damaged file is told as everywhere. */
+function faultOf(error: AskError): Error {
+  const { code, message } = error;
+  if (isDamage(message)) return error;
+  if (code === 'refused') return new CommandFault(EXIT.usage, `SQL: ${message}`, adviceFor(message));
+  if (code === 'ended') return new CommandFault(EXIT.unexpected, message);
+  if (code === 'too_large') {
+    return new CommandFault(
+      EXIT.unexpected,
+      `The query was stopped: ${message}.`,
+      'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
+    );
+  }
+  return new CommandFault(
+    EXIT.checkFailed,
+    `The query was ${message}.`,
+    'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
+  );
+}
+
+function adviceFor(fault: string): readonly string[] {
+  return /no such (table|column)/.test(fault)
+    ? ['See "carbon-mirror schema" for the tables and their columns.']
+    : [];
 }
 
 /** A week; a timer of Node holds no more than 24 days. */

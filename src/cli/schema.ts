@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Relation } from '../query/schema.js';
+import type { Relation } from '../engines/sqlite/describe-schema.js';
 import { examples } from './command.js';
 import { emit, type Io } from './io.js';
 import { notThere } from './named.js';
@@ -18,7 +18,7 @@ export function define(program: Command, io: Io): void {
     .option('--json', 'print it as JSON')
     .option('--markdown', 'print it as the document docs/schema.md')
     .action(async (name: string | undefined, options: SchemaOptions) => {
-      const { describeSchema } = await import('../query/schema.js');
+      const { describeSchema } = await import('../engines/sqlite/describe-schema.js');
       const relations = choose(describeSchema(), name);
       if (options.json) return await writeValue(io, relations);
       if (options.markdown) return await emit(io, markdown(relations));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { readSignedTexts } from '../query/inbox.js';
-import { type Broken, findBroken } from '../query/invariants.js';
+import { type Broken, findBroken } from '../engines/sqlite/laws/find-broken.js';
 import type { Difference } from './compare-registry.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { examples } from './command.js';

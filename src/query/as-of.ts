@@ -1,6 +1,6 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { CREDIT_COLUMNS } from './lists.js';
-import type { Value } from './statement-guard.js';
+import type { Value } from '../engines/contract/tables.js';
 
 export const DATED = {
   warehouse: {

@@ -1,5 +1,5 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from './statement-guard.js';
+import type { Value } from '../engines/contract/tables.js';
 
 export interface Demand {
   /** Null for all of them. */

@@ -1,6 +1,6 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { LISTS } from './lists.js';
-import type { Value } from './statement-guard.js';
+import type { Value } from '../engines/contract/tables.js';
 
 export interface CertificateFilter {
   readonly organizationId: string | null;

@@ -1,6 +1,6 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { KNOWN_ORGANIZATION } from './lists.js';
-import type { Value } from './statement-guard.js';
+import type { Value } from '../engines/contract/tables.js';
 
 /** The tables whose rows have a history, and the column by which a person names a row. */
 export const VERSIONED = {

@@ -1,5 +1,5 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from './statement-guard.js';
+import type { Value } from '../engines/contract/tables.js';
 
 /** What a list shows of one table or view. Names come from here, never from a person. */
 export interface ListDefinition {

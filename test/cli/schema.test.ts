@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readMigrations } from '../../src/engines/sqlite/migrate.js';
-import { describeSchema } from '../../src/query/schema.js';
+import { describeSchema } from '../../src/engines/sqlite/describe-schema.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
-import { LISTED } from '../../src/query/laws/law.js';
+import { LISTED } from '../../src/engines/sqlite/laws/law.js';
 import { readSource } from '../../src/registry/fields.js';
 import { parseRetirement } from '../../src/registry/parse.js';
 import { runCommand } from '../support/command.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
-import { type Broken, findBroken } from '../../src/query/invariants.js';
+import { type Broken, findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
 import { openBoth } from '../../src/engines/sqlite/open-both.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';

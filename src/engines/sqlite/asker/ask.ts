@@ -1,13 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Files } from '../engines/sqlite/open-both.js';
-import { isDamage } from './damage.js';
-import { CommandFault, EXIT } from './exit.js';
-import type { Value } from '../query/statement-guard.js';
-import type { Row } from './output.js';
-import { openReader } from './place.js';
+import type { Row, Value } from '../../contract/tables.js';
+import { type Files, openBoth } from '../open-both.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
+
+/** time_limit: stopped at it. too_large: it needs more memory than it may. refused: SQLite's or our own no. ended: no answer. */
+export type AskErrorCode = 'time_limit' | 'too_large' | 'refused' | 'ended';
+
+export class AskError extends Error {
+  override readonly name = 'AskError';
+  readonly code: AskErrorCode;
+
+  constructor(code: AskErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 export interface QueryOptions extends Files {
   readonly sql: string;
@@ -22,8 +31,8 @@ export interface QueryResult {
 const PROGRAM = fileURLToPath(new URL('./query-process.js', import.meta.url));
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
-export async function runQuery(options: QueryOptions): Promise<QueryResult> {
-  (await openReader(options)).close();
+export async function ask(options: QueryOptions): Promise<QueryResult> {
+  openBoth(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
   const limit = { reached: false };
   const timer = setTimeout(() => {
@@ -33,17 +42,13 @@ export async function runQuery(options: QueryOptions): Promise<QueryResult> {
   child.once('exit', () => clearTimeout(timer));
   const next = reader(child, () =>
     limit.reached
-      ? new CommandFault(
-          EXIT.checkFailed,
-          `The query was stopped after ${options.timeLimitMs / 1000} s.`,
-          'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
-        )
-      : new CommandFault(EXIT.unexpected, 'The process that ran the query ended without an answer.'),
+      ? new AskError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
+      : new AskError('ended', 'The process that ran the query ended without an answer.'),
   );
   const request: QueryRequest = { ...options, askerPid: process.pid };
   child.send(request);
   const head = await next();
-  if (!('columns' in head)) throw new CommandFault(EXIT.usage, 'The query answered no columns.');
+  if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
   return { columns: unique(head.columns), rows: readRows(child, next, unique(head.columns)) };
 }
 
@@ -73,29 +78,13 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if (done) throw ended();
     const [answer]: QueryAnswer[] = value;
     if (answer === undefined) throw ended();
-    if ('fault' in answer && isDamage(answer.fault)) throw new Error(answer.fault);
-    if ('fault' in answer) throw faultOf(answer);
+    if ('fault' in answer) throw new AskError(answer.isTooLarge ? 'too_large' : 'refused', answer.fault);
     return answer;
   };
 }
 
-function faultOf({ fault, isTooLarge }: { fault: string; isTooLarge: boolean }): CommandFault {
-  if (!isTooLarge) return new CommandFault(EXIT.usage, `SQL: ${fault}`, adviceFor(fault));
-  return new CommandFault(
-    EXIT.unexpected,
-    `The query was stopped: ${fault}.`,
-    'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
-  );
-}
-
-function adviceFor(fault: string): readonly string[] {
-  return /no such (table|column)/.test(fault)
-    ? ['See "carbon-mirror schema" for the tables and their columns.']
-    : [];
-}
-
 function toRow(columns: readonly string[], cells: readonly Value[]): Row {
-  return Object.fromEntries(columns.map((name, index) => [name, cells[index]]));
+  return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
 }
 
 /** Two columns of one name would hide each other in an object. */

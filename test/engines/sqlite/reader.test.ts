@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { OpenReader, Reader } from '../../src/engines/contract/reader.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
-import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { temporaryMirror } from '../support/mirror.js';
+import type { OpenReader, Reader } from '../../../src/engines/contract/reader.js';
+import { openReader } from '../../../src/engines/sqlite/reader.js';
+import { temporaryFolder, temporaryInbox } from '../../support/inbox.js';
+import { temporaryMirror } from '../../support/mirror.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
 const REFUSALS = `INSERT INTO refusals VALUES

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { type Files, openBoth } from '../engines/sqlite/open-both.js';
-import { prepareReading, type Value } from '../query/statement-guard.js';
+import type { Value } from '../../contract/tables.js';
+import { type Files, openBoth } from '../open-both.js';
+import { prepareReading } from './statement-guard.js';
 import type { Watch } from './query-watch.js';
 
 /** The program of the child that runs a person's SQL. SQLite has no interrupt here, so the parent kills it. */

@@ -1,4 +1,4 @@
-import { type Family, readMigrations } from '../engines/sqlite/migrate.js';
+import { type Family, readMigrations } from './migrate.js';
 
 export interface ColumnDescription {
   readonly name: string;

@@ -1,8 +1,7 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Value } from '../../contract/tables.js';
+import type { Sqlite } from '../open.js';
 
 const READS = /^(select|with|values|explain)\b/i;
-
-export type Value = string | number | bigint | null | Uint8Array;
 
 export interface Reading {
   columns(): { readonly name: string }[];

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import { prepareReading } from '../../src/query/statement-guard.js';
+import { openDatabase, type Sqlite } from '../../../src/engines/sqlite/open.js';
+import { prepareReading } from '../../../src/engines/sqlite/asker/statement-guard.js';
 
 let folder: string;
 let db: Sqlite;

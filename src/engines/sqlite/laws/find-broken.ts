@@ -1,10 +1,10 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { CERTIFICATE_LAWS } from './laws/certificates.js';
-import { COUNT_LAWS } from './laws/counts.js';
-import { INBOX_LAWS } from './laws/inbox.js';
-import type { Law } from './laws/law.js';
-import { RUN_LAWS } from './laws/runs.js';
-import { VERSION_LAWS } from './laws/versions.js';
+import type { Sqlite } from '../open.js';
+import { CERTIFICATE_LAWS } from './certificates.js';
+import { COUNT_LAWS } from './counts.js';
+import { INBOX_LAWS } from './inbox.js';
+import type { Law } from './law.js';
+import { RUN_LAWS } from './runs.js';
+import { VERSION_LAWS } from './versions.js';
 
 /** One law of the databases and the first rows that break it. */
 export interface Broken {
