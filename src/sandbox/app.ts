@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { createAppRoutes } from './http/app-routes.js';
-import { allowLoopbackOnly, createControlRoutes, createTroubleRoutes } from './verbs/control.js';
+import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
 import { createHoldingRoutes, createOrganizationRoutes } from './http/organization-routes.js';
 import { createProjectRoutes } from './http/project-routes.js';
@@ -23,7 +23,7 @@ export function createSandboxApp(
   app.set('query parser', 'simple');
 
   app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
-  app.use('/_sandbox', createControlRoutes(registry), createTroubleRoutes(registry));
+  app.use('/_sandbox', createControlRoutes(registry));
   app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpected));
 
   app.use((_req, res, next) => {

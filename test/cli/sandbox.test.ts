@@ -1,9 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
-import { PEOPLE } from '../../src/cli/sandbox/people.js';
-import { TROUBLE } from '../../src/cli/sandbox/trouble.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
+import { VERB_GROUPS } from '../../src/sandbox/verbs/groups.js';
 import { runCommand } from '../support/command.js';
 import {
   createOrganization,
@@ -49,7 +48,7 @@ async function expectFault(exitCode: number, text: string, ...words: string[]): 
 }
 
 test('every command of the control API has help with an example of itself', async () => {
-  for (const group of [...PEOPLE, ...TROUBLE]) {
+  for (const group of VERB_GROUPS) {
     for (const verb of group.verbs) {
       const { exitCode, stdout } = await run(group.name, verb.command, '--help');
       expect(exitCode).toBe(0);
@@ -58,7 +57,7 @@ test('every command of the control API has help with an example of itself', asyn
   }
   const { exitCode, stdout } = await run('--help');
   expect(exitCode).toBe(0);
-  for (const { name } of [...PEOPLE, ...TROUBLE]) expect(stdout).toContain(`\n  ${name} `);
+  for (const { name } of VERB_GROUPS) expect(stdout).toContain(`\n  ${name} `);
 });
 
 describe('apps', () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { ControlClient } from '../../sandbox/verbs/client.js';
+import type { Field, Kind, Verb } from '../../sandbox/verbs/verb.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print, say } from '../io.js';
 import { sheet } from '../lists.js';
 import { type Cell, type Row, writeRows, writeValue } from '../output.js';
 import { build, flatten, isObject, valueAt } from '../paths.js';
 import { itemsOf, readName } from './names.js';
-import type { Field, Kind, Verb } from './verb.js';
 import { readDuration, readId } from '../words.js';
 
 /** What was said of a field on the command line. */
@@ -30,8 +30,14 @@ export async function showAnswer(io: Io, verb: Verb, answer: unknown, json: bool
   else if (verb.list !== undefined) await showList(io, verb, itemsOf(answer, verb.list));
   else if (!isObject(answer) || Object.keys(answer).length === 0) say(io, 'Done.');
   else await print(io, ...sheet(toRow(answer, verb.columns ?? Object.keys(flatten(answer)))).slice(0, -1));
-  if (verb.next !== undefined && !json)
-    say(io, ...(typeof verb.next === 'string' ? [verb.next] : verb.next(answer)));
+  if (verb.next !== undefined && !json) say(io, ...verb.next.map(line => fillWords(line, answer)));
+}
+
+/** `{id}` becomes a value of the answer, `{id|none}` the words for none. */
+function fillWords(line: string, answer: unknown): string {
+  return line.replace(/\{(\w+)(?:\|([^}]*))?\}/g, (_whole, name: string, none = '') =>
+    String(valueAt(answer, name) ?? none),
+  );
 }
 
 async function showList(io: Io, { columns = [] }: Verb, items: readonly unknown[]): Promise<void> {

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
+import { STATUS } from '../../sandbox/verbs/calls.js';
+import { VERB_GROUPS } from '../../sandbox/verbs/groups.js';
+import type { Field, Verb } from '../../sandbox/verbs/verb.js';
 import { examples } from '../command.js';
 import type { Io } from '../io.js';
 import { reachSandbox } from './client.js';
-import { GOODS } from './goods.js';
-import { PEOPLE } from './people.js';
 import { runVerb, showAnswer } from './run.js';
 import { defineStart } from './start.js';
-import { TROUBLE } from './trouble.js';
-import type { Field, Verb } from './verb.js';
 
 interface VerbOptions {
   readonly url?: string;
@@ -15,20 +14,13 @@ interface VerbOptions {
   readonly [name: string]: string | readonly string[] | boolean | undefined;
 }
 
-const STATUS: Verb = {
-  command: 'status',
-  what: 'Show its time, and how many calls came without a version header',
-  route: 'GET /status',
-  example: 'status',
-};
-
 export function define(program: Command, io: Io): void {
   const sandbox = program
     .command('sandbox')
     .description('A whole registry on this machine: start it, and be its people and its troubles');
   defineStart(sandbox, io);
   defineVerb(sandbox, STATUS, io);
-  for (const { name, what, verbs } of [...PEOPLE, ...GOODS, ...TROUBLE]) {
+  for (const { name, what, verbs } of VERB_GROUPS) {
     const group = sandbox.command(name).description(what);
     for (const verb of verbs) defineVerb(group, verb, io);
     examples(

@@ -3,7 +3,7 @@ import { type ListAnswer, pagination } from '../http/pages.js';
 import type { AppRow, InstallationRow, InstallationState, OrganizationRow } from '../store/schema.js';
 import { installation } from './shapes.js';
 import type { Store } from '../store/store.js';
-import type { PageQuery } from '../http/validate.js';
+import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
 import type { Announcer, LifeCycleEvent } from '../webhooks/announcer.js';
 
 type InstallationShape = ReturnType<typeof installation>;
@@ -15,6 +15,8 @@ export interface Installations {
   /** For minting: refuses a suspended one. */
   getActive(appId: string, id: string): InstallationRow;
   install(appId: string, organizationId: string): InstallationShape;
+  /** The same, of the `appId` and the `organizationId` of a body. */
+  installAsked(body: unknown): InstallationShape;
   uninstall(id: string): InstallationShape;
   suspend(id: string): InstallationShape;
   unsuspend(id: string): InstallationShape;
@@ -89,6 +91,14 @@ export function createInstallations(store: Store, announcer: Announcer): Install
     });
   }
 
+  function installAsked(body: unknown): InstallationShape {
+    const faults: string[] = [];
+    const fields = readFields(body, faults);
+    const [appId, organizationId] = [fields.text('appId'), fields.text('organizationId')];
+    refuseFaults(faults);
+    return install(appId, organizationId);
+  }
+
   function change(id: string, state: InstallationState, event: LifeCycleEvent): InstallationShape {
     return write(now => {
       const row = findLiveById(id);
@@ -124,6 +134,7 @@ export function createInstallations(store: Store, announcer: Announcer): Install
       return row;
     },
     install,
+    installAsked,
     uninstall: id => change(id, 'uninstalled', 'uninstalled'),
     suspend: id => change(id, 'suspended', 'suspended'),
     unsuspend: id => change(id, 'active', 'unsuspended'),

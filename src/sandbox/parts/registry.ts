@@ -12,6 +12,7 @@ import { createProjects, type Projects } from './projects.js';
 import { createReservations, type Reservations } from './reservations.js';
 import { createRetirements, type Retirements } from './retirements.js';
 import type { Store } from '../store/store.js';
+import { type ClockControl, createClockControl } from '../trouble/clock-control.js';
 import { createTokens, type Tokens } from './tokens.js';
 import { createTransactions, type Transactions } from './transactions.js';
 import { createAnnouncer } from '../webhooks/announcer.js';
@@ -22,6 +23,7 @@ export interface Registry {
   readonly access: Access;
   readonly apps: Apps;
   readonly calls: Calls;
+  readonly clock: ClockControl;
   readonly credits: Credits;
   readonly deliveries: Deliveries;
   readonly faults: Faults;
@@ -55,6 +57,7 @@ export function createRegistry({ store, prefix, wall }: RegistryOptions): Regist
     access: createAccess({ store, tokens, attribute: calls.attribute }),
     apps: createApps(store),
     calls,
+    clock: createClockControl(store),
     credits: createCredits(store, retirements),
     deliveries,
     faults: createFaults(store),

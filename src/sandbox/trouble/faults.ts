@@ -1,27 +1,9 @@
 import type { RequestHandler } from 'express';
 import { found } from '../http/errors.js';
-import { readFaultOptions } from './fault-options.js';
-import { commitFault, type FaultKind, type FaultOptions } from './misbehave.js';
+import { FAULT_KINDS, type FaultKind, type FaultOptions, readFaultOptions } from './kinds.js';
+import { commitFault } from './misbehave.js';
 import type { Store } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
-
-export const FAULT_KINDS = [
-  'status',
-  'silence',
-  'slow',
-  'cut',
-  'hangup',
-  'endless',
-  'html',
-  'redirect',
-  'wrongShape',
-  'delay',
-  'pageLoop',
-  'pageSize',
-  'pageLimit',
-  'rowsAppear',
-  'rowsDisappear',
-] as const satisfies readonly FaultKind[];
 
 export interface FaultShape {
   readonly id: number;

@@ -1,13 +1,9 @@
 import type { Response } from 'express';
+import type { FaultKind, FaultOptions } from './kinds.js';
 
-export interface Hold {
-  readonly kind: 'slow' | 'cut' | 'delay';
-  readonly options: {
-    readonly bytes?: number;
-    readonly cleanEnd?: boolean;
-    readonly intervalMs?: number;
-    readonly delayMs?: number;
-  };
+interface Hold {
+  readonly kind: FaultKind;
+  readonly options: FaultOptions;
 }
 
 /** Collects the registry's answer and then lets it go in a bad way. */
@@ -51,7 +47,7 @@ function drip(whole: Buffer, res: Response, intervalMs: number): void {
   res.on('close', () => clearInterval(timer));
 }
 
-function cut(whole: Buffer, res: Response, { bytes, cleanEnd = false }: Hold['options']): void {
+function cut(whole: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
   if (cleanEnd) {
     res.removeHeader('ETag');

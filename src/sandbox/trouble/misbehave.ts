@@ -1,44 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import { errorBody } from '../http/errors.js';
-import { bendList } from './bent-lists.js';
+import { type Bend, bendList } from './bent-lists.js';
 import { holdAnswer } from './held-answer.js';
-
-/** What a fault may be told; each kind reads its own part. */
-export interface FaultOptions {
-  readonly status?: number;
-  readonly retryAfter?: string | number;
-  readonly body?: unknown;
-  readonly location?: string;
-  readonly bytes?: number;
-  /** `cut`: ends as if that were all, with a Content-Length that fits. */
-  readonly cleanEnd?: boolean;
-  readonly intervalMs?: number;
-  readonly delayMs?: number;
-  /** `rowsAppear`, `rowsDisappear`: so many rows a call. `pageSize`, `pageLimit`: the most rows a page holds. */
-  readonly rows?: number;
-}
-
-/**
- * `slow`, `cut` and `delay` let the registry do its work first: the caller loses the answer, not the deed.
- * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else,
- * nor does `pageLimit` where more rows are asked for than it allows.
- */
-export type FaultKind =
-  | 'status'
-  | 'silence'
-  | 'slow'
-  | 'cut'
-  | 'hangup'
-  | 'endless'
-  | 'html'
-  | 'redirect'
-  | 'wrongShape'
-  | 'delay'
-  | 'pageLoop'
-  | 'pageSize'
-  | 'pageLimit'
-  | 'rowsAppear'
-  | 'rowsDisappear';
+import type { FaultKind, FaultOptions } from './kinds.js';
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -53,51 +17,46 @@ export interface Exchange {
   readonly next: NextFunction;
 }
 
+type Deed = (fault: Fault, exchange: Exchange) => void;
+
+/** Rows that come late are hidden at first, one call's worth fewer each time, until all are there. */
+const LATE_CALLS = 5;
+
+const DEEDS: Readonly<Record<FaultKind, Deed>> = {
+  status: ({ options }, { res }) => answerStatus(res, options),
+  silence: () => undefined,
+  hangup: (_fault, { req }) => req.socket.destroy(),
+  endless: (_fault, { res }) => streamWithoutEnd(res),
+  html: ({ options: { status = 200 } }, { res }) =>
+    res.status(status).type('html').send('<!doctype html><title>Maintenance</title><p>Back soon.'),
+  redirect: ({ options: { status = 302, location = 'http://169.254.169.254/' } }, { res }) =>
+    res.redirect(status, location),
+  wrongShape: ({ options: { status = 200, body = { unexpected: true } } }, { res }) =>
+    res.status(status).json(body),
+  slow: holdBack,
+  delay: holdBack,
+  cut: holdBack,
+  pageLoop: bend(() => ({ loops: true })),
+  pageSize: bend(rows => ({ mostRows: rows })),
+  pageLimit: refuseLimit,
+  rowsAppear: bend((rows, hits) => ({ hidden: rows * Math.max(0, LATE_CALLS - hits) })),
+  rowsDisappear: bend((rows, hits) => ({ hidden: rows * hits })),
+};
+
 export function commitFault(fault: Fault, exchange: Exchange): void {
-  const { kind, options } = fault;
-  const { req, res, next } = exchange;
-  switch (kind) {
-    case 'status':
-      answerStatus(res, options);
-      return;
-    case 'silence':
-      return;
-    case 'hangup':
-      req.socket.destroy();
-      return;
-    case 'endless':
-      streamWithoutEnd(res);
-      return;
-    case 'html':
-      res
-        .status(options.status ?? 200)
-        .type('html')
-        .send('<!doctype html><title>Maintenance</title><p>Back soon.');
-      return;
-    case 'redirect':
-      res.redirect(options.status ?? 302, options.location ?? 'http://169.254.169.254/');
-      return;
-    case 'wrongShape':
-      res.status(options.status ?? 200).json(options.body ?? { unexpected: true });
-      return;
-    case 'slow':
-    case 'cut':
-    case 'delay':
-      holdAnswer({ kind, options }, res);
-      next();
-      return;
-    case 'pageLimit':
-      if (refuseLimit(exchange, options)) return;
-      next();
-      return;
-    case 'pageLoop':
-    case 'pageSize':
-    case 'rowsAppear':
-    case 'rowsDisappear':
-      bendList({ kind, rows: options.rows, hits: fault.hits }, exchange);
-      next();
-      return;
-  }
+  DEEDS[fault.kind](fault, exchange);
+}
+
+function holdBack({ kind, options }: Fault, { res, next }: Exchange): void {
+  holdAnswer({ kind, options }, res);
+  next();
+}
+
+function bend(how: (rows: number, hits: number) => Partial<Bend>): Deed {
+  return ({ options: { rows = 1 }, hits }, { res, next }) => {
+    bendList(res, how(rows, hits));
+    next();
+  };
 }
 
 function answerStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
@@ -105,10 +64,12 @@ function answerStatus(res: Response, { status = 503, retryAfter, body }: FaultOp
   res.status(status).json(body ?? errorBody(status, 'Scripted by the sandbox'));
 }
 
-function refuseLimit({ req, res }: Exchange, { rows = 1, status = 400, body }: FaultOptions): boolean {
-  if (Number(req.query['limit'] ?? 0) <= rows) return false;
-  res.status(status).json(body ?? errorBody(status, `limit must not be greater than ${rows}`));
-  return true;
+function refuseLimit(
+  { options: { rows = 1, status = 400, body } }: Fault,
+  { req, res, next }: Exchange,
+): void {
+  if (Number(req.query['limit'] ?? 0) <= rows) next();
+  else res.status(status).json(body ?? errorBody(status, `limit must not be greater than ${rows}`));
 }
 
 function streamWithoutEnd(res: Response): void {

@@ -1,5 +1,6 @@
 import { toInstant } from '../store/clock.js';
-import { conflict, found } from '../http/errors.js';
+import { badRequest, conflict, found } from '../http/errors.js';
+import { readFields, refuseFaults } from '../http/validate.js';
 import { type Behaviour, createBehaviour } from './behaviour.js';
 import { createSender, type Sender } from './sender.js';
 import type { Store } from '../store/store.js';
@@ -29,8 +30,8 @@ export interface Deliveries {
   get(id: number): DeliveryShape & { readonly body: string; readonly signature: string | null };
   /** Sends one more copy, whatever became of the first. */
   resend(id: number): DeliveryShape;
-  /** Lets held ones go, in the order given; all of them in their own order where none is named. */
-  release(ids?: readonly number[]): void;
+  /** Lets held ones go, in the order of the `ids`; all of them in their own order where there are none. */
+  release(body?: unknown): void;
   drop(id: number): DeliveryShape;
   /** Waits until nothing is on its way. Held ones do not count. */
   settled(): Promise<void>;
@@ -141,8 +142,10 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
     return show(copy);
   }
 
-  function release(ids: readonly number[] = findHeld.all()): void {
+  function release(body?: unknown): void {
+    const asked = readIds(body);
     write(() => {
+      const ids = asked ?? findHeld.all();
       for (const id of ids) requireHeld(id);
       releaseNow(ids);
     });
@@ -171,4 +174,16 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
     settled: sender.settled,
     close: sender.close,
   };
+}
+
+function readIds(body: unknown): readonly number[] | undefined {
+  if (body === undefined) return undefined;
+  const faults: string[] = [];
+  const ids = readFields(body, faults).value('ids');
+  refuseFaults(faults);
+  if (ids === undefined) return undefined;
+  if (!Array.isArray(ids) || !ids.every(id => Number.isSafeInteger(id))) {
+    throw badRequest('ids must be a list of delivery ids');
+  }
+  return ids.map(Number);
 }

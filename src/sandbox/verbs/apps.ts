@@ -1,0 +1,90 @@
+import { field, required, type VerbGroup } from './verb.js';
+
+const APP = field('<app>', 'id', 'its id or name', { kind: 'app' });
+const PERMISSIONS = field(
+  '--permission <name...>',
+  'permissions',
+  'permission to ask for, such as organization_warehouse:write; all that are wanted',
+  { kind: 'texts' },
+);
+const WEBHOOK = [
+  field('--webhook-url <url>', 'webhookUrl', 'where its webhooks go'),
+  field('--webhook-secret <text>', 'webhookSecret', 'what they are signed with'),
+];
+
+export const APPS: VerbGroup = {
+  name: 'apps',
+  what: 'Apps that organizations may install',
+  verbs: [
+    {
+      command: 'list',
+      what: 'List the apps',
+      route: 'GET /apps',
+      answer: ({ apps }) => apps.list(),
+      list: 'apps',
+      columns: ['id', 'name', 'permissions', 'webhookUrl', 'hasWebhookSecret'],
+      example: 'apps list',
+    },
+    {
+      command: 'show',
+      what: 'Show one app; secrets are not shown',
+      route: 'GET /apps/:id',
+      answer: ({ apps }, { id }) => apps.get(id),
+      fields: [APP],
+      example: 'apps show my-app',
+    },
+    {
+      command: 'register',
+      what: 'Register an app; without a key of its own it is given one, in a file beside the database',
+      route: 'POST /apps',
+      answer: ({ apps }, { body }) => apps.register(body),
+      fields: [
+        required('--name <name>', 'name', 'name of the app'),
+        PERMISSIONS,
+        ...WEBHOOK,
+        field('--public-key <file>', 'publicKey', 'its RSA public key, PEM', { kind: 'file' }),
+      ],
+      body: ({ publicKey, ...app }) =>
+        publicKey === undefined ? { ...app, generateKey: true } : { ...app, publicKeys: [publicKey] },
+      example:
+        'apps register --name my-app --permission organization_warehouse:write --webhook-url http://127.0.0.1:3000/hook --webhook-secret "a long secret of mine"',
+      next: [
+        'Settings of a program that is this app, beside REGISTRY_BASE_URL:',
+        '  REGISTRY_APP_ID={id}',
+        '  REGISTRY_PRIVATE_KEY_FILE={privateKeyFile|the private key of its own}',
+        '  WEBHOOK_SECRETS=the secret that you gave',
+        'Next: carbon-mirror sandbox installations install --app {nameId} --organization NAME',
+      ],
+    },
+    {
+      command: 'change',
+      what: 'Ask for other permissions, or change where webhooks go',
+      route: 'PATCH /apps/:id',
+      answer: ({ apps }, { id, body }) => apps.change(id, body),
+      fields: [APP, PERMISSIONS, ...WEBHOOK],
+      example: 'apps change my-app --permission organization_warehouse:read organization_inventory:read',
+      next: [
+        'Installations keep their permissions until "carbon-mirror sandbox installations accept-permissions ID".',
+      ],
+    },
+    {
+      command: 'add-key',
+      what: 'Give an app one more public key',
+      route: 'POST /apps/:id/keys',
+      answer: ({ apps }, { id, body }) => apps.addKey(id, body),
+      fields: [APP, required('--public-key <file>', 'publicKey', 'RSA public key, PEM', 'file')],
+      example: 'apps add-key my-app --public-key new.pem',
+    },
+    {
+      command: 'remove-key',
+      what: 'Take a public key away',
+      route: 'DELETE /apps/:id/keys',
+      answer: ({ apps }, { id, query }) => apps.removeKey(id, query('fingerprint') ?? ''),
+      fields: [
+        APP,
+        required('--fingerprint <text>', 'fingerprint', 'fingerprint of the key, as "apps show" has it'),
+      ],
+      example: 'apps remove-key my-app --fingerprint FINGERPRINT',
+    },
+  ],
+};

@@ -1,0 +1,56 @@
+import { field, LIMIT, type Verb, type VerbGroup } from './verb.js';
+
+export const STATUS: Verb = {
+  command: 'status',
+  what: 'Show its time, and how many calls came without a version header',
+  route: 'GET /status',
+  answer: ({ store, calls }) => ({ now: store.now(), callsWithoutVersion: calls.countWithoutVersion() }),
+  example: 'status',
+};
+
+export const CALLS: VerbGroup = {
+  name: 'calls',
+  what: 'Calls of the registry',
+  verbs: [
+    {
+      command: 'list',
+      what: 'List the newest calls, by app and installation',
+      route: 'GET /calls',
+      answer: ({ calls }, { query, limit }) =>
+        calls.list({ appId: query('appId'), installationId: query('installationId'), limit: limit() }),
+      fields: [
+        field('--app <name>', 'appId', 'of one app, by id or name', { kind: 'app' }),
+        field(
+          '--installation <name>',
+          'installationId',
+          'of one installation, by id or the name of its organization',
+          { kind: 'installation' },
+        ),
+        LIMIT,
+      ],
+      list: 'calls',
+      columns: ['at', 'method', 'path', 'status', 'appId', 'installationId', 'version'],
+      example: 'calls list --app my-app --limit 20',
+    },
+  ],
+};
+
+const MOVED = ['id', 'type', 'status', 'amount', 'creditId'];
+const WHOSE = ['organizationId', 'receiverId', 'appId', 'createdAt'];
+
+export const TRANSACTIONS: VerbGroup = {
+  name: 'transactions',
+  what: 'Transfers and retirements',
+  verbs: [
+    {
+      command: 'list',
+      what: 'List the newest, with the app that made each',
+      route: 'GET /transactions',
+      answer: ({ transactions }, { limit }) => transactions.list(limit()),
+      fields: [LIMIT],
+      list: 'transactions',
+      columns: [...MOVED, ...WHOSE],
+      example: 'transactions list --limit 5',
+    },
+  ],
+};
