@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { readCertificates } from '../query/certificates.js';
-import { LISTS } from '../query/lists.js';
+import { CERTIFICATES } from '../resources/certificates.js';
 import type { ExportOptions } from './certificate-export.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -77,7 +77,7 @@ async function list(io: Io, options: ListOptions): Promise<void> {
       limit: limit || -1,
     };
     const rows = readCertificates(db, filter);
-    const shown = await writeRows(io, formatOf(options), LISTS.certificates.columns, rows);
+    const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows);
     if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
   } finally {
     db.close();

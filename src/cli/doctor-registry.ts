@@ -7,7 +7,8 @@ import { readHealth } from '../query/health.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation, Permissions } from '../registry/model.js';
 import { adviceOnAccess } from '../sync/knock.js';
-import { isPermitted, NEEDED, RESOURCES } from '../sync/plan.js';
+import { ENTRY_OF } from '../resources/resources.js';
+import { isPermitted, RESOURCES } from '../sync/plan.js';
 import { type Finding, ok } from './finding.js';
 import type { Io } from './io.js';
 import type { Place } from './place.js';
@@ -131,7 +132,7 @@ function describePermissions(installations: readonly Installation[], mirrorMembe
   const lacking = installations.flatMap(({ id, organization, permissions }) => {
     const forbidden = wanted.filter(resource => !isPermitted(permissions, resource));
     if (forbidden.length === 0) return [];
-    const names = [...new Set(forbidden.map(resource => `${NEEDED[resource]}:read`))];
+    const names = [...new Set(forbidden.map(resource => `${ENTRY_OF[resource].permission}:read`))];
     return [
       {
         check: 'permissions',

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../engines/sqlite/open.js';
-import { isVersioned, readHistory, VERSIONED, type VersionedTable } from '../query/history.js';
+import { readHistory } from '../query/history.js';
+import type { Entry } from '../resources/entry.js';
+import { ENTRIES, findEntry } from '../resources/resources.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
@@ -20,15 +22,16 @@ export function define(program: Command, io: Io): void {
     .option('--json', 'print all columns as JSON')
     .addOption(new Option('--csv', 'print all columns as CSV').conflicts('json'))
     .action(async (table: string, id: string, options: { json?: boolean; csv?: boolean }) => {
-      if (!isVersioned(table)) {
+      const entry = findEntry(table);
+      if (entry === undefined) {
         throw new CommandFault(
           EXIT.usage,
           `There is no history of "${table}".`,
-          `Expected one of ${Object.keys(VERSIONED).join(', ')}.`,
+          `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
         );
       }
       const db = await openReader(findPlace(io));
-      const versions = findVersions(db, table, id);
+      const versions = findVersions(db, entry, id);
       db.close();
       const all = options.json === true || options.csv === true;
       const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
@@ -41,17 +44,17 @@ export function define(program: Command, io: Io): void {
 }
 
 /** How a row may be named that is called by more than its id. */
-const FIND: Partial<Readonly<Record<VersionedTable, (db: Sqlite, text: string) => string>>> = {
+const FIND: Partial<Readonly<Record<string, (db: Sqlite, text: string) => string>>> = {
   installations: installationIn,
   organizations: organizationIn,
 };
 
-function findVersions(db: Sqlite, table: VersionedTable, id: string): readonly Row[] {
-  const versions = readHistory(db, table, id);
+function findVersions(db: Sqlite, entry: Entry, id: string): readonly Row[] {
+  const versions = readHistory(db, entry, id);
   if (versions.length > 0) return versions;
-  const found = FIND[table]?.(db, id);
-  if (found !== undefined) return readHistory(db, table, found);
-  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${table}.`);
+  const found = FIND[entry.table]?.(db, id);
+  if (found !== undefined) return readHistory(db, entry, found);
+  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }
 
 /** The dates first, then the columns whose value is not the same in all versions, then the others. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LISTS } from '../query/lists.js';
+import { INSTALLATIONS } from '../resources/installations.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList, defineShow } from './lists.js';
 import { installationIn } from './named-in-mirror.js';
@@ -12,7 +12,7 @@ export function define(program: Command, io: Io): void {
   ]);
   const resource = {
     noun: 'installations',
-    list: LISTS.installations,
+    list: INSTALLATIONS,
     live: liveInstallations,
     liveOne: liveInstallation,
     find: installationIn,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LISTS } from '../query/lists.js';
+import { LISTS } from '../resources/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import { type Io, print, say } from './io.js';
@@ -21,7 +21,7 @@ interface CreateOptions extends MovementOptions {
 
 const REQUESTS: Resource = {
   noun: 'inventory requests',
-  list: LISTS.inventoryRequests,
+  list: LISTS.inventory_requests,
   live: liveRequests,
   liveOne: liveRequest,
 };

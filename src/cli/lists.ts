@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Client } from '../client.js';
-import { type ListDefinition, readByKey, readList } from '../query/lists.js';
+import { readByKey, readList } from '../query/lists.js';
+import { type Entry, nameOf } from '../resources/entry.js';
 import { examples } from './command.js';
 import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -25,7 +26,7 @@ export type LiveOne = (client: Client, id: string, options: ListOptions) => Prom
 
 export interface Resource {
   readonly noun: string;
-  readonly list: ListDefinition;
+  readonly list: Entry;
   /** What a person reads of it, where that is not what stands in the table. */
   readonly columns?: readonly string[];
   readonly refine?: (row: Row) => Row;
@@ -56,7 +57,7 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
       const rows = options.live
         ? await readLive(io, place, resource, options)
         : readMirror(place, resource, options, limit);
-      const columns = resource.columns ?? resource.list.columns;
+      const columns = resource.columns ?? resource.list.shown.columns;
       const shown = await writeRows(io, formatOf(options), columns, take(refined(rows, resource), limit));
       if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
     });
@@ -70,7 +71,7 @@ export function defineShow(parent: Command, io: Io, resource: Resource): Command
   const command = parent
     .command('show')
     .description(`Show one of the ${resource.noun}, with the registry's whole object`)
-    .argument('<id>', `value of the column ${resource.list.key}`)
+    .argument('<id>', `value of the column ${nameOf(resource.list)}`)
     .option('--organization <name>', `whose it is: ${HOW_NAMED}`)
     .option('--json', 'print it as JSON')
     .action(async (id: string, options: ListOptions) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LISTS } from '../query/lists.js';
+import { LISTS } from '../resources/lists.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList, defineShow } from './lists.js';
 import { defineCreate } from './organizations-create.js';
@@ -15,7 +15,7 @@ export function define(program: Command, io: Io): void {
   );
   const resource = {
     noun: 'organizations',
-    list: LISTS.organizations,
+    list: LISTS.organization,
     live: liveOrganizations,
     liveOne: liveOrganization,
     find: organizationIn,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { findProjects } from '../query/find-projects.js';
-import { LISTS } from '../query/lists.js';
+import { PROJECTS } from '../resources/projects.js';
 import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, print } from './io.js';
@@ -14,7 +14,7 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror projects list',
     'carbon-mirror projects find --serialization ICR-ISL-354-1-14-R-0-2021',
   ]);
-  const resource = { noun: 'projects', list: LISTS.projects, live: liveProjects, liveOne: liveProject };
+  const resource = { noun: 'projects', list: PROJECTS, live: liveProjects, liveOne: liveProject };
   defineList(group, io, resource);
   defineShow(group, io, resource);
   defineFind(group, io);

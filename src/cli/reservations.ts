@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Reservation } from '../client.js';
-import { LISTS } from '../query/lists.js';
+import { LISTS } from '../resources/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import { type Io, print, say } from './io.js';
@@ -33,7 +33,7 @@ interface FinishOptions extends EndOptions, MovementOptions {
 const RESERVATIONS: Resource = {
   noun: 'reservations',
   list: LISTS.reservations,
-  columns: LISTS.reservations.columns.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
+  columns: LISTS.reservations.shown.columns.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
   refine: withMinutes,
   live: liveReservations,
   liveOne: liveReservation,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LISTS } from '../query/lists.js';
+import { LISTS } from '../resources/lists.js';
 import type { Io } from './io.js';
 import { defineGroup, defineList } from './lists.js';
 import { liveWarehouse } from './live.js';

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { type ListDefinition, readByKey } from '../query/lists.js';
+import { readByKey } from '../query/lists.js';
+import type { Entry } from '../resources/entry.js';
 import { CommandFault, EXIT } from './exit.js';
 import { openReader, type Place } from './place.js';
 
 /** The organization that something belongs to: as it was named, or by its id in the mirror. */
 export async function whose(
   place: Place,
-  list: ListDefinition,
+  list: Entry,
   id: string,
   named: string | undefined,
 ): Promise<string> {
@@ -21,7 +22,7 @@ export async function whose(
   );
 }
 
-async function findOwners(place: Place, list: ListDefinition, id: string): Promise<string[]> {
+async function findOwners(place: Place, list: Entry, id: string): Promise<string[]> {
   const db = await openReader(place);
   try {
     return readByKey(db, list, id).map(row => String(row['organization_id']));

@@ -7,7 +7,7 @@ import { type Purge, purge } from './purge.js';
 import { createProjectsWalk, type ProjectsWalk } from './projects.js';
 import { fieldsOf, type InstallationRow } from '../resources/installations.js';
 import { type Items, type ListResource, LISTS } from '../resources/lists.js';
-import { isResource, RESOURCES } from '../resources/resources.js';
+import { ENTRY_OF, isResource } from '../resources/resources.js';
 import type { Installation } from '../registry/model.js';
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import { SyncRun } from './sync-run.js';
@@ -68,7 +68,7 @@ export function createMirror(
   now: () => number,
   { members }: MirrorOptions = { members: true },
 ): Mirror {
-  const resources = Object.keys(RESOURCES)
+  const resources = Object.keys(ENTRY_OF)
     .filter(isResource)
     .filter(resource => members || resource !== 'members');
   const pace = new Pace();

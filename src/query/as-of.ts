@@ -1,6 +1,9 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
-import { CREDIT_COLUMNS } from './lists.js';
+import { LISTS } from '../resources/lists.js';
 import type { Value } from '../engines/contract/tables.js';
+
+/** Of one organization. */
+const CREDIT_COLUMNS = LISTS.warehouse.shown.columns.filter(name => name !== 'organization_id');
 
 export const DATED = {
   warehouse: {

@@ -1,5 +1,6 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
-import { LISTS } from './lists.js';
+import { CERTIFICATES } from '../resources/certificates.js';
+import { orderOf } from './lists.js';
 import type { Value } from '../engines/contract/tables.js';
 
 export interface CertificateFilter {
@@ -9,17 +10,15 @@ export interface CertificateFilter {
   readonly limit: number;
 }
 
-/** Newest first. */
 export function readCertificates(
   db: Sqlite,
   filter: CertificateFilter,
 ): IterableIterator<Record<string, Value>> {
-  const { columns, order } = LISTS.certificates;
   return db
     .prepare<[object], Record<string, Value>>(
-      `SELECT ${columns.join(', ')} FROM certificates
+      `SELECT ${CERTIFICATES.shown.columns.join(', ')} FROM certificates
       WHERE (@organizationId IS NULL OR organization_id = @organizationId) AND (@state IS NULL OR state = @state)
-      ORDER BY ${order} LIMIT @limit`,
+      ORDER BY ${orderOf(CERTIFICATES)} LIMIT @limit`,
     )
     .iterate(filter);
 }

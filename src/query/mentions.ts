@@ -1,18 +1,12 @@
 import type { Sqlite } from '../engines/sqlite/open.js';
+import { LISTS } from '../resources/lists.js';
+import { ENTRIES } from '../resources/resources.js';
 import { INSTALLED_NAME } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
-const TABLES = [
-  'installations',
-  'organizations',
-  'projects',
-  'warehouse_credits',
-  'inventory_credits',
-  'reservations',
-  'inventory_requests',
-  'retirements',
-  'addresses',
-] as const;
+const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.members).map(
+  ({ table }) => table,
+);
 
 export interface Mention {
   readonly table: string;

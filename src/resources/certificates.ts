@@ -20,6 +20,7 @@ export const CERTIFICATES: Entry = {
   hasDocument: false,
   permission: 'organization_info',
   shown: {
+    from: 'certificates',
     columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
     order: [
       ['organization_id', 'asc'],

@@ -9,8 +9,8 @@ export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc
 
 /** What a person is shown of it. */
 export interface Shown {
-  /** The view that is shown in place of the table. */
-  readonly view?: string;
+  /** Its table, or a view that stands in place of it. */
+  readonly from: string;
   readonly columns: readonly string[];
   readonly order: Order;
 }
@@ -26,8 +26,7 @@ export interface Entry {
   readonly hasDocument: boolean;
   /** What an installation must grant, at VIEW or above; null where everybody may read it. */
   readonly permission: PermissionName | null;
-  /** Null where there is no list of it to look at. */
-  readonly shown: Shown | null;
+  readonly shown: Shown;
 }
 
 /** What stands in the registry's objects, and how its columns are taken from one. */

@@ -12,6 +12,7 @@ export const INSTALLATIONS: Entry = {
   hasDocument: true,
   permission: null,
   shown: {
+    from: 'installations',
     columns: ['id', 'organization_id', 'state', 'permissions', 'valid_from'],
     order: [
       ['organization_id', 'asc'],

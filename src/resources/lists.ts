@@ -36,7 +36,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_warehouse',
     shown: {
-      view: 'reservations_now',
+      from: 'reservations_now',
       columns: [
         'id',
         'organization_id',
@@ -81,6 +81,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_inventory',
     shown: {
+      from: 'inventory_requests',
       columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
       order: [
         ['created_at', 'desc'],
@@ -105,6 +106,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_info',
     shown: {
+      from: 'organizations',
       columns: ['id', 'full_name', 'type', 'country_code', 'website', 'valid_from'],
       order: [
         ['full_name', 'asc'],
@@ -124,7 +126,14 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_info',
-    shown: null,
+    shown: {
+      from: 'addresses',
+      columns: ['id', 'organization_id', 'address', 'name', 'is_default'],
+      order: [
+        ['organization_id', 'asc'],
+        ['id', 'asc'],
+      ],
+    },
     projectOf: () => null,
   }),
   members: list<Member>({
@@ -134,7 +143,14 @@ const ENTRIES = {
     columns: [column('full_name', item => text(item.fullName)), column('email', item => text(item.email))],
     hasDocument: true,
     permission: 'organization_members',
-    shown: null,
+    shown: {
+      from: 'members',
+      columns: ['id', 'organization_id', 'full_name', 'email'],
+      order: [
+        ['organization_id', 'asc'],
+        ['id', 'asc'],
+      ],
+    },
     projectOf: () => null,
   }),
   retirements: list<Retirement>({
@@ -155,6 +171,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_info',
     shown: {
+      from: 'retirements',
       columns: [
         'id',
         'organization_id',
@@ -208,6 +225,7 @@ function credits(
     hasDocument: true,
     permission,
     shown: {
+      from: table,
       columns: [
         'organization_id',
         'credit_id',

@@ -22,6 +22,7 @@ export const PROJECTS: ItemEntry<Project> = {
   hasDocument: true,
   permission: null,
   shown: {
+    from: 'projects',
     columns: ['id', 'num', 'full_name', 'status', 'country_code', 'sector', 'type'],
     order: [
       ['num', 'asc'],

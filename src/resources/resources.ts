@@ -7,18 +7,27 @@ import { PROJECTS } from './projects.js';
 /** What is read for an organization, in the words that people see in `sync_runs` and `freshness`. */
 export type Resource = ListResource | 'projects' | 'certificates';
 
-export const RESOURCES: Readonly<Record<Resource, Entry>> = {
+export const ENTRY_OF: Readonly<Record<Resource, Entry>> = {
   ...LISTS,
   projects: PROJECTS,
   certificates: CERTIFICATES,
 };
 
 export function isResource(name: string): name is Resource {
-  return Object.hasOwn(RESOURCES, name);
+  return Object.hasOwn(ENTRY_OF, name);
 }
 
 /** Everything that has versions. */
-export const ENTRIES: readonly Entry[] = [INSTALLATIONS, ...Object.values(RESOURCES)];
+export const ENTRIES: readonly Entry[] = [INSTALLATIONS, ...Object.values(ENTRY_OF)];
+
+/** Those whose rows have this column. */
+export function entriesWith(column: string): readonly Entry[] {
+  return ENTRIES.filter(entry => hasColumn(entry, column));
+}
+
+export function hasColumn({ key, columns }: Entry, column: string): boolean {
+  return [...key, ...columns].some(({ name }) => name === column);
+}
 
 export function findEntry(table: string): Entry | undefined {
   return ENTRIES.find(entry => entry.table === table);

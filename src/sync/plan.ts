@@ -1,6 +1,7 @@
 import type { LastRead as KnownRead } from '../mirror/port.js';
-import type { Resource as Mirrored } from '../resources/resources.js';
-import { type PermissionName, type Permissions, permits } from '../registry/model.js';
+import { LIST_RESOURCES } from '../resources/lists.js';
+import { ENTRY_OF, type Resource as Mirrored } from '../resources/resources.js';
+import { type Permissions, permits } from '../registry/model.js';
 
 export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -11,32 +12,9 @@ export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
 
-/** In the order in which they are read: what can be sold first, the long lists last. */
-export const RESOURCES = [
-  'warehouse',
-  'reservations',
-  'inventory',
-  'inventory_requests',
-  'organization',
-  'addresses',
-  'members',
-  'retirements',
-  'projects',
-] as const satisfies readonly Mirrored[];
-export type Resource = (typeof RESOURCES)[number];
-
-/** What an installation must grant, at VIEW or above. Projects are public: the app's own token reads them. */
-export const NEEDED: Readonly<Record<Resource, PermissionName | null>> = {
-  warehouse: 'organization_warehouse',
-  reservations: 'organization_warehouse',
-  inventory: 'organization_inventory',
-  inventory_requests: 'organization_inventory',
-  organization: 'organization_info',
-  addresses: 'organization_info',
-  members: 'organization_members',
-  retirements: 'organization_info',
-  projects: null,
-};
+/** What a look reads, in the order in which it is read. Certificates have jobs of their own. */
+export type Resource = Exclude<Mirrored, 'certificates'>;
+export const RESOURCES: readonly Resource[] = [...LIST_RESOURCES, 'projects'];
 
 /** What a job asks for. `{}` asks for everything, as every delivery does: the event decides nothing else. */
 export interface Wish {
@@ -107,7 +85,7 @@ export function plan(situation: Situation): Plan {
 }
 
 export function isPermitted(permissions: Permissions | null, resource: Resource): boolean {
-  const needed = NEEDED[resource];
+  const needed = ENTRY_OF[resource].permission;
   return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 

@@ -1,3 +1,4 @@
+import { entriesWith } from '../../../resources/resources.js';
 import { differ, type Law, LISTED, scopeOf } from './law.js';
 
 export const COUNT_LAWS: readonly Law[] = [
@@ -25,9 +26,9 @@ export const COUNT_LAWS: readonly Law[] = [
   },
   {
     law: 'a project that a row names is remembered',
-    sql: ['warehouse_credits', 'inventory_credits', 'reservations', 'inventory_requests', 'retirements']
+    sql: entriesWith('project_id')
       .map(
-        table => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
+        ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
           WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p
             WHERE p.organization_id = t.organization_id AND p.project_id = t.project_id)`,
       )

@@ -1,3 +1,7 @@
+import { keyOf } from '../../../resources/entry.js';
+import { LISTS } from '../../../resources/lists.js';
+import { ENTRIES, findEntry } from '../../../resources/resources.js';
+
 /** What must hold in any mirror at any moment, whatever the registry said. */
 export interface Law {
   readonly law: string;
@@ -6,35 +10,18 @@ export interface Law {
 }
 
 /** The tables that have versions, and the key of each. */
-export const KEYS: Readonly<Record<string, readonly string[]>> = {
-  installations: ['id'],
-  organizations: ['id'],
-  projects: ['id'],
-  warehouse_credits: ['organization_id', 'credit_id', 'inventory_id'],
-  inventory_credits: ['organization_id', 'credit_id', 'inventory_id'],
-  reservations: ['organization_id', 'id'],
-  inventory_requests: ['organization_id', 'id'],
-  retirements: ['organization_id', 'id'],
-  members: ['organization_id', 'id'],
-  addresses: ['organization_id', 'id'],
-  certificates: ['organization_id', 'retirement_id'],
-};
+export const KEYS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  ENTRIES.map(entry => [entry.table, keyOf(entry)]),
+);
 
 /** The table of each resource that is read as a list. */
-export const LISTED: Readonly<Record<string, string>> = {
-  organization: 'organizations',
-  warehouse: 'warehouse_credits',
-  inventory: 'inventory_credits',
-  reservations: 'reservations',
-  inventory_requests: 'inventory_requests',
-  retirements: 'retirements',
-  members: 'members',
-  addresses: 'addresses',
-};
+export const LISTED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(LISTS).map(([resource, { table }]) => [resource, table]),
+);
 
 /** The column that holds the organization of a row. */
 export function scopeOf(table: string): string {
-  return table === 'organizations' ? 'id' : 'organization_id';
+  return findEntry(table)?.scope ?? 'organization_id';
 }
 
 /** What stands in only one of two selections. */
