@@ -1,11 +1,8 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { createAppRoutes } from './http/app-routes.js';
+import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
-import { createHoldingRoutes, createOrganizationRoutes } from './http/organization-routes.js';
-import { createProjectRoutes } from './http/project-routes.js';
 import type { Registry } from './parts/registry.js';
-import { createReservationRoutes } from './http/reservation-routes.js';
 import { createHeaderCheck, type HeaderRules } from './http/version-header.js';
 
 const MAX_BODY = '100kb';
@@ -33,13 +30,7 @@ export function createSandboxApp(
   });
   app.use(calls.record, faults.apply, createHeaderCheck(rules));
   app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
-  app.use(createAppRoutes(registry), createProjectRoutes(registry));
-  app.use(
-    createOrganizationRoutes(registry),
-    createHoldingRoutes(registry),
-    createReservationRoutes(registry),
-  );
-  app.use(answerUnknownPath, createErrorHandler(onUnexpected));
+  app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpected));
   return app;
 }
 

@@ -12,14 +12,12 @@ export interface Attribution {
   readonly installationId: string | null;
 }
 
+/** The app itself by its JWT; an access token; one that reaches this organization; one that holds a permission on it. */
+export type Needs = 'an app' | 'any token' | 'a token of it' | Permission;
+
 export interface Access {
-  /** The id of the app that signed the JWT. */
-  asApp(req: Request): string;
-  withAnyToken(req: Request): Caller;
-  /** The same, but an installation's token reaches its own organization only. */
-  withAnyTokenOf(req: Request, organizationId: string): Caller;
-  /** A call on an organization: the token of an installation there that holds the permission. */
-  onOrganization(req: Request, organizationId: string, permission: Permission): Caller;
+  /** Who calls, if that is who is needed; refuses with the registry's own words if not. */
+  admit(req: Request, needs: Needs, organizationId: string): Caller;
 }
 
 export interface AccessParts {
@@ -28,6 +26,7 @@ export interface AccessParts {
   readonly attribute: (req: Request, who: Attribution) => void;
 }
 
+const NOBODY = { tokenId: null, installationId: null, organizationId: null, isSuspended: false, grants: {} };
 const BEARER = /^Bearer +(\S+)$/i;
 
 export function createAccess({ store, tokens, attribute }: AccessParts): Access {
@@ -41,37 +40,30 @@ export function createAccess({ store, tokens, attribute }: AccessParts): Access 
     return appExists.get(appId) === undefined ? undefined : findKeys.all(appId);
   }
 
-  function asApp(req: Request): string {
-    const jwt = readBearer(req);
-    if (jwt.startsWith('crs_')) throw unauthorized('A JWT signed by the app is needed, not an access token');
-    const verdict = verifyAppJwt({ jwt, nowMs: clock.now(), keysOf });
+  function readApp(credential: string): Caller {
+    if (credential.startsWith('crs_'))
+      throw unauthorized('A JWT signed by the app is needed, not an access token');
+    const verdict = verifyAppJwt({ jwt: credential, nowMs: clock.now(), keysOf });
     if ('refused' in verdict) throw unauthorized(verdict.refused);
-    attribute(req, { appId: verdict.appId, tokenId: null, installationId: null });
-    return verdict.appId;
+    return { ...NOBODY, appId: verdict.appId };
   }
 
-  function withAnyToken(req: Request): Caller {
-    const caller = tokens.open(readBearer(req));
+  function admit(req: Request, needs: Needs, organizationId: string): Caller {
+    const credential = readBearer(req);
+    const caller = needs === 'an app' ? readApp(credential) : tokens.open(credential);
     attribute(req, caller);
+    if (needs === 'an app') return caller;
     if (caller.isSuspended) throw forbidden('The installation is suspended');
-    return caller;
-  }
-
-  function withAnyTokenOf(req: Request, organizationId: string): Caller {
-    const caller = withAnyToken(req);
+    if (needs === 'any token') return caller;
     if (caller.organizationId !== null && caller.organizationId !== organizationId)
       throw forbidden('The token has no access to this organization');
-    return caller;
-  }
-
-  function onOrganization(req: Request, organizationId: string, permission: Permission): Caller {
-    const caller = withAnyTokenOf(req, organizationId);
+    if (needs === 'a token of it') return caller;
     if (caller.organizationId === null) throw forbidden('An installation access token is needed');
-    if (!allows(caller.grants, permission)) throw forbidden(`The token has no permission ${permission}`);
+    if (!allows(caller.grants, needs)) throw forbidden(`The token has no permission ${needs}`);
     return caller;
   }
 
-  return { asApp, withAnyToken, withAnyTokenOf, onOrganization };
+  return { admit };
 }
 
 function readBearer(req: Request): string {

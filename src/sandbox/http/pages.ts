@@ -1,29 +1,102 @@
-import type { PageQuery } from './validate.js';
+import type { Request, Response } from 'express';
+import { badRequest } from './errors.js';
 
-/** The registry's pagination object. */
-export function pagination(total: number, { limit, page }: PageQuery) {
-  const pageCount = Math.ceil(total / limit);
+const WHOLE_NUMBER = /^\d+$/;
+const DEFAULT_LIMIT = 10;
+export const MAX_LIMIT = 1000;
+const MAX_PAGE = 2 ** 31 - 1;
+
+/** What a fault does to the lists that a call reads. */
+export interface Bend {
+  /** So many of the newest rows are not there. */
+  readonly hidden: number;
+  /** The most rows a page holds, whatever was asked for. */
+  readonly mostRows: number;
+  /** Every page is the first, and says that another follows. */
+  readonly loops: boolean;
+}
+
+const STRAIGHT: Bend = { hidden: 0, mostRows: Number.POSITIVE_INFINITY, loops: false };
+
+export function bendLists(res: Response, bend: Partial<Bend>): void {
+  res.locals['bend'] = { ...STRAIGHT, ...bend };
+}
+
+/** What was asked for, and what of it is answered: the same, where no fault bends it. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly page: number;
+  readonly hidden: number;
+  /** The page that the answer calls itself by. */
+  readonly shownAs: number;
+  readonly loops: boolean;
+}
+
+export function readPageQuery({ query }: Request, res: Response): PageQuery {
+  const bend: Bend = res.locals['bend'] ?? STRAIGHT;
+  const faults: string[] = [];
+  const limit = readWholeNumber(query['limit'], { name: 'limit', least: 1, most: MAX_LIMIT, faults });
+  const page = readWholeNumber(query['page'], { name: 'page', least: 0, most: MAX_PAGE, faults }) ?? 0;
+  if (faults.length > 0) throw badRequest(faults);
   return {
-    total,
-    currentPage: page,
-    pageCount,
-    nextPage: page + 1 < pageCount ? page + 1 : null,
-    prevPage: page > 0 ? page - 1 : null,
+    limit: Math.min(limit ?? DEFAULT_LIMIT, bend.mostRows),
+    page: bend.loops ? 0 : page,
+    hidden: bend.hidden,
+    shownAs: page,
+    loops: bend.loops,
   };
-}
-
-export interface OrdinalRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A page of a list that counts 1 to total without gaps and shows the newest first. */
-export function newestFirst(total: number, { limit, page }: PageQuery): OrdinalRange {
-  const to = total - page * limit;
-  return { from: Math.max(1, to - limit + 1), to };
 }
 
 /** The pagination object stands beside the list, whose name differs. */
 export interface ListAnswer {
-  readonly pagination: ReturnType<typeof pagination>;
+  readonly pagination: Page['pagination'];
+}
+
+export interface Page {
+  /** For a list that counts 1 to `count` without gaps. */
+  readonly from: number;
+  readonly to: number;
+  /** For any other. */
+  readonly skip: number;
+  readonly pagination: {
+    readonly total: number;
+    readonly currentPage: number;
+    readonly pageCount: number;
+    readonly nextPage: number | null;
+    readonly prevPage: number | null;
+  };
+}
+
+/** A page of a list of `count` rows that shows the newest first. */
+export function toPage(count: number, { limit, page, hidden, shownAs, loops }: PageQuery): Page {
+  const total = Math.max(0, count - hidden);
+  const pageCount = Math.ceil(total / limit);
+  const to = total - page * limit;
+  return {
+    from: Math.max(1, to - limit + 1),
+    to,
+    skip: page * limit + hidden,
+    pagination: {
+      total,
+      currentPage: shownAs,
+      pageCount,
+      nextPage: loops || shownAs + 1 < pageCount ? shownAs + 1 : null,
+      prevPage: shownAs > 0 ? shownAs - 1 : null,
+    },
+  };
+}
+
+interface Bounds {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly faults: string[];
+}
+
+function readWholeNumber(value: unknown, { name, least, most, faults }: Bounds): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  faults.push(`${name} must be a whole number from ${least} to ${most}`);
+  return undefined;
 }

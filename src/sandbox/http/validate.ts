@@ -5,12 +5,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const EMAIL = /^[^\s@"<>]{1,64}@[^\s@"<>.]+(\.[^\s@"<>.]+)+$/;
 const COUNTRY_CODE = /^[A-Z]{2}$/;
-const WHOLE_NUMBER = /^\d+$/;
 
 const MAX_TEXT = 10_000;
-const DEFAULT_LIMIT = 10;
-export const MAX_LIMIT = 1000;
-const MAX_PAGE = 2 ** 31 - 1;
 
 export function isUuid(text: string): boolean {
   return UUID.test(text);
@@ -114,32 +110,4 @@ export function readFields(body: unknown, faults: string[], prefix = ''): Fields
 
 export function refuseFaults(faults: readonly string[]): void {
   if (faults.length > 0) throw badRequest(faults);
-}
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly page: number;
-}
-
-export function readPageQuery(query: Readonly<Record<string, unknown>>): PageQuery {
-  const faults: string[] = [];
-  const limit = readWholeNumber(query['limit'], { name: 'limit', least: 1, most: MAX_LIMIT, faults });
-  const page = readWholeNumber(query['page'], { name: 'page', least: 0, most: MAX_PAGE, faults });
-  refuseFaults(faults);
-  return { limit: limit ?? DEFAULT_LIMIT, page: page ?? 0 };
-}
-
-interface Bounds {
-  readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  readonly faults: string[];
-}
-
-function readWholeNumber(value: unknown, { name, least, most, faults }: Bounds): number | undefined {
-  if (value === undefined) return undefined;
-  const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  faults.push(`${name} must be a whole number from ${least} to ${most}`);
-  return undefined;
 }

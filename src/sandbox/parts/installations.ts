@@ -1,15 +1,15 @@
 import { conflict, forbidden, found } from '../http/errors.js';
-import { type ListAnswer, pagination } from '../http/pages.js';
+import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { AppRow, InstallationRow, InstallationState, OrganizationRow } from '../store/schema.js';
 import { installation } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+import { readFields, refuseFaults } from '../http/validate.js';
 import type { Announcer, LifeCycleEvent } from '../webhooks/announcer.js';
 
 type InstallationShape = ReturnType<typeof installation>;
 
 export interface Installations {
-  list(appId: string, query: PageQuery, hidden: number): ListAnswer;
+  list(appId: string, query: PageQuery): ListAnswer;
   get(appId: string, id: string): InstallationShape;
   ofOrganization(appId: string, organizationId: string): InstallationShape;
   /** For minting: refuses a suspended one. */
@@ -120,10 +120,10 @@ export function createInstallations(store: Store, announcer: Announcer): Install
   }
 
   return {
-    list(appId, query, hidden) {
-      const total = Math.max(0, (count.get(appId) ?? 0) - hidden);
-      const installations = page.all(appId, query.limit, query.page * query.limit + hidden).map(show);
-      return { pagination: pagination(total, query), installations };
+    list(appId, query) {
+      const { skip, pagination } = toPage(count.get(appId) ?? 0, query);
+      const installations = page.all(appId, query.limit, skip).map(show);
+      return { pagination, installations };
     },
     get: (appId, id) => show(findOwn(appId, id)),
     ofOrganization: (appId, organizationId) =>

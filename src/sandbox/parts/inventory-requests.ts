@@ -1,16 +1,16 @@
 import type { Announcer } from '../webhooks/announcer.js';
 import { conflict, found } from '../http/errors.js';
-import { type ListAnswer, newestFirst, pagination } from '../http/pages.js';
-import type { Action, InventoryRequestRow } from '../store/schema.js';
+import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
+import type { InventoryRequestRow } from '../store/schema.js';
 import { type CreditColumns, inventoryRequest } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { type Transactions, readDestination, readRetirementData } from './transactions.js';
-import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+import { type Transactions, readAction, readDestination, readRetirementData } from './transactions.js';
+import { readFields, refuseFaults } from '../http/validate.js';
 
 type RequestShape = ReturnType<typeof inventoryRequest>;
 
 export interface InventoryRequests {
-  list(organizationId: string, query: PageQuery, hidden: number): ListAnswer;
+  list(organizationId: string, query: PageQuery): ListAnswer;
   get(organizationId: string, id: string): RequestShape;
   create(organizationId: string, appId: string, order: RequestOrder): RequestShape;
   /** The administrator's two answers. */
@@ -21,7 +21,7 @@ export interface InventoryRequests {
 }
 
 export interface RequestOrder {
-  readonly action: Action;
+  readonly action: string;
   readonly body: unknown;
 }
 
@@ -72,7 +72,8 @@ export function createInventoryRequests(
     return inventoryRequest(found(one.get(id), 'Request'));
   }
 
-  function create(organizationId: string, appId: string, { action, body }: RequestOrder): RequestShape {
+  function create(organizationId: string, appId: string, { action: word, body }: RequestOrder): RequestShape {
+    const action = readAction(word);
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const creditId = fields.text('creditId');
@@ -129,11 +130,10 @@ export function createInventoryRequests(
   }
 
   return {
-    list(organizationId, query, hidden) {
-      const total = Math.max(0, (count.get(organizationId) ?? 0) - hidden);
-      const { from, to } = newestFirst(total, query);
+    list(organizationId, query) {
+      const { from, to, pagination } = toPage(count.get(organizationId) ?? 0, query);
       const creditRequests = page.all(organizationId, from, to).map(inventoryRequest);
-      return { pagination: pagination(total, query), creditRequests };
+      return { pagination, creditRequests };
     },
     get(organizationId, id) {
       const row = found(one.get(id), 'Request');

@@ -1,16 +1,16 @@
 import { badRequest, conflict, found } from '../http/errors.js';
-import { type ListAnswer, pagination } from '../http/pages.js';
+import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { ProjectRow } from '../store/schema.js';
 import { project } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { IS_COUNTRY_CODE, NOT_EMPTY, type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+import { IS_COUNTRY_CODE, NOT_EMPTY, readFields, refuseFaults } from '../http/validate.js';
 
 type ProjectShape = ReturnType<typeof project>;
 type WholeProject = ProjectShape & { readonly isPublic: boolean };
 
 export interface Projects {
   /** The list, one, and the finder show public projects only. */
-  list(query: PageQuery, hidden: number): ListAnswer;
+  list(query: PageQuery): ListAnswer;
   getPublic(id: string): ProjectShape;
   findPublic(query: Readonly<Record<string, unknown>>): ProjectShape;
   /** The human side sees every project. */
@@ -93,10 +93,10 @@ export function createProjects({ db, newId, write }: Store): Projects {
   }
 
   return {
-    list(query, hidden) {
-      const total = Math.max(0, (count.get() ?? 0) - hidden);
-      const projects = page.all(query.limit, query.page * query.limit + hidden).map(project);
-      return { pagination: pagination(total, query), projects };
+    list(query) {
+      const { skip, pagination } = toPage(count.get() ?? 0, query);
+      const projects = page.all(query.limit, skip).map(project);
+      return { pagination, projects };
     },
     getPublic: id => showPublic(find.get(id)),
     findPublic,

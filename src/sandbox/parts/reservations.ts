@@ -1,19 +1,19 @@
 import type { Announcer } from '../webhooks/announcer.js';
 import { toInstant } from '../store/clock.js';
 import { conflict, forbidden, found } from '../http/errors.js';
-import { type ListAnswer, newestFirst, pagination } from '../http/pages.js';
+import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { Action, ReservationRow } from '../store/schema.js';
 import { type CreditColumns, reservation } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { type Transactions, readDestination, readRetirementData } from './transactions.js';
-import { type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+import { type Transactions, readAction, readDestination, readRetirementData } from './transactions.js';
+import { readFields, refuseFaults } from '../http/validate.js';
 
 const HOLD_MS = 10 * 60 * 1000;
 
 type ReservationShape = ReturnType<typeof reservation>;
 
 export interface Reservations {
-  list(organizationId: string, query: PageQuery, hidden: number): ListAnswer;
+  list(organizationId: string, query: PageQuery): ListAnswer;
   get(organizationId: string, id: string): ReservationShape;
   reserve(organizationId: string, appId: string, body: unknown): ReservationShape;
   cancel(organizationId: string, appId: string, id: string): ReservationShape;
@@ -22,7 +22,7 @@ export interface Reservations {
 
 export interface FinishOrder {
   readonly id: string;
-  readonly action: Action;
+  readonly action: string;
   readonly body: unknown;
 }
 
@@ -106,8 +106,9 @@ export function createReservations(
   function finish(
     organizationId: string,
     appId: string,
-    { id, action, body }: FinishOrder,
+    { id, action: word, body }: FinishOrder,
   ): ReservationShape {
+    const action = readAction(word);
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const names = { action, id: 'receiverId', address: 'receiverAddress', faults };
@@ -134,11 +135,10 @@ export function createReservations(
   }
 
   return {
-    list(organizationId, query, hidden) {
-      const total = Math.max(0, (count.get(organizationId) ?? 0) - hidden);
-      const { from, to } = newestFirst(total, query);
+    list(organizationId, query) {
+      const { from, to, pagination } = toPage(count.get(organizationId) ?? 0, query);
       const reservations = page.all(organizationId, from, to).map(reservation);
-      return { pagination: pagination(total, query), reservations };
+      return { pagination, reservations };
     },
     get: (organizationId, id) => reservation(find(organizationId, id)),
     reserve,

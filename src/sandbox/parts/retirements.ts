@@ -1,11 +1,11 @@
 import { toTonnes } from './amounts.js';
 import { drawCertificate } from '../certificate/certificate.js';
-import { found, notFound } from '../http/errors.js';
-import { type ListAnswer, newestFirst, pagination } from '../http/pages.js';
+import { badRequest, found, notFound } from '../http/errors.js';
+import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { RetirementRow } from '../store/schema.js';
 import { type CreditColumns, retirement } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { NOT_EMPTY, type PageQuery, readFields, refuseFaults } from '../http/validate.js';
+import { NOT_EMPTY, readFields, refuseFaults } from '../http/validate.js';
 
 export interface RetirementData {
   readonly reason: string;
@@ -29,8 +29,10 @@ export interface Retirements {
   record(made: NewRetirement, now: string): string;
   /** A beneficiary for an unclaimed retirement, or other words for a claimed one. */
   describe(id: string, body: unknown): RetirementShape;
-  list(organizationId: string, query: PageQuery, hidden: number): ListAnswer;
+  list(organizationId: string, query: PageQuery): ListAnswer;
   get(id: string, organizationId?: string): RetirementShape;
+  /** One, by the `id` of a query. */
+  find(id: unknown): RetirementShape;
   certificate(id: string, organizationId?: string): Buffer;
 }
 
@@ -84,7 +86,7 @@ export function createRetirements({ db, newId, write }: Store): Retirements {
     return id;
   }
 
-  function find(id: string, organizationId?: string): FullRow {
+  function findRow(id: string, organizationId?: string): FullRow {
     const row = found(one.get(id), 'Retirement');
     if (organizationId !== undefined && row.organization_id !== organizationId) {
       throw notFound('Retirement not found');
@@ -96,18 +98,21 @@ export function createRetirements({ db, newId, write }: Store): Retirements {
     record,
     describe(id, body) {
       const data = readWords(body);
-      write(() => claim.run(data.beneficiary, data.reason, data.comment, find(id).id));
-      return retirement(find(id));
+      write(() => claim.run(data.beneficiary, data.reason, data.comment, findRow(id).id));
+      return retirement(findRow(id));
     },
-    list(organizationId, query, hidden) {
-      const total = Math.max(0, (count.get(organizationId) ?? 0) - hidden);
-      const { from, to } = newestFirst(total, query);
+    list(organizationId, query) {
+      const { from, to, pagination } = toPage(count.get(organizationId) ?? 0, query);
       const retirements = page.all(organizationId, from, to).map(retirement);
-      return { pagination: pagination(total, query), retirements };
+      return { pagination, retirements };
     },
-    get: (id, organizationId) => retirement(find(id, organizationId)),
+    get: (id, organizationId) => retirement(findRow(id, organizationId)),
+    find(id) {
+      if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
+      return retirement(findRow(id));
+    },
     certificate(id, organizationId) {
-      const row = find(id, organizationId);
+      const row = findRow(id, organizationId);
       if (row.is_claimed === 0) throw notFound('An unclaimed retirement has no certificate');
       return drawCertificate({
         registryName: 'Carbon registry sandbox',

@@ -20,11 +20,12 @@ export interface TokenShape {
   readonly organizationId?: string;
 }
 
-/** Whoever makes a call with an access token. */
+/** Whoever makes a call. */
 export interface Caller {
   readonly appId: string;
-  readonly tokenId: string;
-  /** Null for an app access token. */
+  /** Null for a JWT. */
+  readonly tokenId: string | null;
+  /** Null for a JWT and for an app access token. */
   readonly installationId: string | null;
   readonly organizationId: string | null;
   readonly isSuspended: boolean;
@@ -35,7 +36,8 @@ export interface Tokens {
   mint(appId: string, installation?: InstallationRow): TokenShape;
   /** Who holds this token, if it is still good; refuses with the registry's own words if not. */
   open(token: string): Caller;
-  revoke(tokenId: string): void;
+  /** The token that the call was made with. */
+  revoke(caller: Caller): object;
 }
 
 interface TokenRow {
@@ -61,7 +63,7 @@ export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
             i.state as installation_state, i.permissions as granted
      from tokens t left join installations i on i.id = t.installation_id where t.digest = ?`,
   );
-  const revoke = db.prepare<[string, string]>('update tokens set revoked_at = ? where id = ?');
+  const revoke = db.prepare<[string, string | null]>('update tokens set revoked_at = ? where id = ?');
 
   function mint(appId: string, installation?: InstallationRow): TokenShape {
     const token = `crs_${randomBytes(24).toString('hex')}`;
@@ -115,7 +117,14 @@ export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
     };
   }
 
-  return { mint, open, revoke: tokenId => write(at => revoke.run(at, tokenId)) };
+  return {
+    mint,
+    open,
+    revoke({ tokenId }) {
+      write(at => revoke.run(at, tokenId));
+      return {};
+    },
+  };
 }
 
 function digest(token: string): string {

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { errorBody } from '../http/errors.js';
-import { type Bend, bendList } from './bent-lists.js';
+import { type Bend, bendLists } from '../http/pages.js';
 import { holdAnswer } from './held-answer.js';
 import type { FaultKind, FaultOptions } from './kinds.js';
 
@@ -54,7 +54,7 @@ function holdBack({ kind, options }: Fault, { res, next }: Exchange): void {
 
 function bend(how: (rows: number, hits: number) => Partial<Bend>): Deed {
   return ({ options: { rows = 1 }, hits }, { res, next }) => {
-    bendList(res, how(rows, hits));
+    bendLists(res, how(rows, hits));
     next();
   };
 }
