@@ -11,7 +11,14 @@ import { type Row, writeRows } from './output.js';
 import { findPlace, openReader } from './place.js';
 
 /** What a person compares between versions is what is left. */
-const NOT_SHOWN = new Set(['version', 'organization_id', 'sync_run_id', 'closed_by', 'document']);
+const NOT_SHOWN = new Set([
+  'version',
+  'organization_id',
+  'sync_run_id',
+  'closed_by',
+  'closed_version',
+  'document',
+]);
 
 export function define(program: Command, io: Io): void {
   const command = program

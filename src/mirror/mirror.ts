@@ -2,7 +2,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { ListRead, type Read } from './list-read.js';
 import { Pace } from './pace.js';
-import type { MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
+import type { Cause, MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
 import { type Purge, purge } from './purge.js';
 import { createProjectsWalk, type ProjectsWalk } from './projects.js';
 import { fieldsOf, type InstallationRow } from '../resources/installations.js';
@@ -23,6 +23,7 @@ export interface InstallationLook {
   /** When the registry's answer had arrived. */
   readonly arrivedAt: number;
   readonly trigger: string;
+  readonly cause?: Cause;
 }
 
 type Kept =
@@ -76,10 +77,9 @@ export function createMirror(
   function writeInstallation(
     id: string,
     row: InstallationRow | null,
-    { state, claim, startedAt, arrivedAt, trigger }: InstallationLook,
+    look: InstallationLook,
   ): Promise<Written> {
-    const read = { state, claim, startedAt, arrivedAt, trigger, endedAt: now(), resources };
-    return port.writeInstallation(id, row, read);
+    return port.writeInstallation(id, row, { ...look, endedAt: now(), resources });
   }
 
   return {

@@ -12,6 +12,12 @@ export interface Task {
   readonly claim: number;
 }
 
+/** The job of the inbox that makes a run, and the newest delivery that this job answers. */
+export interface Cause {
+  readonly jobId: number;
+  readonly deliveryId: number | null;
+}
+
 /** What is asked of one run: which resource, for whom, by which claim. */
 export interface RunRequest {
   readonly organizationId: string;
@@ -22,6 +28,8 @@ export interface RunRequest {
   readonly trigger: string;
   /** Whether a delivery came since the last complete read; a scheduled run's changes are drift otherwise. */
   readonly announced: boolean;
+  /** Absent where no job makes it. */
+  readonly cause?: Cause;
 }
 
 export interface Counts {
@@ -50,6 +58,8 @@ export interface Traffic {
   readonly bytes: number;
   /** How long it waited for answers that never came: that is not how long the read takes. */
   readonly lostMs?: number;
+  /** When the latest answer had come, in milliseconds; absent or null where none came. */
+  readonly answeredAt?: number | null;
   /** Absent where none came. */
   readonly answer?: Answer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
@@ -206,6 +216,7 @@ export interface InstallationRead {
   readonly arrivedAt: number;
   readonly endedAt: number;
   readonly trigger: string;
+  readonly cause?: Cause;
   /** Which resources it has, so that each has a state from then on. */
   readonly resources: readonly Resource[];
 }

@@ -2,12 +2,12 @@ import type { CertificateWalk } from '../mirror/certificate-walk.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
+import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
 import { installationOf } from './installation-of.js';
 import { inLanes } from './lanes.js';
 import { observe } from './observe.js';
 import { describe, endsRun, type Failure } from './outcome.js';
-import type { Run } from './worker.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
 const AT_ONCE = 8;
@@ -19,17 +19,18 @@ const TROUBLES = 10;
  * Walk one organization's certificates that are due, in a lane of their own.
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
-export async function fetchCertificates(context: Context, run: Run): Promise<string> {
+export async function fetchCertificates(context: Context, run: CausedRun): Promise<string> {
   const { mirror, client, now } = context;
   const installationId = installationOf(run);
   const known = await mirror.findInstallation(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
   const { claim, trigger } = run.job;
+  const { cause } = run;
   await mirror.raiseFence({ organizationId, lane: 'certificates', claim });
   await context.certificates.enter();
   if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
-  const walk = await context.certificates.begin({ organizationId, claim, trigger, startedAt: now() });
+  const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });
   const { options, traffic } = observe(run.signal, now);
   const fetcher = createFetcher({
     walk,

@@ -1,8 +1,8 @@
 import type { Installation } from '../registry/model.js';
 import { readAccess } from './access.js';
+import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
 import { StopError } from './outcome.js';
-import type { Run } from './worker.js';
 
 /** An active installation. */
 export interface Admitted {
@@ -23,9 +23,9 @@ export interface Gate {
   hasChanged(): boolean;
 }
 
-export function createGate(context: Context, run: Run, installationId: string): Gate {
+export function createGate(context: Context, run: CausedRun, installationId: string): Gate {
   const { inbox, mirror, client, appId, now } = context;
-  const { job, signal } = run;
+  const { job, signal, cause } = run;
   let state = 'unknown';
   let changed = false;
   let raised = false;
@@ -36,7 +36,8 @@ export function createGate(context: Context, run: Run, installationId: string): 
     const access = await readAccess(client, installationId, { appId, known, prove, signal });
     state = access.state;
     changed ||= known?.state !== access.state;
-    const read = { claim: job.claim, startedAt, arrivedAt: now(), trigger: job.trigger, state: access.state };
+    const { claim, trigger } = job;
+    const read = { claim, startedAt, arrivedAt: now(), trigger, cause, state: access.state };
     if (access.state === 'uninstalled') {
       await bind(known?.organizationId ?? null);
       await mirror.writeInstallationState({ ...read, installationId });

@@ -10,13 +10,13 @@ import { describe, endsRun, StopError } from './outcome.js';
 import { isPermitted, plan, readWish, type Resource, type Situation, type Wish } from './plan.js';
 import type { StepContext } from './steps/step.js';
 import { readResource } from './steps/steps.js';
-import type { Run } from './worker.js';
+import type { CausedRun } from './cause.js';
 
 /**
  * Look at one installation: what it allows, then everything that it allows to be read.
  * A step that fails stops no other step, and only what failed is asked for again.
  */
-export async function look(context: Context, run: Run): Promise<string> {
+export async function look(context: Context, run: CausedRun): Promise<string> {
   const installationId = installationOf(run);
   const gate = createGate(context, run, installationId);
   const findings: Findings = {
@@ -31,7 +31,12 @@ export async function look(context: Context, run: Run): Promise<string> {
   return run.job.repeatsOnly && !findings.news && !gate.hasChanged() ? UNCHANGED : word;
 }
 
-async function lookThrough(context: Context, run: Run, gate: Gate, findings: Findings): Promise<string> {
+async function lookThrough(
+  context: Context,
+  run: CausedRun,
+  gate: Gate,
+  findings: Findings,
+): Promise<string> {
   try {
     const admitted = await gate.enter();
     if (admitted === null) return gate.state();
@@ -45,7 +50,7 @@ async function lookThrough(context: Context, run: Run, gate: Gate, findings: Fin
 
 async function readAll(
   context: Context,
-  run: Run,
+  run: CausedRun,
   gate: Gate,
   admitted: Admitted,
   findings: Findings,
@@ -133,7 +138,7 @@ function isStrange(before: LastRead | null): boolean {
 
 function stepContext(
   { inbox, mirror, client, now, onRead = () => undefined }: Context,
-  { job, signal, turn }: Run,
+  { job, signal, turn, cause }: CausedRun,
   { organizationId, installation }: Admitted,
   findings: Findings,
 ): StepContext {
@@ -145,6 +150,7 @@ function stepContext(
     open: client.token,
     mirror,
     trigger: job.trigger,
+    cause,
     full,
     lastRead: async resource => (await mirror.lastReads(organizationId)).get(resource) ?? null,
     deliveredSince: at => inbox.hasDeliverySince(installation.id, at, now()),

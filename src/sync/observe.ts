@@ -1,3 +1,4 @@
+import type { Traffic } from '../mirror/port.js';
 import type { CallRecord } from '../registry/calls.js';
 import type { ReadOptions } from '../registry/reading.js';
 import { type Attempt, lostMs } from './lost-time.js';
@@ -5,7 +6,7 @@ import { type Attempt, lostMs } from './lost-time.js';
 /** Counts what one read costs. */
 export interface Observed {
   readonly options: Required<ReadOptions>;
-  readonly traffic: () => { readonly requests: number; readonly bytes: number; readonly lostMs: number };
+  readonly traffic: () => Required<Pick<Traffic, 'requests' | 'bytes' | 'lostMs' | 'answeredAt'>>;
   /** Of the latest answer; null where none came. */
   readonly status: () => number | null;
   /** Whether each answer said whose it is. */
@@ -17,16 +18,18 @@ export function observe(signal: AbortSignal, now: () => number): Observed {
   let requests = 0;
   let bytes = 0;
   let status: number | null = null;
+  let answeredAt: number | null = null;
   const owners: (string | null)[] = [];
   const onCall = (call: CallRecord) => {
     requests += 1;
     bytes += call.bytes;
     status = call.status ?? status;
+    if (call.status !== null) answeredAt = now();
     attempts.push({ from: now() - call.ms, to: now(), code: call.code });
   };
   return {
     options: { signal, onCall, onOwner: owner => void owners.push(owner) },
-    traffic: () => ({ requests, bytes, lostMs: lostMs(attempts) }),
+    traffic: () => ({ requests, bytes, answeredAt, lostMs: lostMs(attempts) }),
     status: () => status,
     ownerTold: () => owners.length > 0 && !owners.includes(null),
   };

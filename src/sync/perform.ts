@@ -1,13 +1,14 @@
 import { RegistryError } from '../registry/errors.js';
+import { type CausedRun, withCause } from './cause.js';
 import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
 import { discover } from './discover.js';
 import { look } from './look.js';
 import { isJobKind, type JobKind } from './plan.js';
 import { tick } from './tick.js';
-import type { Perform, Run } from './worker.js';
+import type { Perform } from './worker.js';
 
-type Work = (context: Context, run: Run) => Promise<string>;
+type Work = (context: Context, run: CausedRun) => Promise<string>;
 
 const WORK: Readonly<Record<JobKind, Work>> = {
   installation: look,
@@ -21,7 +22,7 @@ const WORK: Readonly<Record<JobKind, Work>> = {
 export function createPerform(context: Context): Perform {
   return async run => {
     const { kind } = run.job;
-    if (isJobKind(kind)) return WORK[kind](context, run);
+    if (isJobKind(kind)) return WORK[kind](context, withCause(context, run));
     throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
   };
 }

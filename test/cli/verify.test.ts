@@ -101,7 +101,7 @@ test('counters and versions that contradict the rows are found', async () => {
   expect(found.map(({ check }) => check)).toContain('the counter of retirements fits its rows');
   change(`INSERT INTO addresses_past
     SELECT version + 1000000, organization_id, id, address, name, is_default, valid_from, '2000-01-01T00:00:00.000Z',
-      sync_run_id, sync_run_id, document FROM addresses LIMIT 1`);
+      sync_run_id, sync_run_id, document, version + 1000001 FROM addresses LIMIT 1`);
   expect((await faults()).map(({ check }) => check)).toContain(
     'each version of addresses ends after it began',
   );
@@ -112,7 +112,7 @@ test.each([
     'no two versions of addresses are true at once',
     `INSERT INTO addresses_past
     SELECT version + 2000000, organization_id, id, address, name, is_default, '2000-01-01T00:00:00.000Z',
-      '2999-01-01T00:00:00.000Z', sync_run_id, sync_run_id, document FROM addresses LIMIT 1`,
+      '2999-01-01T00:00:00.000Z', sync_run_id, sync_run_id, document, version + 2000001 FROM addresses LIMIT 1`,
   ],
   ['each version of members has a number within the counter', 'UPDATE version_counter SET last = 1'],
   [
@@ -159,7 +159,7 @@ test.each([
     'a read closed as many versions of warehouse_credits as it counted',
     `INSERT INTO warehouse_credits_past SELECT version, organization_id, credit_id, inventory_id, project_id, project_name,
         serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from,
-        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), sync_run_id, sync_run_id, document
+        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), sync_run_id, sync_run_id, document, version + 1
       FROM warehouse_credits WHERE version = (SELECT max(version) FROM warehouse_credits);
     DELETE FROM warehouse_credits WHERE version = (SELECT max(version) FROM warehouse_credits)`,
   ],
@@ -240,6 +240,7 @@ const OWN = new Set([
   'valid_to',
   'sync_run_id',
   'closed_by',
+  'closed_version',
   'document',
   'organization_id',
 ]);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliveries.js';
+import { installationJob } from '../../src/inbox/job.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
@@ -150,4 +151,43 @@ test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once,
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   }
   expect(inbox.countJobs()).toMatchObject({ ready: 0 });
+});
+
+test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', () => {
+  const box = createInbox(temporaryInbox());
+  const accept = (at: number, overrides = {}) =>
+    box.acceptDeliveries([acceptedDelivery({ receivedAt: at, ...overrides })], at)[0]?.id;
+  const claim = (now: number) =>
+    box.claimJobs({ ...LEASE, now }).find(({ dedupeKey }) => dedupeKey.endsWith('-1'));
+  accept(NOON);
+  const second = accept(NOON);
+  accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
+  accept(NOON, { verdict: 'set_aside', reason: 'event_unknown' });
+  const first = claim(NOON);
+  if (first === undefined) throw new Error('nothing was claimed');
+  expect(box.newestDelivery(first)).toBe(second);
+  box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
+  box.retryJob(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
+  const heir = claim(NOON + 60_000);
+  if (heir === undefined) throw new Error('nothing was claimed');
+  expect(heir.id).not.toBe(first.id);
+  accept(NOON + 60_000);
+  expect(box.newestDelivery(heir)).toBe(second);
+  box.finishJob(heir, 'read', NOON + 60_000);
+  const third = claim(NOON + 120_000);
+  if (third === undefined) throw new Error('nothing was claimed');
+  expect(box.newestDelivery({ ...third, trigger: 'person' })).toBeGreaterThan(second ?? 0);
+  for (const trigger of ['schedule', 'worker']) expect(box.newestDelivery({ ...third, trigger })).toBeNull();
+});
+
+test('a job for which only a person asked answers no delivery, however new one is', () => {
+  const box = createInbox(temporaryInbox());
+  box.acceptDeliveries([acceptedDelivery()], NOON);
+  const [first] = box.claimJobs({ ...LEASE, now: NOON });
+  if (first === undefined) throw new Error('nothing was claimed');
+  box.finishJob(first, 'read', NOON);
+  box.enqueue(installationJob('installation-1', null, 'person'), NOON);
+  const [asked] = box.claimJobs({ ...LEASE, now: NOON + 60_000 });
+  if (asked === undefined) throw new Error('nothing was claimed');
+  expect(box.newestDelivery(asked)).toBeNull();
 });

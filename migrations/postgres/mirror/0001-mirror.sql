@@ -55,7 +55,10 @@ CREATE TABLE mirror.sync_runs (
   rows_unchanged bigint NOT NULL DEFAULT 0,
   drift bigint NOT NULL DEFAULT 0,
   error_code text COLLATE "C",
-  error text COLLATE "C"
+  error text COLLATE "C",
+  job_id bigint,
+  delivery_id bigint,
+  answered_at timestamptz(3)
 );
 COMMENT ON TABLE mirror.sync_runs IS 'One read of one resource of one organization. Entered with its first write, or when it ends.';
 COMMENT ON COLUMN mirror.sync_runs.id IS 'rises in the order of writing';
@@ -75,6 +78,9 @@ COMMENT ON COLUMN mirror.sync_runs.rows_unchanged IS 'rows that were seen and no
 COMMENT ON COLUMN mirror.sync_runs.drift IS 'changes that no delivery had announced';
 COMMENT ON COLUMN mirror.sync_runs.error_code IS 'code of what went wrong; null where nothing did';
 COMMENT ON COLUMN mirror.sync_runs.error IS 'what went wrong, in words';
+COMMENT ON COLUMN mirror.sync_runs.job_id IS 'the job of the inbox that did it; null where none did.';
+COMMENT ON COLUMN mirror.sync_runs.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it.';
+COMMENT ON COLUMN mirror.sync_runs.answered_at IS 'when the registry''s latest answer had come; null while it runs, and where none came.';
 CREATE INDEX sync_runs_by_resource ON mirror.sync_runs (organization_id, resource, id);
 CREATE INDEX sync_runs_by_finished_at ON mirror.sync_runs (finished_at);
 CREATE INDEX sync_runs_running ON mirror.sync_runs (id) WHERE state = 'running';
@@ -184,7 +190,8 @@ CREATE TABLE mirror.installations_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.installations_past IS 'Versions of installations that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.installations_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -200,7 +207,9 @@ COMMENT ON COLUMN mirror.installations_past.valid_to IS 'when the answer with th
 COMMENT ON COLUMN mirror.installations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.installations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.installations_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.installations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX installations_past_by_key ON mirror.installations_past (id);
+CREATE UNIQUE INDEX installations_past_by_closed_version ON mirror.installations_past (closed_version);
 
 CREATE TABLE mirror.organizations (
   version bigint PRIMARY KEY,
@@ -245,7 +254,8 @@ CREATE TABLE mirror.organizations_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.organizations_past IS 'Versions of organizations that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.organizations_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -262,7 +272,9 @@ COMMENT ON COLUMN mirror.organizations_past.valid_to IS 'when the answer with th
 COMMENT ON COLUMN mirror.organizations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.organizations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.organizations_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.organizations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX organizations_past_by_key ON mirror.organizations_past (id);
+CREATE UNIQUE INDEX organizations_past_by_closed_version ON mirror.organizations_past (closed_version);
 
 CREATE TABLE mirror.projects (
   version bigint PRIMARY KEY,
@@ -316,7 +328,8 @@ CREATE TABLE mirror.projects_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.projects_past IS 'Versions of projects that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.projects_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -336,7 +349,9 @@ COMMENT ON COLUMN mirror.projects_past.valid_to IS 'when the answer with the nex
 COMMENT ON COLUMN mirror.projects_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.projects_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.projects_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.projects_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX projects_past_by_key ON mirror.projects_past (id);
+CREATE UNIQUE INDEX projects_past_by_closed_version ON mirror.projects_past (closed_version);
 
 CREATE TABLE mirror.warehouse_credits (
   version bigint PRIMARY KEY,
@@ -402,7 +417,8 @@ CREATE TABLE mirror.warehouse_credits_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.warehouse_credits_past IS 'Versions of warehouse_credits that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.warehouse_credits_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -426,7 +442,9 @@ COMMENT ON COLUMN mirror.warehouse_credits_past.valid_to IS 'when the answer wit
 COMMENT ON COLUMN mirror.warehouse_credits_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.warehouse_credits_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.warehouse_credits_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.warehouse_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX warehouse_credits_past_by_key ON mirror.warehouse_credits_past (organization_id, credit_id, inventory_id);
+CREATE UNIQUE INDEX warehouse_credits_past_by_closed_version ON mirror.warehouse_credits_past (closed_version);
 
 CREATE TABLE mirror.inventory_credits (
   version bigint PRIMARY KEY,
@@ -492,7 +510,8 @@ CREATE TABLE mirror.inventory_credits_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.inventory_credits_past IS 'Versions of inventory_credits that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.inventory_credits_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -516,7 +535,9 @@ COMMENT ON COLUMN mirror.inventory_credits_past.valid_to IS 'when the answer wit
 COMMENT ON COLUMN mirror.inventory_credits_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_credits_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.inventory_credits_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.inventory_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX inventory_credits_past_by_key ON mirror.inventory_credits_past (organization_id, credit_id, inventory_id);
+CREATE UNIQUE INDEX inventory_credits_past_by_closed_version ON mirror.inventory_credits_past (closed_version);
 
 CREATE TABLE mirror.reservations (
   version bigint PRIMARY KEY,
@@ -591,7 +612,8 @@ CREATE TABLE mirror.reservations_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.reservations_past IS 'Versions of reservations that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.reservations_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -618,7 +640,9 @@ COMMENT ON COLUMN mirror.reservations_past.valid_to IS 'when the answer with the
 COMMENT ON COLUMN mirror.reservations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.reservations_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.reservations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX reservations_past_by_key ON mirror.reservations_past (organization_id, id);
+CREATE UNIQUE INDEX reservations_past_by_closed_version ON mirror.reservations_past (closed_version);
 
 CREATE TABLE mirror.inventory_requests (
   version bigint PRIMARY KEY,
@@ -708,7 +732,8 @@ CREATE TABLE mirror.inventory_requests_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.inventory_requests_past IS 'Versions of inventory_requests that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.inventory_requests_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -740,7 +765,9 @@ COMMENT ON COLUMN mirror.inventory_requests_past.valid_to IS 'when the answer wi
 COMMENT ON COLUMN mirror.inventory_requests_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_requests_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.inventory_requests_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.inventory_requests_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX inventory_requests_past_by_key ON mirror.inventory_requests_past (organization_id, id);
+CREATE UNIQUE INDEX inventory_requests_past_by_closed_version ON mirror.inventory_requests_past (closed_version);
 
 CREATE TABLE mirror.retirements (
   version bigint PRIMARY KEY,
@@ -807,7 +834,8 @@ CREATE TABLE mirror.retirements_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.retirements_past IS 'Versions of retirements that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.retirements_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -831,7 +859,9 @@ COMMENT ON COLUMN mirror.retirements_past.valid_to IS 'when the answer with the 
 COMMENT ON COLUMN mirror.retirements_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.retirements_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.retirements_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX retirements_past_by_key ON mirror.retirements_past (organization_id, id);
+CREATE UNIQUE INDEX retirements_past_by_closed_version ON mirror.retirements_past (closed_version);
 
 CREATE TABLE mirror.members (
   version bigint PRIMARY KEY,
@@ -864,7 +894,8 @@ CREATE TABLE mirror.members_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.members_past IS 'Versions of members that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.members_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -877,7 +908,9 @@ COMMENT ON COLUMN mirror.members_past.valid_to IS 'when the answer with the next
 COMMENT ON COLUMN mirror.members_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.members_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.members_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.members_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX members_past_by_key ON mirror.members_past (organization_id, id);
+CREATE UNIQUE INDEX members_past_by_closed_version ON mirror.members_past (closed_version);
 
 CREATE TABLE mirror.addresses (
   version bigint PRIMARY KEY,
@@ -913,7 +946,8 @@ CREATE TABLE mirror.addresses_past (
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint NOT NULL,
   closed_by bigint NOT NULL,
-  document text COLLATE "C" NOT NULL
+  document text COLLATE "C" NOT NULL,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.addresses_past IS 'Versions of addresses that are no longer true: changed or gone.';
 COMMENT ON COLUMN mirror.addresses_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -927,7 +961,9 @@ COMMENT ON COLUMN mirror.addresses_past.valid_to IS 'when the answer with the ne
 COMMENT ON COLUMN mirror.addresses_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.addresses_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.addresses_past.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.addresses_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX addresses_past_by_key ON mirror.addresses_past (organization_id, id);
+CREATE UNIQUE INDEX addresses_past_by_closed_version ON mirror.addresses_past (closed_version);
 
 CREATE TABLE mirror.certificates (
   version bigint PRIMARY KEY,
@@ -985,7 +1021,8 @@ CREATE TABLE mirror.certificates_past (
   valid_from timestamptz(3) NOT NULL,
   valid_to timestamptz(3) NOT NULL,
   sync_run_id bigint,
-  closed_by bigint
+  closed_by bigint,
+  closed_version bigint NOT NULL
 );
 COMMENT ON TABLE mirror.certificates_past IS 'Certificates that were replaced by another file, or whose retirement is gone. Their files are kept.';
 COMMENT ON COLUMN mirror.certificates_past.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1005,8 +1042,10 @@ COMMENT ON COLUMN mirror.certificates_past.valid_from IS 'when this file had arr
 COMMENT ON COLUMN mirror.certificates_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
 COMMENT ON COLUMN mirror.certificates_past.sync_run_id IS 'the sync run that fetched the file; null before';
 COMMENT ON COLUMN mirror.certificates_past.closed_by IS 'the sync run that closed it';
+COMMENT ON COLUMN mirror.certificates_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
 CREATE INDEX certificates_past_by_key ON mirror.certificates_past (organization_id, retirement_id);
 CREATE INDEX certificates_past_by_file ON mirror.certificates_past (file) WHERE file IS NOT NULL;
+CREATE UNIQUE INDEX certificates_past_by_closed_version ON mirror.certificates_past (closed_version);
 
 CREATE TABLE mirror.certificate_sums (
   organization_id text COLLATE "C" NOT NULL,
@@ -1148,10 +1187,10 @@ COMMENT ON COLUMN mirror.announcements.resource IS 'what is to be read';
 COMMENT ON COLUMN mirror.announcements.announced_at IS 'when the delivery came';
 
 CREATE VIEW mirror.installations_history AS
-SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.installations_past
 UNION ALL
-SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.installations;
 COMMENT ON VIEW mirror.installations_history IS 'Every version of installations, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.installations_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1167,12 +1206,13 @@ COMMENT ON COLUMN mirror.installations_history.valid_to IS 'null where it is sti
 COMMENT ON COLUMN mirror.installations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.installations_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.installations_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.installations_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.organizations_history AS
-SELECT version, id, full_name, type, country_code, website, is_public, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, id, full_name, type, country_code, website, is_public, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.organizations_past
 UNION ALL
-SELECT version, id, full_name, type, country_code, website, is_public, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, id, full_name, type, country_code, website, is_public, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.organizations;
 COMMENT ON VIEW mirror.organizations_history IS 'Every version of organizations, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.organizations_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1189,12 +1229,13 @@ COMMENT ON COLUMN mirror.organizations_history.valid_to IS 'null where it is sti
 COMMENT ON COLUMN mirror.organizations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.organizations_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.organizations_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.organizations_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.projects_history AS
-SELECT version, id, num, full_name, short_description, status, registry, country_code, sector, methodology, type, start_date, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, id, num, full_name, short_description, status, registry, country_code, sector, methodology, type, start_date, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.projects_past
 UNION ALL
-SELECT version, id, num, full_name, short_description, status, registry, country_code, sector, methodology, type, start_date, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, id, num, full_name, short_description, status, registry, country_code, sector, methodology, type, start_date, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.projects;
 COMMENT ON VIEW mirror.projects_history IS 'Every version of projects, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.projects_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1214,12 +1255,13 @@ COMMENT ON COLUMN mirror.projects_history.valid_to IS 'null where it is still tr
 COMMENT ON COLUMN mirror.projects_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.projects_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.projects_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.projects_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.warehouse_credits_history AS
-SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.warehouse_credits_past
 UNION ALL
-SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.warehouse_credits;
 COMMENT ON VIEW mirror.warehouse_credits_history IS 'Every version of warehouse_credits, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.warehouse_credits_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1243,12 +1285,13 @@ COMMENT ON COLUMN mirror.warehouse_credits_history.valid_to IS 'null where it is
 COMMENT ON COLUMN mirror.warehouse_credits_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.warehouse_credits_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.warehouse_credits_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.warehouse_credits_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.inventory_credits_history AS
-SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.inventory_credits_past
 UNION ALL
-SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type, token_id, token_address, unit, amount, amount_micro, amount_exact, fault, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.inventory_credits;
 COMMENT ON VIEW mirror.inventory_credits_history IS 'Every version of inventory_credits, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.inventory_credits_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1272,12 +1315,13 @@ COMMENT ON COLUMN mirror.inventory_credits_history.valid_to IS 'null where it is
 COMMENT ON COLUMN mirror.inventory_credits_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_credits_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.inventory_credits_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.inventory_credits_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.reservations_history AS
-SELECT version, organization_id, id, credit_id, serialization, type, amount, amount_micro, amount_exact, fault, project_id, project_name, reserver_id, reserver_name, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, id, credit_id, serialization, type, amount, amount_micro, amount_exact, fault, project_id, project_name, reserver_id, reserver_name, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.reservations_past
 UNION ALL
-SELECT version, organization_id, id, credit_id, serialization, type, amount, amount_micro, amount_exact, fault, project_id, project_name, reserver_id, reserver_name, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, id, credit_id, serialization, type, amount, amount_micro, amount_exact, fault, project_id, project_name, reserver_id, reserver_name, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.reservations;
 COMMENT ON VIEW mirror.reservations_history IS 'Every version of reservations, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.reservations_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1304,12 +1348,13 @@ COMMENT ON COLUMN mirror.reservations_history.valid_to IS 'null where it is stil
 COMMENT ON COLUMN mirror.reservations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.reservations_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.reservations_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.inventory_requests_history AS
-SELECT version, organization_id, id, credit_id, action, state, type, serialization, vintage, amount, amount_micro, amount_exact, fault, from_organization_id, to_organization_id, to_address, project_id, project_name, tx_id, retirement_reason, beneficiary, retirement_comment, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, id, credit_id, action, state, type, serialization, vintage, amount, amount_micro, amount_exact, fault, from_organization_id, to_organization_id, to_address, project_id, project_name, tx_id, retirement_reason, beneficiary, retirement_comment, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.inventory_requests_past
 UNION ALL
-SELECT version, organization_id, id, credit_id, action, state, type, serialization, vintage, amount, amount_micro, amount_exact, fault, from_organization_id, to_organization_id, to_address, project_id, project_name, tx_id, retirement_reason, beneficiary, retirement_comment, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, id, credit_id, action, state, type, serialization, vintage, amount, amount_micro, amount_exact, fault, from_organization_id, to_organization_id, to_address, project_id, project_name, tx_id, retirement_reason, beneficiary, retirement_comment, created_at, updated_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.inventory_requests;
 COMMENT ON VIEW mirror.inventory_requests_history IS 'Every version of inventory_requests, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.inventory_requests_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1341,12 +1386,13 @@ COMMENT ON COLUMN mirror.inventory_requests_history.valid_to IS 'null where it i
 COMMENT ON COLUMN mirror.inventory_requests_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_requests_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.inventory_requests_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.inventory_requests_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.retirements_history AS
-SELECT version, organization_id, id, project_id, project_name, serialization, vintage, amount, amount_micro, amount_exact, fault, reason, beneficiary, comment, is_claimed, created_at, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, id, project_id, project_name, serialization, vintage, amount, amount_micro, amount_exact, fault, reason, beneficiary, comment, is_claimed, created_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.retirements_past
 UNION ALL
-SELECT version, organization_id, id, project_id, project_name, serialization, vintage, amount, amount_micro, amount_exact, fault, reason, beneficiary, comment, is_claimed, created_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, id, project_id, project_name, serialization, vintage, amount, amount_micro, amount_exact, fault, reason, beneficiary, comment, is_claimed, created_at, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.retirements;
 COMMENT ON VIEW mirror.retirements_history IS 'Every version of retirements, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.retirements_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1370,12 +1416,13 @@ COMMENT ON COLUMN mirror.retirements_history.valid_to IS 'null where it is still
 COMMENT ON COLUMN mirror.retirements_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.retirements_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.retirements_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.members_history AS
-SELECT version, organization_id, id, full_name, email, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, id, full_name, email, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.members_past
 UNION ALL
-SELECT version, organization_id, id, full_name, email, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, id, full_name, email, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.members;
 COMMENT ON VIEW mirror.members_history IS 'Every version of members, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.members_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1388,12 +1435,13 @@ COMMENT ON COLUMN mirror.members_history.valid_to IS 'null where it is still tru
 COMMENT ON COLUMN mirror.members_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.members_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.members_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.members_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.addresses_history AS
-SELECT version, organization_id, id, address, name, is_default, valid_from, valid_to, sync_run_id, closed_by, document
+SELECT version, organization_id, id, address, name, is_default, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.addresses_past
 UNION ALL
-SELECT version, organization_id, id, address, name, is_default, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document
+SELECT version, organization_id, id, address, name, is_default, valid_from, NULL::timestamptz(3), sync_run_id, NULL, document, NULL
 FROM mirror.addresses;
 COMMENT ON VIEW mirror.addresses_history IS 'Every version of addresses, past and present. As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
 COMMENT ON COLUMN mirror.addresses_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1407,12 +1455,13 @@ COMMENT ON COLUMN mirror.addresses_history.valid_to IS 'null where it is still t
 COMMENT ON COLUMN mirror.addresses_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.addresses_history.closed_by IS 'the sync run that closed it; null where it is still true';
 COMMENT ON COLUMN mirror.addresses_history.document IS 'the registry''s whole object as sent';
+COMMENT ON COLUMN mirror.addresses_history.closed_version IS 'number of the counter that its closing took; null where it is still true';
 
 CREATE VIEW mirror.certificates_history AS
-SELECT version, organization_id, retirement_id, state, file, sha256, size, fetched_at, checked_at, due_at, attempts, error, retirement_version, valid_from, valid_to, sync_run_id, closed_by
+SELECT version, organization_id, retirement_id, state, file, sha256, size, fetched_at, checked_at, due_at, attempts, error, retirement_version, valid_from, valid_to, sync_run_id, closed_by, closed_version
 FROM mirror.certificates_past
 UNION ALL
-SELECT version, organization_id, retirement_id, state, file, sha256, size, fetched_at, checked_at, due_at, attempts, error, retirement_version, valid_from, NULL::timestamptz(3), sync_run_id, NULL
+SELECT version, organization_id, retirement_id, state, file, sha256, size, fetched_at, checked_at, due_at, attempts, error, retirement_version, valid_from, NULL::timestamptz(3), sync_run_id, NULL, NULL
 FROM mirror.certificates;
 COMMENT ON VIEW mirror.certificates_history IS 'Every certificate that was ever stored, replaced ones included, and those still to come.';
 COMMENT ON COLUMN mirror.certificates_history.version IS 'number of this version; rises over all tables and is never used twice';
@@ -1432,6 +1481,7 @@ COMMENT ON COLUMN mirror.certificates_history.valid_from IS 'when this file had 
 COMMENT ON COLUMN mirror.certificates_history.valid_to IS 'null where it is still the newest; else it was so before, not at, this instant';
 COMMENT ON COLUMN mirror.certificates_history.sync_run_id IS 'the sync run that fetched the file; null before';
 COMMENT ON COLUMN mirror.certificates_history.closed_by IS 'the sync run that closed it; null where it is still the newest';
+COMMENT ON COLUMN mirror.certificates_history.closed_version IS 'number of the counter that its closing took; null where it is still the newest';
 
 CREATE VIEW mirror.freshness AS
 WITH access AS (

@@ -33,15 +33,23 @@ const NUMBERED = { version: 'integer' } as const;
 const BEGUN = { valid_from: 'text' } as const;
 const WRITTEN = { sync_run_id: 'integer' } as const;
 const DOCUMENT = { document: 'text' } as const;
-const ENDED = { to: { valid_to: 'text' }, by: { closed_by: 'integer' } } as const;
-const MAY_END = { to: { valid_to: 'text?' }, by: { closed_by: 'integer?' } } as const;
+const ENDED = {
+  to: { valid_to: 'text' },
+  by: { closed_by: 'integer' },
+  at: { closed_version: 'integer' },
+} as const;
+const MAY_END = {
+  to: { valid_to: 'text?' },
+  by: { closed_by: 'integer?' },
+  at: { closed_version: 'integer?' },
+} as const;
 
 /** The rows that are true now, those that were, and the view of both. */
 export function versioned<const C extends Columns>(columns: C) {
   const begun = { ...NUMBERED, ...columns, ...BEGUN };
   return {
     now: { ...begun, ...WRITTEN, ...DOCUMENT },
-    past: { ...begun, ...ENDED.to, ...WRITTEN, ...ENDED.by, ...DOCUMENT },
-    history: { ...begun, ...MAY_END.to, ...WRITTEN, ...MAY_END.by, ...DOCUMENT },
+    past: { ...begun, ...ENDED.to, ...WRITTEN, ...ENDED.by, ...DOCUMENT, ...ENDED.at },
+    history: { ...begun, ...MAY_END.to, ...WRITTEN, ...MAY_END.by, ...DOCUMENT, ...MAY_END.at },
   };
 }

@@ -134,9 +134,11 @@ const CERTIFICATE = {
   valid_from: 'text',
 } as const;
 
+const BY_A_RUN = { sync_run_id: 'integer?', closed_by: 'integer?' } as const;
+
 /** They have no document, and may have been entered by no run. */
 export const CERTIFICATES = {
   now: { ...CERTIFICATE, sync_run_id: 'integer?' },
-  past: { ...CERTIFICATE, valid_to: 'text', sync_run_id: 'integer?', closed_by: 'integer?' },
-  history: { ...CERTIFICATE, valid_to: 'text?', sync_run_id: 'integer?', closed_by: 'integer?' },
+  past: { ...CERTIFICATE, valid_to: 'text', ...BY_A_RUN, closed_version: 'integer' },
+  history: { ...CERTIFICATE, valid_to: 'text?', ...BY_A_RUN, closed_version: 'integer?' },
 } as const;

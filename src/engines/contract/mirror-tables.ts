@@ -94,6 +94,9 @@ export const MIRROR_TABLES = {
     drift: 'integer',
     error_code: 'text?',
     error: 'text?',
+    job_id: 'integer?',
+    delivery_id: 'integer?',
+    answered_at: 'text?',
   },
   resource_states: {
     organization_id: 'text',

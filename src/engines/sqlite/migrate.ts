@@ -7,6 +7,8 @@ export type Family = 'inbox' | 'mirror';
 
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
+/** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
+const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192 };
 
 /** The numbered files of one database, in order. */
 export function readMigrations(family: Family, root: URL = PACKAGE): Migration[] {
@@ -38,7 +40,7 @@ export function migrate(
 
 /** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
 export function migrateFile(file: string, family: Family, now: string): string[] {
-  const db = openDatabase(file, { busyTimeoutMs: MIGRATION_LOCK_MS });
+  const db = openDatabase(file, { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] });
   try {
     return migrate(db, family, now);
   } finally {

@@ -10,6 +10,8 @@ export interface OpenOptions {
   /** How long a statement waits for a lock. The whole process stands still meanwhile. */
   readonly busyTimeoutMs: number;
   readonly readonly?: boolean;
+  /** Of a file that is made now; one that stands keeps its own. */
+  readonly newPageBytes?: number;
 }
 
 const FULL = 2;
@@ -24,6 +26,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   try {
     demandOwnLog(file);
+    if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);
     if (!readonly) db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');

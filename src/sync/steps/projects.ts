@@ -12,10 +12,10 @@ const AT_ONCE = 4;
  * all of them on a scheduled or full one. One that cannot be read is marked so and fails nobody.
  */
 export async function readProjects(context: StepContext): Promise<void> {
-  const { mirror, task, trigger, now, signal } = context;
+  const { mirror, task, trigger, cause, now, signal } = context;
   const startedAt = now();
   const { options, traffic } = observe(signal, now);
-  const walk = await mirror.beginProjects({ ...task, trigger, startedAt, announced: false });
+  const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt, announced: false });
   const due = await walk.due(context.full || trigger === 'schedule' ? startedAt : 0);
 
   async function readOne(id: string): Promise<ProjectAnswer> {

@@ -42,7 +42,7 @@ async function readOnce<R extends ListResource>(
   resource: R,
   pass: Pass<Items[R]>,
 ): Promise<Outcome> {
-  const { mirror, task, trigger, now, mask, signal } = context;
+  const { mirror, task, trigger, cause, now, mask, signal } = context;
   const { options, traffic, status, ownerTold } = observe(signal, now);
   const startedAt = now();
   const completeAt = (await context.lastRead(resource))?.completeAt ?? null;
@@ -51,6 +51,7 @@ async function readOnce<R extends ListResource>(
     claim: task.claim,
     resource,
     trigger,
+    cause,
     startedAt,
     announced: completeAt !== null && context.deliveredSince(completeAt),
   });

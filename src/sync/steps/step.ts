@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/mirror.js';
-import type { LastRead, Task } from '../../mirror/port.js';
+import type { Cause, LastRead, Task } from '../../mirror/port.js';
 import type { OrganizationClient } from '../../registry/clients.js';
 import type { TokenClient } from '../../registry/clients.js';
 import type { ReadEnd } from '../context.js';
@@ -15,6 +15,7 @@ export interface StepContext {
   readonly open: TokenClient;
   readonly mirror: Mirror;
   readonly trigger: string;
+  readonly cause: Cause;
   readonly full: boolean;
   readonly lastRead: (resource: Resource) => Promise<LastRead | null>;
   /** Whether a delivery came at or after that instant. */

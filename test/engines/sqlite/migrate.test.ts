@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { demandSchema, migrate, readMigrations, schemaVersion } from '../../../src/engines/sqlite/migrate.js';
+import {
+  demandSchema,
+  migrate,
+  migrateFile,
+  readMigrations,
+  schemaVersion,
+} from '../../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../../src/engines/sqlite/open.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';
@@ -84,6 +90,23 @@ test('the shipped migrations of both databases are read and apply', () => {
     demandSchema(db, family);
     db.close();
   }
+});
+
+function pageBytes(name: string): unknown {
+  const db = openDatabase(join(folder, name), { busyTimeoutMs: 0, readonly: true });
+  const bytes = db.pragma('page_size', { simple: true });
+  db.close();
+  return bytes;
+}
+
+test('a new mirror has pages of 8192 bytes, a new inbox of 4096, and a file that stands keeps its own', () => {
+  const older = openDatabase(join(folder, 'older.db'), { busyTimeoutMs: 0 });
+  migrate(older, 'mirror', NOW, readMigrations('mirror').slice(0, 1));
+  older.close();
+  migrateFile(join(folder, 'mirror.db'), 'mirror', NOW);
+  migrateFile(join(folder, 'inbox.db'), 'inbox', NOW);
+  expect(migrateFile(join(folder, 'older.db'), 'mirror', NOW)).not.toHaveLength(0);
+  expect(['mirror.db', 'inbox.db', 'older.db'].map(pageBytes)).toEqual([8192, 4096, 4096]);
 });
 
 const MIGRATE = `

@@ -3,7 +3,7 @@ import type { DeliveryRow, JobRow } from '../../contract/inbox-tables.js';
 import type { Sqlite } from '../open.js';
 import { parameter, statement } from '../statement.js';
 import { FOLDED_WITHIN_MS, type Verdict } from '../../../inbox/delivery.js';
-import type { JobState } from '../../../inbox/job.js';
+import type { ClaimedJob, JobState } from '../../../inbox/job.js';
 import { queries, raw, toInstant } from './queries.js';
 
 /** Done jobs are not counted: there may be millions. */
@@ -41,6 +41,8 @@ export interface Reports {
   listDeliveries(filter: DeliveryFilter): DeliveryReport[];
   /** The text that came with a delivery, as it was signed. */
   readSignedText(deliveryId: number): string | null;
+  /** The newest delivery that a job answers; null where none asked for it, or none of the latest thousands. */
+  newestDelivery(job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>): number | null;
   /** Whether an accepted delivery for the installation, of this event where one is named, came since; none of the future. */
   hasDeliverySince(installationId: string, since: number, now: number, event?: string): boolean;
   /** The same without those that repeat one which waits already. */
@@ -48,6 +50,11 @@ export interface Reports {
 }
 
 const DEFAULT_LIMIT = 100;
+/** Looked through for the newest of a job; as many take some milliseconds. */
+const LATEST = 10_000;
+
+/** Who else asked for a job hides a delivery, but for a person, who hides one that had come too. */
+const MAY_ANSWER: readonly string[] = ['delivery', 'person'];
 
 type Since = { installationId: string; event: string | null; begun: string; since: string; now: string };
 
@@ -88,6 +95,14 @@ export function createReports(db: Sqlite): Reports {
         AND coalesce(last_received_at, received_at) >= ${parameter('since')}
         AND event IS coalesce(${parameter('event')}, event)) AS found`),
   );
+  const newest = statement<{ installationId: string; from: number; to: number }, { id: number }>(
+    db,
+    raw(sql<{ id: number }>`SELECT id FROM deliveries
+      WHERE id > (SELECT max(id) FROM deliveries) - ${sql.lit(LATEST)}
+        AND installation_id = ${parameter('installationId')} AND verdict = 'accepted'
+        AND job_id BETWEEN ${parameter('from')} AND ${parameter('to')}
+      ORDER BY id DESC LIMIT 1`),
+  );
   /** Whether one came in a row that was begun since then. */
   const hasSince = (begun: number, { installationId, from, now, event }: Stretch): boolean =>
     since.get({
@@ -105,6 +120,11 @@ export function createReports(db: Sqlite): Reports {
     findJob: id => job.get({ id }) ?? null,
     listDeliveries: filter => listDeliveries(db, filter),
     readSignedText: deliveryId => text.get({ deliveryId })?.signed_data ?? null,
+    newestDelivery: ({ id, installationId, trigger }) => {
+      if (installationId === null || !MAY_ANSWER.includes(trigger)) return null;
+      const from = trigger === 'delivery' ? 0 : id;
+      return newest.get({ installationId, from, to: id })?.id ?? null;
+    },
     hasDeliverySince: (installationId, from, now, event) =>
       hasSince(from - FOLDED_WITHIN_MS, { installationId, from, now, event: event ?? null }),
     hasNewDeliverySince: (installationId, from, now) =>

@@ -9,7 +9,8 @@ export const VERSION_LAWS: readonly Law[] = [
   ...Object.entries(KEYS).flatMap(([table, key]) => lawsOf(table, key)),
   {
     law: 'no number of a version is used twice',
-    sql: `SELECT 'version ' || version AS found FROM (${everyVersion()}) GROUP BY version HAVING count(*) > 1`,
+    sql: `SELECT 'version ' || version AS found FROM (${everyVersion()} UNION ALL ${everyRemoval()})
+      GROUP BY version HAVING count(*) > 1`,
   },
 ];
 
@@ -40,9 +41,19 @@ function lawsOf(table: string, key: readonly string[]): Law[] {
         ) WHERE closed_by = next_run AND valid_to <> next_from`,
     },
     {
+      law: `each version of ${table} was closed at the number of the next, or before it`,
+      sql: `SELECT ${named} AS found FROM (
+          SELECT ${columns}, version, closed_version, closed_by,
+            lead(version) OVER versions AS next, lead(sync_run_id) OVER versions AS next_run
+          FROM ${history} WHERE (${columns}) IN (SELECT ${columns} FROM ${table}_past)
+          WINDOW versions AS (PARTITION BY ${columns} ORDER BY version)
+        ) WHERE closed_version <= version OR closed_version > next
+          OR (closed_by = next_run AND closed_version <> next)`,
+    },
+    {
       law: `each version of ${table} has a number within the counter`,
       sql: `SELECT 'version ' || version AS found FROM ${history}
-        WHERE version > (SELECT last FROM version_counter)`,
+        WHERE max(version, coalesce(closed_version, 0)) > (SELECT last FROM version_counter)`,
     },
     {
       law: `no version of ${table} is dated in the future`,
@@ -55,6 +66,17 @@ function lawsOf(table: string, key: readonly string[]): Law[] {
         WHERE valid_from NOT GLOB '${INSTANT}' OR valid_to NOT GLOB '${INSTANT}'`,
     },
   ];
+}
+
+/** The numbers of closings after which there was no such row. */
+function everyRemoval(): string {
+  return Object.entries(KEYS)
+    .map(([table, key]) => {
+      const same = ['n.version = p.closed_version', ...key.map(column => `n.${column} = p.${column}`)];
+      const next = (name: string) => `EXISTS (SELECT 1 FROM ${name} AS n WHERE ${same.join(' AND ')})`;
+      return `SELECT closed_version FROM ${table}_past AS p WHERE NOT (${next(table)} OR ${next(`${table}_past`)})`;
+    })
+    .join(' UNION ALL ');
 }
 
 function everyVersion(): string {

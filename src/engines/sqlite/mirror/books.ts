@@ -35,11 +35,14 @@ interface NewRun {
   trigger: string;
   claim: number;
   started_at: string;
+  job_id: number | null;
+  delivery_id: number | null;
 }
 
 interface EndedRun extends RunCounts {
   id: number;
   finished_at: string;
+  answered_at: string | null;
   state: RunState;
   requests: number;
   bytes: number;
@@ -50,6 +53,7 @@ interface EndedRun extends RunCounts {
 
 interface SmallRun extends NewRun {
   finished_at: string;
+  answered_at: string;
   rows_added: number;
   rows_changed: number;
 }
@@ -123,14 +127,14 @@ export function createBooks(db: Sqlite): Books {
     'INSERT INTO resource_states (organization_id, resource) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const begin = db.prepare<[NewRun]>(
-    `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
-     VALUES (@organization_id, @resource, @trigger, @claim, @started_at, 'running')`,
+    `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state, job_id, delivery_id)
+     VALUES (@organization_id, @resource, @trigger, @claim, @started_at, 'running', @job_id, @delivery_id)`,
   );
   const enterSmall = db.prepare<[SmallRun]>(
     `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-       rows_added, rows_changed)
+       rows_added, rows_changed, job_id, delivery_id, answered_at)
      VALUES (@organization_id, @resource, @trigger, @claim, @started_at, @finished_at, 'complete',
-       @rows_added, @rows_changed)`,
+       @rows_added, @rows_changed, @job_id, @delivery_id, @answered_at)`,
   );
   const count = db.prepare(
     `UPDATE sync_runs SET rows_added = @rows_added, rows_changed = @rows_changed,
@@ -138,7 +142,7 @@ export function createBooks(db: Sqlite): Books {
      WHERE id = @id`,
   );
   const end = db.prepare(
-    `UPDATE sync_runs SET finished_at = @finished_at, state = @state, requests = @requests, bytes = @bytes,
+    `UPDATE sync_runs SET finished_at = @finished_at, answered_at = @answered_at, state = @state, requests = @requests, bytes = @bytes,
        rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
        rows_unchanged = @rows_unchanged, drift = @drift, error_code = @error_code, error = @error
      WHERE id = @id`,

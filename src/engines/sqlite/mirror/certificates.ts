@@ -100,8 +100,9 @@ export function createCertificateRows(books: Books, files: CertificateFiles): Ce
     }
     const validFrom = date();
     const isStored = known.state === 'stored';
-    if (isStored) archive(known.version, validFrom, runId);
-    store.run({ ...file, ...next, valid_from: validFrom, sync_run_id: runId, version: books.versions(1) });
+    const version = books.versions(1);
+    if (isStored) archive(known.version, { at: validFrom, runId, number: version });
+    store.run({ ...file, ...next, valid_from: validFrom, sync_run_id: runId, version });
     return isStored ? 'replaced' : 'stored';
   }
 

@@ -2,7 +2,9 @@ import type { Sqlite } from '../open.js';
 import type { Value } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { columnsOf } from '../../../resources/entry.js';
+import type { Books } from './books.js';
 import { createRetirementSums } from './retirement-sums.js';
+import type { Closing } from './versions.js';
 
 /** What has to change together with a list's rows, in the same transaction. */
 export interface Companion {
@@ -11,7 +13,7 @@ export interface Companion {
   /** Before a version is closed, because it changed or because it is gone. */
   leave(version: number): void;
   /** Before a version is closed for good. */
-  vanish(version: number, validTo: string, runId: number): void;
+  vanish(version: number, closing: Closing): void;
   flush(organizationId: string): void;
 }
 
@@ -27,22 +29,22 @@ export const NO_COMPANION: Companion = {
 };
 
 /** Retirements carry their sums with them, and a retirement that is gone takes its certificate to the past. */
-export function createRetirementCompanion(db: Sqlite): Companion {
+export function createRetirementCompanion(db: Sqlite, books: Books): Companion {
   const sums = createRetirementSums(db);
   const its =
     '(organization_id, retirement_id) = (SELECT organization_id, id FROM retirements WHERE version = ?)';
   const names = columnsOf(CERTIFICATES).join(', ');
-  const archive = db.prepare<[string, number, number]>(
-    `INSERT INTO certificates_past (${names}, valid_to, closed_by)
-     SELECT ${names}, max(?, ${NEXT}), ? FROM certificates WHERE state = 'stored' AND ${its}`,
+  const archive = db.prepare<[string, number, number, number]>(
+    `INSERT INTO certificates_past (${names}, valid_to, closed_by, closed_version)
+     SELECT ${names}, max(?, ${NEXT}), ?, ? FROM certificates WHERE state = 'stored' AND ${its}`,
   );
   const remove = db.prepare<[number]>(`DELETE FROM certificates WHERE ${its}`);
   return {
     begin: sums.discard,
     enter: sums.add,
     leave: sums.subtract,
-    vanish: (version, validTo, runId) => {
-      archive.run(validTo, runId, version);
+    vanish: (version, { at, runId }) => {
+      archive.run(at, runId, books.versions(1), version);
       remove.run(version);
     },
     flush: sums.flush,

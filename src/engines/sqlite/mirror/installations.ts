@@ -4,6 +4,7 @@ import { following } from '../../../mirror/dates.js';
 import type { InstallationRead, Written } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
 import type { Books } from './books.js';
+import { causeColumns } from './runs.js';
 import { createVersions } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };
@@ -23,18 +24,21 @@ export function createInstallations(
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
     const before = stored?.valid_from ?? versions.lastEnd(row.id);
     const at = following(formatInstant(read.arrivedAt), before);
-    const run = books.enterSmallRun({
+    const runId = books.enterSmallRun({
       organization_id: row.organization_id,
       resource: 'installation',
       trigger: read.trigger,
       claim: read.claim,
       started_at: formatInstant(read.startedAt),
+      answered_at: formatInstant(read.arrivedAt),
       finished_at: formatInstant(read.endedAt),
       rows_added: stored === undefined ? 1 : 0,
       rows_changed: stored === undefined ? 0 : 1,
+      ...causeColumns(read.cause),
     });
-    if (stored !== undefined) versions.close(stored.version, at, run);
-    versions.insert(books.versions(1), valuesOf(row), at, run, row.document);
+    const number = books.versions(1);
+    if (stored !== undefined) versions.close(stored.version, { at, runId, number });
+    versions.insert(number, valuesOf(row), at, runId, row.document);
   }
 
   return (id, fields, read) =>

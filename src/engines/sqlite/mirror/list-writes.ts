@@ -67,7 +67,8 @@ export function createListWrites(db: Sqlite, resource: ListResource, parts: List
       }
       const at = date(insert, organizationId, previous, run.dates);
       if (previous !== null) companion.leave(previous);
-      const wasThere = previous !== null && versions.close(previous, at, run.id);
+      const closing = { at, runId: run.id, number: next };
+      const wasThere = previous !== null && versions.close(previous, closing);
       companion.enter(insert.cells);
       versions.insert(next, [organizationId, ...insert.key, ...insert.cells], at, run.id, insert.document);
       numbers.push(next++);
@@ -79,12 +80,13 @@ export function createListWrites(db: Sqlite, resource: ListResource, parts: List
 
   function closeAll(closes: readonly Close[], run: { readonly id: number; readonly dates: Dates }): number {
     let removed = 0;
+    let number = closes.length === 0 ? 0 : books.versions(closes.length);
     for (const { version, told } of closes) {
       const before = run.dates.isAfterAll(told) ? null : versions.validFrom(version);
-      const at = run.dates.give(told, before);
+      const closing = { at: run.dates.give(told, before), runId: run.id, number: number++ };
       companion.leave(version);
-      companion.vanish(version, at, run.id);
-      if (versions.close(version, at, run.id)) removed += 1;
+      companion.vanish(version, closing);
+      if (versions.close(version, closing)) removed += 1;
     }
     return removed;
   }

@@ -21,8 +21,8 @@ import { createStanding } from './standing.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
-/** Pages in the log before they are moved to the file: keys come in no order, and what many commits touch is moved once. */
-const CHECKPOINT_PAGES = 4000;
+/** The log before it is moved to the file: keys come in no order, and what many commits touch is moved once. */
+const CHECKPOINT_BYTES = 16_384_000;
 const DUE_AT_ONCE = 500;
 
 const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
@@ -30,7 +30,8 @@ const FETCHED = { stored: 'added', replaced: 'changed', unchanged: 'unchanged' }
 
 export function createMirrorOperations(db: Sqlite, files: CertificateFiles): MirrorOperations {
   db.pragma(`cache_size = -${CACHE_KB}`);
-  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const pageBytes = Number(db.pragma('page_size', { simple: true }));
+  db.pragma(`wal_autocheckpoint = ${Math.round(CHECKPOINT_BYTES / pageBytes)}`);
   const books = createBooks(db);
   const standing = createStanding(db);
   const pages = createPages(db);
@@ -43,7 +44,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const removal = createRemoval(db, books, unnamed);
   const rows = forEachList(resource => createListRows(db, resource));
   const lists = forEachList(resource => {
-    const companion = resource === 'retirements' ? createRetirementCompanion(db) : NO_COMPANION;
+    const companion = resource === 'retirements' ? createRetirementCompanion(db, books) : NO_COMPANION;
     return createListWrites(db, resource, { books, pages, people, companion });
   });
 

@@ -50,8 +50,9 @@ export function createProjects(db: Sqlite, books: Books): Projects {
     const stored = versions.current(answer.id);
     if (stored?.document === answer.document) return 'unchanged';
     const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
-    if (stored !== undefined) versions.close(stored.version, at, runId);
-    versions.insert(books.versions(1), [answer.id, ...answer.cells], at, runId, answer.document);
+    const number = books.versions(1);
+    if (stored !== undefined) versions.close(stored.version, { at, runId, number });
+    versions.insert(number, [answer.id, ...answer.cells], at, runId, answer.document);
     return stored === undefined ? 'added' : 'changed';
   }
 

@@ -4,6 +4,7 @@ import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
 import type {
   Answer,
+  Cause,
   Committed,
   Counts,
   Ending,
@@ -40,7 +41,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
     }
   }
 
-  function enter({ organizationId, resource, trigger, claim, startedAt }: RunRequest): number {
+  function enter({ organizationId, resource, trigger, claim, startedAt, cause }: RunRequest): number {
     books.prepareStates(organizationId, [resource]);
     return books.beginRun({
       organization_id: organizationId,
@@ -48,6 +49,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
       trigger,
       claim,
       started_at: formatInstant(startedAt),
+      ...causeColumns(cause),
     });
   }
 
@@ -151,10 +153,16 @@ function countColumns(before: Counts, done: Counts) {
   };
 }
 
-function endOf(id: number, { endedAt, state, requests, bytes, fault }: Ending) {
+/** What a run says of who asked for it. */
+export function causeColumns(cause: Cause | undefined) {
+  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
+}
+
+function endOf(id: number, { endedAt, answeredAt = null, state, requests, bytes, fault }: Ending) {
   return {
     id,
     finished_at: formatInstant(endedAt),
+    answered_at: answeredAt === null ? null : formatInstant(answeredAt),
     state,
     requests,
     bytes,

@@ -8,6 +8,14 @@ export interface StoredVersion {
   readonly valid_from: string;
 }
 
+/** How a version came to its end. */
+export interface Closing {
+  readonly at: string;
+  readonly runId: number;
+  /** Of the version that takes its place, or one of its own where the row is gone. */
+  readonly number: number;
+}
+
 /** The only place that writes a version of a row, or moves one to the past. */
 export interface Versions {
   current(...key: string[]): StoredVersion | undefined;
@@ -18,7 +26,7 @@ export interface Versions {
   /** The values of the key, then those of the columns. */
   insert(version: number, values: readonly Value[], validFrom: string, runId: number, document: string): void;
   /** Moves a row to the past; false where it was not there any more. */
-  close(version: number, validTo: string, runId: number): boolean;
+  close(version: number, closing: Closing): boolean;
 }
 
 export function createVersions(db: Sqlite, entry: Entry): Versions {
@@ -46,22 +54,20 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
     insert: (version, values, validFrom, runId, document) => {
       insert.run(version, ...values, validFrom, runId, document);
     },
-    close: (version, validTo, runId) => {
-      archive(version, validTo, runId);
+    close: (version, closing) => {
+      archive(version, closing);
       return remove.run(version).changes > 0;
     },
   };
 }
 
 /** Copies a version to the past as it stands. */
-export function createArchive(
-  db: Sqlite,
-  entry: Entry,
-): (version: number, validTo: string, runId: number) => void {
+export function createArchive(db: Sqlite, entry: Entry): (version: number, closing: Closing) => void {
   const { table } = entry;
   const names = columnsOf(entry).join(', ');
-  const archive = db.prepare<[string, number, number]>(
-    `INSERT INTO ${table}_past (${names}, valid_to, closed_by) SELECT ${names}, ?, ? FROM ${table} WHERE version = ?`,
+  const archive = db.prepare<[string, number, number, number]>(
+    `INSERT INTO ${table}_past (${names}, valid_to, closed_by, closed_version)
+     SELECT ${names}, ?, ?, ? FROM ${table} WHERE version = ?`,
   );
-  return (version, validTo, runId) => void archive.run(validTo, runId, version);
+  return (version, { at, runId, number }) => void archive.run(at, runId, number, version);
 }

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { issueCredit } from '../support/sandbox.js';
+import { startInstalled } from '../support/installed.js';
+import type { Program } from '../support/program.js';
+
+interface Run {
+  readonly resource: string;
+  readonly trigger: string;
+  readonly job_id: number | null;
+  readonly delivery_id: number | null;
+}
+
+function runsAfter(program: Program, id: unknown): Run[] {
+  const columns = 'resource, trigger, job_id, delivery_id';
+  const asRun = (row: unknown): Run =>
+    Object.assign({ resource: '', trigger: '', job_id: null, delivery_id: null }, row);
+  return program.rows(`SELECT ${columns} FROM sync_runs WHERE id > ? ORDER BY id`, Number(id)).map(asRun);
+}
+
+const newestRun = (program: Program) =>
+  Object(program.rows('SELECT coalesce(max(id), 0) AS id FROM sync_runs')[0])['id'];
+
+test('each run names the job that made it, and the newest delivery that this job answers', async () => {
+  const { program, retire } = await startInstalled();
+  const before = newestRun(program);
+  retire(1);
+  retire(2);
+  await program.rest();
+  const [newest] = program.inbox.listDeliveries({ verdict: 'accepted', limit: 1 });
+  const runs = runsAfter(program, before).filter(({ trigger }) => trigger === 'delivery');
+  expect(runs.map(({ resource }) => resource)).toContain('retirements');
+  expect(runs.at(-1)).toMatchObject({ job_id: newest?.job_id, delivery_id: newest?.id });
+  for (const { job_id: jobId } of runs)
+    expect(program.inbox.findJob(jobId ?? 0)).toMatchObject({ kind: 'installation' });
+});
+
+test('a run that no delivery had asked for names its job alone, the row of an installation too', async () => {
+  const { program, organizationId, installationId } = await startInstalled();
+  const first = runsAfter(program, 0).filter(({ resource }) => resource === 'installation');
+  expect(first).toEqual([{ ...first[0], job_id: expect.any(Number) }]);
+  const before = newestRun(program);
+  issueCredit(program.sandbox, organizationId);
+  await program.reconcile();
+  const runs = runsAfter(program, before);
+  expect(new Set(runs.map(({ resource }) => resource))).toEqual(
+    new Set(['certificates', 'projects', ...LISTS]),
+  );
+  expect(runs.filter(run => run.delivery_id !== null)).toEqual([]);
+  const jobs = new Set(runs.map(run => program.inbox.findJob(run.job_id ?? 0)?.installation_id));
+  expect(jobs).toEqual(new Set([installationId]));
+});
+
+const LISTS = [
+  'warehouse',
+  'reservations',
+  'inventory',
+  'inventory_requests',
+  'organization',
+  'addresses',
+  'members',
+  'retirements',
+];
+
+test('a run tells when the registry had answered, which is between its beginning and its end, or that it never did', async () => {
+  const { program, retire } = await startInstalled();
+  retire(1);
+  await program.rest();
+  const outside = `SELECT id, resource FROM sync_runs WHERE requests > 0 AND (answered_at IS NULL
+    OR answered_at < started_at OR answered_at > finished_at)`;
+  expect(program.rows(outside)).toEqual([]);
+  expect(
+    program.rows("SELECT 1 FROM sync_runs WHERE resource = 'installation' AND answered_at IS NULL"),
+  ).toEqual([]);
+  program.registry.faults.add({ path: '/organizations/*/members', kind: 'hangup' });
+  const before = newestRun(program);
+  retire(1);
+  await program.rest();
+  const [failed] = program.rows(
+    "SELECT requests > 0 AS asked, answered_at FROM sync_runs WHERE resource = 'members' AND id > ?",
+    Number(before),
+  );
+  expect(failed).toEqual({ asked: 1, answered_at: null });
+});

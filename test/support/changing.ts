@@ -1,0 +1,121 @@
+import { dirname, join } from 'node:path';
+import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { projectAnswer } from '../../src/mirror/projects.js';
+import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from './mirror.js';
+import { createRandom, pick } from './random.js';
+
+/** A mirror that changes in every way in which one can. */
+export interface Changing extends Scene {
+  /** One change by chance; answers its name. */
+  readonly change: () => Promise<string>;
+}
+
+interface Player extends Scene {
+  readonly random: () => number;
+  readonly truth: Record<'retirements' | 'warehouse', Map<string, string>>;
+}
+
+const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
+
+export function changingScene(seed: number): Changing {
+  const scene = temporaryScene();
+  const random = createRandom(seed);
+  const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
+  const player = { ...scene, random, truth };
+  return {
+    ...scene,
+    change: async () => {
+      scene.clock.at += MINUTE;
+      const name = pick(random, Object.keys(MOVES), 'warehouse');
+      await MOVES[isMove(name) ? name : 'warehouse'](player);
+      return name;
+    },
+  };
+}
+
+function isMove(name: string): name is keyof typeof MOVES {
+  return Object.hasOwn(MOVES, name);
+}
+
+/** Rows that come, change, go and come back. */
+function shake(random: () => number, rows: Map<string, string>): [id: string, document: string][] {
+  for (const id of IDS) {
+    const chance = random();
+    if (chance < 0.25) rows.delete(id);
+    else if (chance < 0.5) rows.set(id, `{"edit":${random()}}`);
+  }
+  return [...rows];
+}
+
+async function retirements({ read, random, truth }: Player): Promise<void> {
+  const rows = shake(random, truth.retirements).map(([id, document]) => retirement(id, { document }));
+  await read('retirements', rows, { limit: 2, total: rows.length, ask: async ids => ids });
+}
+
+/** One that lacks most rows is believed the second time. */
+async function warehouse({ read, clock, random, truth }: Player): Promise<void> {
+  const rows = shake(random, truth.warehouse).map(([id, document]) => credit(id, { document }));
+  const { state } = await read('warehouse', rows);
+  clock.at += 2 * MINUTE;
+  if (state !== 'complete') await read('warehouse', rows);
+}
+
+/** A list that moves shows a row twice, and not the same. */
+async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
+  const [first] = truth.retirements.keys();
+  if (first === undefined) return;
+  const request = { organizationId: 'organization-1', claim: 1, trigger: 'delivery', announced: true };
+  const read = await mirror.beginRead({ ...request, resource: 'retirements', startedAt: clock.at });
+  for (const page of [0, 1]) {
+    const document = `{"edit":${random()}}`;
+    truth.retirements.set(first, document);
+    await read.writePage(page, [retirement(first, { document })], clock.at);
+  }
+  await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+}
+
+async function certificates({ db, port, clock, random, truth }: Player): Promise<void> {
+  const now = () => clock.at;
+  const folder = createCertificateFolder(join(dirname(db.name), 'certificates'), { now, maxBytes: 1000 });
+  await folder.open();
+  const store = createCertificateStore(port, folder, now);
+  await store.enter();
+  const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
+  const walk = await store.begin(request);
+  for (const id of truth.retirements.keys()) {
+    if (random() < 0.5) await walk.store(id, pdf(random()), clock.at);
+  }
+  await walk.finish(TRAFFIC);
+}
+
+async function* pdf(words: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
+}
+
+async function project({ mirror, clock, random }: Player): Promise<void> {
+  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule', announced: true };
+  const walk = await mirror.beginProjects({ ...request, startedAt: clock.at });
+  const fullName = `Peat bog ${random()}`;
+  const empty = {
+    shortDescription: null,
+    registry: null,
+    countryCode: null,
+    sector: null,
+    methodology: null,
+  };
+  const named = { id: 'project-1', num: null, fullName, status: null, type: null, startDate: null };
+  const document = JSON.stringify({ fullName });
+  await walk.write([
+    projectAnswer({ ...empty, ...named, document }, { askedAt: clock.at, arrivedAt: clock.at }),
+  ]);
+  await walk.finish(TRAFFIC);
+}
+
+async function suspend({ mirror, clock }: Player): Promise<void> {
+  const when = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  await mirror.writeInstallationState({ ...when, installationId: 'installation-1', state: 'suspended' });
+  clock.at += MINUTE;
+  await mirror.writeInstallation({ ...when, installation: installation('installation-1'), state: 'active' });
+}
