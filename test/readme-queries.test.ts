@@ -7,6 +7,7 @@ import { demoFolder } from '../src/cli/place.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
+import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';
 import { issueCredit } from './support/sandbox.js';
 import { until } from './support/wait.js';
@@ -31,7 +32,7 @@ afterAll(async () => {
 });
 
 async function correct() {
-  const [old] = readProof("WHERE c.state = 'stored' LIMIT 1");
+  const [old] = await readProof("WHERE c.state = 'stored' LIMIT 1");
   const id = String(old?.['id']);
   const before = new Date().toISOString();
   const [owner = ''] = demo.organizationIds;
@@ -44,17 +45,17 @@ async function correct() {
   });
   await run('sync', '--full');
   await until(
-    () => readProof(`WHERE r.id = '${id}'`)[0]?.['sha256'] !== old?.['sha256'],
+    async () => (await readProof(`WHERE r.id = '${id}'`))[0]?.['sha256'] !== old?.['sha256'],
     'the corrected certificate',
   );
-  const [now] = readProof(`WHERE r.id = '${id}'`);
+  const [now] = await readProof(`WHERE r.id = '${id}'`);
   if (old === undefined || now === undefined) throw new Error('the retirement is gone');
   return { id, before, old, now };
 }
 
 /** What stands there now, without any history. */
-function readProof(where: string): Row[] {
-  return readRows(
+async function readProof(where: string): Promise<Row[]> {
+  return await readRows(
     demo,
     `SELECT r.id, r.beneficiary, c.file, c.sha256 FROM retirements AS r
     JOIN certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id ${where}`,
@@ -67,8 +68,8 @@ async function run(...argv: string[]): Promise<string> {
   return stdout;
 }
 
-function readRows(from: { query(sql: string): Record<string, unknown>[] }, sql: string): Row[] {
-  const rows: Row[] = JSON.parse(JSON.stringify(from.query(sql)));
+async function readRows(from: Tables, sql: string): Promise<Row[]> {
+  const rows: Row[] = JSON.parse(JSON.stringify(await from.rows(sql)));
   return rows;
 }
 
@@ -95,7 +96,7 @@ function tonnes(micro: number): string {
 const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   'from available_credits': async sql => {
     const rows = await answer(sql);
-    const [held] = readRows(demo, 'SELECT sum(amount_micro) AS micro FROM warehouse_credits');
+    const [held] = await readRows(demo, 'SELECT sum(amount_micro) AS micro FROM warehouse_credits');
     const sold = rows.reduce((sum, row) => sum + Math.round(Number(row['amount']) * 1_000_000), 0);
     expect(sold).toBe(held?.['micro']);
     expect(rows.every(row => Number(row['age_seconds']) >= 0 && row['project_name'] !== null)).toBe(true);
@@ -110,7 +111,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   },
   'from retirements_by_beneficiary': async sql => {
     const rows = await answer(sql);
-    const sums = readRows(
+    const sums = await readRows(
       demo,
       `SELECT organization_id, beneficiary, sum(amount_micro) AS micro, count(*) AS rows FROM retirements
       GROUP BY 1, 2 ORDER BY micro DESC LIMIT 10`,
@@ -121,7 +122,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     expect(rows.every(row => row['rows_not_summed'] === 0)).toBe(true);
   },
   'from retirements_by_month': async sql => {
-    const sums = readRows(
+    const sums = await readRows(
       demo,
       `SELECT substr(created_at, 1, 7) AS month, sum(amount_micro) AS micro, count(*) AS retirements
       FROM retirements GROUP BY month ORDER BY month`,
@@ -140,7 +141,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     const { id, before, old, now } = corrected;
     const proof = async (instant: string) => (await at(instant)).filter(row => row['id'] === id);
     expect(await proof(before)).toMatchObject([old]);
-    const [state] = readRows(
+    const [state] = await readRows(
       demo,
       `SELECT count(*) AS n FROM resource_states WHERE resource = 'retirements'`,
     );
@@ -153,34 +154,37 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
     const everything = await at(before);
     expect(new Set(everything.map(row => row['id'])).size).toBe(everything.length);
     await run('sync', '--full', '--resource', 'retirements');
-    const [read] = readRows(
+    const [read] = await readRows(
       demo,
       `SELECT min(complete_at) AS at FROM resource_states WHERE resource = 'retirements'`,
     );
     expect(await proof(String(read?.['at']))).toMatchObject([now]);
   },
   'from freshness': async sql => {
-    const [counted] = readRows(demo, 'SELECT count(*) AS n FROM resource_states');
+    const [counted] = await readRows(demo, 'SELECT count(*) AS n FROM resource_states');
     const rows = await answer(sql);
     expect(rows).toHaveLength(Number(counted?.['n']));
     expect(new Set(rows.map(row => row['state']))).toEqual(new Set(['current']));
   },
   'from certificate_sums': async sql => {
-    const counted = readRows(
+    const counted = await readRows(
       demo,
       'SELECT organization_id, state, count(*) AS certificates FROM certificates GROUP BY 1, 2 ORDER BY 1, 2',
     );
     expect((await answer(sql)).filter(row => row['certificates'] !== 0)).toEqual(counted);
   },
   'from certificates_missing': async sql => {
-    const [unclaimed] = readRows(demo, 'SELECT count(*) AS n FROM retirements WHERE beneficiary IS NULL');
+    const [unclaimed] = await readRows(
+      demo,
+      'SELECT count(*) AS n FROM retirements WHERE beneficiary IS NULL',
+    );
     const rows = await answer(sql);
     expect(rows).toHaveLength(Math.min(20, Number(unclaimed?.['n'])));
     expect(rows.every(row => row['state'] === 'unavailable')).toBe(true);
   },
   'from drift': async sql => {
     const { folder, ...copy }: MirrorCopy = copyMirror(demo.folder);
-    copy.change('UPDATE sync_runs SET drift = 3 WHERE id = (SELECT max(id) FROM sync_runs)');
+    await copy.change('UPDATE sync_runs SET drift = 3 WHERE id = (SELECT max(id) FROM sync_runs)');
     expect(await answer(sql, folder)).toMatchObject([{ drift: 3 }]);
   },
 };
@@ -199,7 +203,7 @@ describe('on a mirror with corrections', () => {
   }
 });
 
-test('the line for sqlite3 works where the demo is', () => {
+test('the line for sqlite3 works where the demo is', async () => {
   const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(readme) ?? [];
   expect(file).toBe(join(demoFolder({}), 'mirror.db'));
   const { folder } = copyMirror(demo.folder);
@@ -209,7 +213,7 @@ test('the line for sqlite3 works where the demo is', () => {
   const { error, stdout, stderr } = spawnSync('sqlite3', ['-readonly', file, sql], { cwd, encoding: 'utf8' });
   rmSync(cwd, { recursive: true });
   const isThere = error === undefined;
-  const expected = readRows(demo, sql).length;
+  const expected = (await readRows(demo, sql)).length;
   expect(expected).toBeGreaterThan(0);
   expect({ rows: isThere ? stdout.trimEnd().split('\n').length : expected, stderr: stderr ?? '' }).toEqual({
     rows: expected,

@@ -17,7 +17,8 @@ test('T21 below the reserve deliveries are stored and nothing is read, everybody
   await web.line(line => line['msg'] === 'receiving webhooks');
   await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
   await processes.installEverywhere();
-  const stored = () => processes.rows('inbox', "SELECT 1 FROM deliveries WHERE verdict = 'accepted'").length;
+  const stored = async () =>
+    (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;
   await expect.poll(stored, PATIENCE).toBeGreaterThan(0);
   const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
   await expect.poll(answered, PATIENCE).toContain('"status":202');
@@ -44,13 +45,13 @@ test('T21 below the reserve deliveries are stored and nothing is read, everybody
     expect(text).toMatch(/^carbon_mirror_disk_reserve_bytes [1-9]/m);
   }
   const touched = "SELECT id FROM jobs WHERE state <> 'ready' OR attempts > 0 OR claim IS NOT NULL";
-  expect(processes.rows('inbox', touched)).toEqual([]);
+  expect(await processes.rows(touched)).toEqual([]);
   paused.child.kill('SIGTERM');
   expect(await paused.ended).toBe(0);
 
   const reading = processes.start('worker', { DISK_RESERVE_MB: '0' });
   await processes.filled();
-  expect(processes.rows('mirror', 'SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
+  expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
   expect((await ask(processes, 'worker', 'readyz')).status).toBe(200);
   expect((await ask(processes, 'worker', 'metrics')).text).toMatch(/^carbon_mirror_reads_paused 0$/m);
   reading.child.kill('SIGTERM');

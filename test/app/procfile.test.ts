@@ -49,25 +49,24 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   await first.line(READY.worker);
   await processes.installEverywhere();
   const some = 'SELECT count(*) AS n FROM retirements HAVING n BETWEEN 1 AND 850';
-  await expect.poll(() => processes.rows('mirror', some), { ...PATIENCE, interval: 5 }).toHaveLength(1);
+  await expect.poll(() => processes.rows(some), { ...PATIENCE, interval: 5 }).toHaveLength(1);
   first.child.kill('SIGKILL');
   await first.ended;
   const left = "SELECT id FROM jobs WHERE state = 'claimed'";
-  expect(processes.rows('inbox', left)).not.toEqual([]);
-  processes.change(
-    'inbox',
+  expect(await processes.rows(left)).not.toEqual([]);
+  await processes.change(
     "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'",
   );
 
   await processes.control('DELETE /faults');
   const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
   await processes.filled();
-  await expect.poll(() => processes.rows('inbox', left), PATIENCE).toEqual([]);
-  expect(processes.rows('mirror', 'SELECT count(*) AS n FROM retirements')).toEqual([{ n: 900 }]);
-  expect(processes.rows('mirror', 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
+  expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 900 }]);
+  expect(await processes.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   const claims =
     "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";
-  expect(processes.rows('inbox', claims)).toEqual([]);
+  expect(await processes.rows(claims)).toEqual([]);
   const ended = pair.flatMap(worker => endedJobs(worker.output()));
   expect(ended.length).toBeGreaterThan(0);
   expect(new Set(ended).size).toBe(ended.length);
@@ -114,10 +113,10 @@ test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port 
   const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
   const shared = String(await freePort());
   const env = { ...processes.env, OPERATIONS_PORT: shared };
-  const pids = (): number[] =>
-    processes.rows('inbox', 'SELECT pid FROM processes').map(row => Number(Object(row).pid));
-  onTestFinished(() => {
-    for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
+  const pids = async (): Promise<number[]> =>
+    (await processes.rows('SELECT pid FROM processes')).map(row => Number(Object(row).pid));
+  onTestFinished(async () => {
+    for (const pid of (await pids()).filter(isAlive)) process.kill(pid, 'SIGKILL');
   });
   const { runner, gone, output } = await startForeman(env, 'web=1,worker=2');
   const ports = (): string[] =>
@@ -129,10 +128,10 @@ test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port 
     const { status } = await fetch(`http://127.0.0.1:${port}/livez`);
     expect({ port, status }).toEqual({ port, status: 200 });
   }
-  expect(pids().map(isAlive)).toEqual([true, true, true]);
+  expect((await pids()).map(isAlive)).toEqual([true, true, true]);
 
   runner.kill('SIGINT');
   await gone;
-  await expect.poll(() => pids().filter(isAlive), PATIENCE).toEqual([]);
+  await expect.poll(async () => (await pids()).filter(isAlive), PATIENCE).toEqual([]);
   expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
 }, 90_000);

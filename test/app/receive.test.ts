@@ -3,13 +3,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readAll } from '../support/wire.js';
+import { holdReader } from '../support/held-log.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
+import { tablesIn } from '../support/tables.js';
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'carbon-mirror-app-'));
@@ -54,18 +55,13 @@ async function startReceiver(
   };
 }
 
-function readInbox(dataDir: string, sql: string): unknown[] {
-  const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: 1000, readonly: true });
-  const rows = db.prepare(sql).all();
-  db.close();
-  return rows;
-}
-
 test('after each of the seven events deliveries holds its installation id', async () => {
   const receiver = await startReceiver();
   for (const event of EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
   expect(
-    readInbox(receiver.dataDir, 'SELECT event, installation_id, verdict FROM deliveries ORDER BY id'),
+    await tablesIn(receiver.dataDir).rows(
+      'SELECT event, installation_id, verdict FROM deliveries ORDER BY id',
+    ),
   ).toEqual(EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
 });
 
@@ -81,7 +77,7 @@ test('SIGTERM answers what was stored, closes the database cleanly and exits 0',
   receiver.child.kill('SIGTERM');
   const answered = (await Promise.all(posts)).filter(status => status === 202);
   expect(await receiver.ended).toBe(0);
-  const counted = readInbox(receiver.dataDir, 'SELECT sum(repeats + 1) AS n FROM deliveries');
+  const counted = await tablesIn(receiver.dataDir).rows('SELECT sum(repeats + 1) AS n FROM deliveries');
   expect(counted).toEqual([{ n: answered.length }]);
   expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 });
@@ -128,15 +124,15 @@ test('a port that is taken is told in words, and the process ends', async () => 
 test('T66 a reader that never ends stops no delivery, and the size of the log is told', async () => {
   const receiver = await startReceiver();
   await receiver.post('installed');
-  const reader = openDatabase(join(receiver.dataDir, 'inbox.db'), { busyTimeoutMs: 0, readonly: true });
-  onTestFinished(() => void reader.close());
-  const endless = reader.prepare('SELECT * FROM deliveries').iterate();
-  endless.next();
+  const letGo = holdReader(join(receiver.dataDir, 'inbox.db'), 'SELECT * FROM deliveries');
+  onTestFinished(letGo);
   const before = await walBytes(receiver);
   for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
   expect(await walBytes(receiver)).toBeGreaterThan(before);
-  endless.return?.();
-  expect(readInbox(receiver.dataDir, 'SELECT sum(repeats + 1) AS n FROM deliveries')).toEqual([{ n: 201 }]);
+  letGo();
+  expect(await tablesIn(receiver.dataDir).rows('SELECT sum(repeats + 1) AS n FROM deliveries')).toEqual([
+    { n: 201 },
+  ]);
 });
 
 test('T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays', async () => {
@@ -198,7 +194,7 @@ test('T20 one delivery that comes again and again is one row and two lines, and 
   const receiver = await startReceiver();
   await keepBusy(Number(new URL(receiver.url).port), 500);
   expect(
-    readInbox(receiver.dataDir, 'SELECT count(*) AS n, sum(repeats) AS repeats FROM deliveries'),
+    await tablesIn(receiver.dataDir).rows('SELECT count(*) AS n, sum(repeats) AS repeats FROM deliveries'),
   ).toEqual([{ n: 1, repeats: 499 }]);
   expect(await (await fetch(`${receiver.operationsUrl}/metrics`)).text()).toContain(
     'carbon_mirror_deliveries_repeated_total 499',

@@ -63,10 +63,11 @@ async function readEverything(baseUrl = processes.url): Promise<[string, string 
       pages.push([path, await (await fetch(`http://127.0.0.1:${port}/${path}`)).text()]);
     }
   }
-  const ids = (table: string) => processes.rows('inbox', `SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`);
-  const shown = ['jobs', 'deliveries'].flatMap(table =>
-    ids(table).map(row => [table, 'show', String(Object.values(row ?? {})[0]), '--json']),
-  );
+  const ids = (table: string) => processes.rows(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`);
+  const shown = [
+    ['jobs', await ids('jobs')] as const,
+    ['deliveries', await ids('deliveries')] as const,
+  ].flatMap(([table, found]) => found.map(({ id }) => [table, 'show', String(id), '--json']));
   const commands: [string, string][] = [];
   for (const argv of [...COMMANDS, ...shown]) {
     const { stdout, stderr } = await runProcess(argv, env);
@@ -112,7 +113,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
       .poll(() => processes.control('GET /faults'), PATIENCE)
       .toMatchObject({ faults: [{ remaining: 0 }] });
     await processes.control('DELETE /faults');
-    await expect.poll(() => processes.rows('inbox', AT_WORK), PATIENCE).toEqual([]);
+    await expect.poll(() => processes.rows(AT_WORK), PATIENCE).toEqual([]);
   }
   const body = { statusCode: 500, message: `broken: ${CANARY}`, error: 'Broken' };
   await processes.control('POST /faults', {
@@ -123,9 +124,9 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   answers.push(['a post before trouble', await post('warehouseTransaction', installation, PROCFILE_SECRET)]);
   const buried = "SELECT 1 FROM jobs WHERE state = 'buried'";
   await expect
-    .poll(() => {
-      processes.change('inbox', FAILED_OFTEN);
-      return processes.rows('inbox', buried);
+    .poll(async () => {
+      await processes.change(FAILED_OFTEN);
+      return await processes.rows(buried);
     }, PATIENCE)
     .not.toEqual([]);
   await processes.control('DELETE /faults');
@@ -135,13 +136,13 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   await stranger.line(line => line['msg'] === 'working');
   answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
   const refused = "SELECT 1 FROM jobs WHERE last_error_code = 'unauthorized'";
-  await expect.poll(() => processes.rows('inbox', refused), PATIENCE).not.toEqual([]);
+  await expect.poll(() => processes.rows(refused), PATIENCE).not.toEqual([]);
 
   const places = [...answers, ...(await readEverything())];
   expect(places.length).toBeGreaterThan(20);
   expect(findIn(search, places)).toEqual([]);
 
-  processes.change('inbox', `UPDATE jobs SET last_error = 'planted ${CANARY}' WHERE state = 'buried'`);
+  await processes.change(`UPDATE jobs SET last_error = 'planted ${CANARY}' WHERE state = 'buried'`);
   const found = findIn(search, await readEverything());
   expect(found.some(where => where.includes('inbox.db'))).toBe(true);
   expect(found.some(where => where.includes('jobs show'))).toBe(true);
@@ -201,9 +202,8 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
   await worker.line(line => line['msg'] === 'working');
   await processes.installEverywhere();
   await expect
-    .poll(() => {
-      processes.change(
-        'inbox',
+    .poll(async () => {
+      await processes.change(
         "UPDATE jobs SET attempts = 0, run_at = '2000-01-01T00:00:00.000Z' WHERE state IN ('ready', 'parked')",
       );
       return echo.turns();
@@ -219,10 +219,10 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
     const { stdout, stderr } = await runProcess(argv, env);
     places.push([argv.join(' '), stdout + stderr]);
   }
-  const stored = processes.rows('mirror', 'SELECT error FROM sync_runs WHERE error IS NOT NULL');
+  const stored = await processes.rows('SELECT error FROM sync_runs WHERE error IS NOT NULL');
   expect(JSON.stringify(stored)).toContain('you sent');
   expect(JSON.stringify(stored)).toContain('[masked]');
-  const answers = processes.rows('mirror', "SELECT 1 FROM resource_states WHERE answer_text LIKE '%said%'");
+  const answers = await processes.rows("SELECT 1 FROM resource_states WHERE answer_text LIKE '%said%'");
   expect(answers).not.toEqual([]);
   expect(echo.sent.size).toBeGreaterThan(2);
   const search = createSecretSearch([PROCFILE_SECRET, processes.privateKey, ...echo.sent].filter(Boolean));

@@ -1,17 +1,16 @@
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startReceive } from '../../dist/app/receive.js';
 import { startWork } from '../../dist/app/work.js';
 import { keepSigning } from '../../src/app/signs.js';
 import { readSettings } from '../../dist/config.js';
 import { createLog } from '../../dist/log.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { createMask } from '../../src/registry/mask.js';
 import { APP_ID, SECRET } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
 import { createTime } from '../support/program.js';
 import { createPrivateKey } from '../support/sandbox.js';
+import { tablesIn } from '../support/tables.js';
 
 const MINUTE = 60_000;
 
@@ -38,15 +37,8 @@ async function scene() {
     return await startWork({ ...given, syncSchedule }, tools);
   }
 
-  function read(family: string, sql: string): unknown[] {
-    const db = openDatabase(join(dataDir, `${family}.db`), { busyTimeoutMs: 1000, readonly: true });
-    const rows = db.prepare(sql).all();
-    db.close();
-    return rows;
-  }
-
   const isReady = async () => (await fetch(`http://127.0.0.1:${operations}/readyz`)).json();
-  return { time, work, read, isReady };
+  return { time, work, isReady, ...tablesIn(dataDir) };
 }
 
 test('a receiver whose inbox no worker has ever worked is not ready after two minutes, and is as soon as one has', async () => {
@@ -71,17 +63,17 @@ test('a worker that dies leaves the receiver ready: it must go on taking', async
 });
 
 test('receive and work give signs of life from the start; sync that reads in its own process is no watcher', async () => {
-  const { work, read } = await scene();
-  const roles = () => read('inbox', 'SELECT role FROM processes ORDER BY role');
+  const { work, rows } = await scene();
+  const roles = () => rows('SELECT role FROM processes ORDER BY role');
   await expect.poll(roles).toEqual([{ role: 'receive' }]);
   const passing = await work(null);
   await passing.stop();
-  expect(roles()).toEqual([{ role: 'receive' }]);
-  expect(read('mirror', 'SELECT watched_at FROM origin')).toEqual([{ watched_at: null }]);
+  expect(await roles()).toEqual([{ role: 'receive' }]);
+  expect(await rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: null }]);
   const worker = await work('*/15 * * * *');
   await worker.stop();
-  expect(roles()).toEqual([{ role: 'receive' }, { role: 'work' }]);
-  expect(read('mirror', 'SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
+  expect(await roles()).toEqual([{ role: 'receive' }, { role: 'work' }]);
+  expect(await rows('SELECT watched_at FROM origin')).toEqual([{ watched_at: expect.any(String) }]);
 });
 
 test('signs go on when one could not be given, and end when they are stopped', async () => {

@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
+import { tablesIn, tablesInFile } from '../support/tables.js';
 
 const PATIENCE = { timeout: 50_000, interval: 200 };
 const APPS = 'SELECT count(*) FROM apps';
@@ -23,7 +23,7 @@ interface Demo {
   start(): StartedProcess;
   run(...argv: string[]): Promise<Ran>;
   /** What the demo's registry holds, by its own file. */
-  world(sql: string): unknown;
+  world(sql: string): Promise<unknown>;
 }
 
 async function createDemo(): Promise<Demo> {
@@ -42,10 +42,7 @@ async function createDemo(): Promise<Demo> {
     world: sql => {
       const folder = join(cwd, 'data/demo/sandbox');
       const file = readdirSync(folder).find(name => name.endsWith('.db')) ?? 'none';
-      const db = openDatabase(join(folder, file), { busyTimeoutMs: 1000, readonly: true });
-      const value = db.prepare(sql).pluck().get();
-      db.close();
-      return value;
+      return tablesInFile(join(folder, file)).value(sql);
     },
   };
 }
@@ -79,8 +76,8 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
     expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
   }
 
-  const made = Number(demo.world('SELECT count(*) FROM retirements'));
-  const unclaimed = Number(demo.world('SELECT count(*) FROM retirements WHERE is_claimed = 0'));
+  const made = Number(await demo.world('SELECT count(*) FROM retirements'));
+  const unclaimed = Number(await demo.world('SELECT count(*) FROM retirements WHERE is_claimed = 0'));
   expect(made).toBeGreaterThanOrEqual(150);
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);
@@ -113,16 +110,16 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(first.output()).toContain('"msg":"worker stopped"');
   await expectNobody(demo);
 
-  const apps = demo.world(APPS);
-  const installed = demo.world('SELECT count(*) FROM installations');
+  const apps = await demo.world(APPS);
+  const installed = await demo.world('SELECT count(*) FROM installations');
   const settings = readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8');
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
   const second = demo.start();
   await expect.poll(() => second.said(), PATIENCE).toContain('This is a DEMO');
   expect(readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8')).toBe(settings);
-  expect(demo.world('SELECT count(*) FROM installations')).toBe(installed);
-  expect(demo.world(APPS)).toBe(apps);
+  expect(await demo.world('SELECT count(*) FROM installations')).toBe(installed);
+  expect(await demo.world(APPS)).toBe(apps);
   expect(await rows(demo, versions)).toEqual(before);
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
@@ -187,10 +184,9 @@ interface Living {
   readonly pid: number;
 }
 
-function living(demo: Demo): Living[] {
-  const db = openDatabase(join(demo.cwd, 'data/demo/inbox.db'), { busyTimeoutMs: 1000, readonly: true });
-  const all = db.prepare<[], Living>('SELECT role, pid FROM processes ORDER BY id').all();
-  db.close();
+async function living(demo: Demo): Promise<Living[]> {
+  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const all = await tables.rows<Living>('SELECT role, pid FROM processes ORDER BY id');
   return all.filter(({ pid }) => isAlive(pid));
 }
 
@@ -203,7 +199,8 @@ function isAlive(pid: number): boolean {
 }
 
 async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
-  const find = (): number => living(demo).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
+  const find = async (): Promise<number> =>
+    (await living(demo)).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
   await expect.poll(find, PATIENCE).not.toBe(0);
   return find();
 }
@@ -267,7 +264,7 @@ test('a demo whose ports nobody named has free ones, and its registry posts ther
     await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
     const url = /webhooks +(\S+)/.exec(up.said())?.[1] ?? '';
     expect((await fetch(url)).status).toBe(405);
-    expect(demos[i]?.world(WEBHOOK_URL)).toBe(url);
+    expect(await demos[i]?.world(WEBHOOK_URL)).toBe(url);
     urls.push(url);
   }
   expect(new Set(urls).size).toBe(2);
@@ -279,7 +276,7 @@ test('a port that is taken changes nothing in the registry of the demo: no webho
   await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
   first.child.kill('SIGINT');
   await first.gone;
-  const before = demo.world(WEBHOOK_URL);
+  const before = await demo.world(WEBHOOK_URL);
   expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
   const port = await freePort();
   const stranger = createServer().listen(port, '127.0.0.1');
@@ -287,7 +284,7 @@ test('a port that is taken changes nothing in the registry of the demo: no webho
   const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
   expect(await second.ended).toBe(2);
   await second.gone;
-  expect(demo.world(WEBHOOK_URL)).toBe(before);
+  expect(await demo.world(WEBHOOK_URL)).toBe(before);
 }, 120_000);
 
 test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
@@ -300,19 +297,15 @@ test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves n
     stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
   }
   const gone = once(npm, 'close');
-  onTestFinished(() => {
-    for (const { pid } of living(demo)) process.kill(pid, 'SIGTERM');
+  onTestFinished(async () => {
+    for (const { pid } of await living(demo)) process.kill(pid, 'SIGTERM');
   });
   await expect.poll(() => output, PATIENCE).toContain('This is a DEMO');
-  expect(
-    living(demo)
-      .map(({ role }) => role)
-      .toSorted(),
-  ).toEqual(['receive', 'work']);
+  expect((await living(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
   npm.kill('SIGTERM');
   await gone;
   expect(output).toContain('"msg":"receiver stopped"');
   expect(output).toContain('"msg":"worker stopped"');
-  expect(living(demo)).toEqual([]);
+  expect(await living(demo)).toEqual([]);
   await expectNobody(demo);
 }, 120_000);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startWork, type WorkOptions } from '../../dist/app/work.js';
 import { readSettings } from '../../dist/config.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -17,6 +16,7 @@ import {
   type TestApp,
   temporarySandbox,
 } from '../support/sandbox.js';
+import { tablesIn } from '../support/tables.js';
 
 /** The worker as `carbon-mirror work` starts it, schedule and all, in this process. */
 async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOptions> = {}) {
@@ -37,12 +37,7 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
     lines,
     folder,
     stop: () => work.stop(),
-    query: (name: 'inbox' | 'mirror', sql: string) => {
-      const db = openDatabase(join(folder, `${name}.db`), { busyTimeoutMs: 1000, readonly: true });
-      const rows = db.prepare<[], Record<string, unknown>>(sql).all();
-      db.close();
-      return rows;
-    },
+    ...tablesIn(folder),
   };
 }
 
@@ -50,11 +45,11 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   const sandbox = await temporarySandbox();
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
-  const { query } = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
-  const amounts = () => query('mirror', 'SELECT amount FROM available_credits');
+  const { rows } = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
+  const amounts = () => rows('SELECT amount FROM available_credits');
   await expect.poll(amounts, { timeout: 10_000 }).toEqual([{ amount: 100 }]);
-  const unread = () => query('inbox', "SELECT id FROM jobs WHERE kind = 'tick' AND started_at IS NULL");
-  const ticks = () => query('inbox', "SELECT id FROM jobs WHERE kind = 'tick' AND state = 'done'").length;
+  const unread = () => rows("SELECT id FROM jobs WHERE kind = 'tick' AND started_at IS NULL");
+  const ticks = async () => (await rows("SELECT id FROM jobs WHERE kind = 'tick' AND state = 'done'")).length;
   await expect.poll(ticks, { timeout: 20_000 }).toBeGreaterThan(3);
   await expect.poll(unread, { interval: 5 }).toEqual([]);
 });
@@ -65,12 +60,12 @@ test('a worker that is to hold no members any more takes them out before it work
   const sandbox = await temporarySandbox();
   const { app } = installApp(sandbox);
   const filled = await startHere(sandbox, app);
-  const members = () => filled.query('mirror', 'SELECT id FROM members').length;
+  const members = async () => (await filled.rows('SELECT id FROM members')).length;
   await expect.poll(members, { timeout: 15_000 }).toBeGreaterThan(0);
   await filled.stop();
   await startHere(sandbox, app, { dataDir: filled.folder, mirrorMembers: false, syncSchedule: ONCE_A_YEAR });
-  expect(filled.query('mirror', 'SELECT id FROM members_history')).toEqual([]);
-  expect(filled.query('mirror', "SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+  expect(await filled.rows('SELECT id FROM members_history')).toEqual([]);
+  expect(await filled.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
 });
 
 test('T75 a file that a killed purge or walk has left is gone soon after a worker starts', async () => {
@@ -78,9 +73,7 @@ test('T75 a file that a killed purge or walk has left is gone soon after a worke
   const { app } = installApp(sandbox);
   const first = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
   await first.stop();
-  const db = openDatabase(join(first.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
-  db.prepare("UPDATE origin SET created_at = '2026-01-01T00:00:00.000Z'").run();
-  db.close();
+  await first.change("UPDATE origin SET created_at = '2026-01-01T00:00:00.000Z'");
   const left = join(first.folder, 'certificates', `left-${'0'.repeat(64)}.pdf`);
   writeFileSync(left, '%PDF');
   utimesSync(left, new Date('2026-01-02'), new Date('2026-01-02'));
@@ -101,15 +94,12 @@ test.each([
   async (_name, state, setting, wrong) => {
     const sandbox = await temporarySandbox();
     const { app } = installApp(sandbox);
-    const { query, lines } = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
+    const { rows, lines } = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
     await expect.poll(() => lines, { timeout: 15_000 }).toHaveLength(1);
     expect(lines[0]).toContain('no access to the registry');
     expect(lines[0]).toContain(setting);
     const waiting = () =>
-      query(
-        'inbox',
-        "SELECT state FROM jobs WHERE kind = 'discover' AND state <> 'done' AND last_error <> ''",
-      );
+      rows("SELECT state FROM jobs WHERE kind = 'discover' AND state <> 'done' AND last_error <> ''");
     await expect.poll(waiting, { timeout: 15_000 }).toEqual([{ state }]);
   },
 );

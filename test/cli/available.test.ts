@@ -15,11 +15,11 @@ let doubted = '';
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  [failing = '', suspended = '', doubted = ''] = demo
-    .query(
+  [failing = '', suspended = '', doubted = ''] = (
+    await demo.rows(
       'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',
     )
-    .map(({ id }) => String(id));
+  ).map(({ id }) => String(id));
 });
 
 afterAll(async () => {
@@ -44,15 +44,18 @@ async function json(...words: string[]): Promise<Answer> {
   return JSON.parse(stdout);
 }
 
-function makeTrouble(): void {
+async function makeTrouble(): Promise<void> {
   const state = (change: string) => `UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`;
-  mirror.change(`${state("outcome = 'failed', error = 'it answered 500'")} AND organization_id = ?`, failing);
-  mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
-  mirror.change(`${state('doubted_at = complete_at')} AND organization_id = ?`, doubted);
+  await mirror.change(
+    `${state("outcome = 'failed', error = 'it answered 500'")} AND organization_id = ?`,
+    failing,
+  );
+  await mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
+  await mirror.change(`${state('doubted_at = complete_at')} AND organization_id = ?`, doubted);
 }
 
-function held(): { rows: number; micro: number } {
-  const [sum] = mirror.query('SELECT count(*) AS n, sum(amount_micro) AS micro FROM warehouse_credits');
+async function held(): Promise<{ rows: number; micro: number }> {
+  const [sum] = await mirror.rows('SELECT count(*) AS n, sum(amount_micro) AS micro FROM warehouse_credits');
   return { rows: Number(sum?.['n']), micro: Number(sum?.['micro']) };
 }
 
@@ -61,13 +64,15 @@ const count = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum
 test('what can be sold adds up to what the warehouses hold', async () => {
   const { rows, left_out } = await json();
   expect(left_out).toEqual([]);
-  expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(held());
+  expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(
+    await held(),
+  );
   expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('current') });
   expect((await run('--csv')).stdout.split('\r\n')[0]).toContain('project_name');
 });
 
 test('what is known but not for sale stands in a part of its own, with its state and age', async () => {
-  makeTrouble();
+  await makeTrouble();
   const { rows, left_out } = await json();
   expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.state]))).toEqual({
     [failing]: 'failing',
@@ -75,7 +80,7 @@ test('what is known but not for sale stands in a part of its own, with its state
     [doubted]: 'doubtful',
   });
   expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
-  expect(count(rows) + count(left_out)).toBe(held().rows);
+  expect(count(rows) + count(left_out)).toBe((await held()).rows);
   expect(rows.map(row => row.organization_id)).not.toContain(failing);
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
@@ -88,19 +93,19 @@ test('what is known but not for sale stands in a part of its own, with its state
 });
 
 test('--max-age sells what was read completely within it, but nothing suspended or doubtful', async () => {
-  makeTrouble();
+  await makeTrouble();
   const { rows, left_out } = await json('--max-age', '30m');
   expect(left_out.map(each => each.state).toSorted()).toEqual(['doubtful', 'suspended']);
   expect(rows.map(row => row.organization_id)).toContain(failing);
-  mirror.change("UPDATE resource_states SET complete_at = '2026-01-01T00:00:00.000Z'");
+  await mirror.change("UPDATE resource_states SET complete_at = '2026-01-01T00:00:00.000Z'");
   expect((await json('--max-age', '30m')).rows).toEqual([]);
-  mirror.change("UPDATE resource_states SET complete_at = '2999-01-01T00:00:00.000Z'");
+  await mirror.change("UPDATE resource_states SET complete_at = '2999-01-01T00:00:00.000Z'");
   expect((await json('--max-age', '30m')).rows).toEqual([]);
   expect(await run('--max-age', 'soon')).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
 test('--strict exits 3 where anything was left out', async () => {
-  makeTrouble();
+  await makeTrouble();
   for (const form of [[], ['--json'], ['--csv']]) {
     const { exitCode, stdout, stderr } = await run('--strict', ...form);
     expect(exitCode).toBe(3);
@@ -113,8 +118,11 @@ test('--strict exits 3 where anything was left out', async () => {
 });
 
 test('a warehouse that should be there and was never read is left out, not forgotten', async () => {
-  mirror.change("DELETE FROM resource_states WHERE resource = 'warehouse' AND organization_id = ?", failing);
-  mirror.change('DELETE FROM warehouse_credits WHERE organization_id = ?', failing);
+  await mirror.change(
+    "DELETE FROM resource_states WHERE resource = 'warehouse' AND organization_id = ?",
+    failing,
+  );
+  await mirror.change('DELETE FROM warehouse_credits WHERE organization_id = ?', failing);
   const { left_out } = await json();
   expect(left_out).toMatchObject([
     { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
@@ -123,7 +131,7 @@ test('a warehouse that should be there and was never read is left out, not forgo
 });
 
 test('where nothing can be sold it is said, not shown as an empty table', async () => {
-  mirror.change("UPDATE installations SET state = 'suspended'");
+  await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^Nothing can be sold now\.\n/);

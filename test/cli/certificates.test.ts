@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -27,15 +26,15 @@ async function json(...argv: string[]) {
   return JSON.parse(stdout);
 }
 
-function stored() {
-  return demo.query(
+async function stored() {
+  return await demo.rows(
     "SELECT retirement_id, file, sha256 FROM certificates WHERE state = 'stored' ORDER BY file",
   );
 }
 
 /** Change one stored file, look, and put it back as it was. */
 async function withFile(change: (path: string) => void, look: () => Promise<void>): Promise<void> {
-  const path = join(demo.folder, 'certificates', String(stored()[0]?.['file']));
+  const path = join(demo.folder, 'certificates', String((await stored())[0]?.['file']));
   const whole = readFileSync(path);
   change(path);
   try {
@@ -47,8 +46,10 @@ async function withFile(change: (path: string) => void, look: () => Promise<void
 
 describe('list', () => {
   test('shows certificates, by state and by organization', async () => {
-    expect(await json('list', '--limit', '0')).toHaveLength(demo.query('SELECT 1 FROM certificates').length);
-    expect(await json('list', '--state', 'stored', '--limit', '0')).toHaveLength(stored().length);
+    expect(await json('list', '--limit', '0')).toHaveLength(
+      (await demo.rows('SELECT 1 FROM certificates')).length,
+    );
+    expect(await json('list', '--state', 'stored', '--limit', '0')).toHaveLength((await stored()).length);
     const id = demo.organizationIds[0] ?? '';
     const own: { organization_id: string }[] = await json('list', '--organization', id);
     expect(new Set(own.map(row => row.organization_id))).toEqual(new Set([id]));
@@ -67,8 +68,8 @@ describe('verify', () => {
   test('every stored file is as it was stored', async () => {
     const { exitCode, stdout, stderr } = await run('verify');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toContain(`${stored().length} files`);
-    expect(await json('verify')).toMatchObject({ checked: stored().length, faults: [], unnamed: [] });
+    expect(stderr).toContain(`${(await stored()).length} files`);
+    expect(await json('verify')).toMatchObject({ checked: (await stored()).length, faults: [], unnamed: [] });
   });
 
   test('one changed byte is found, exit 3 in words and as data', async () => {
@@ -86,7 +87,11 @@ describe('verify', () => {
         const data = await run('verify', '--json');
         expect(data.exitCode).toBe(3);
         expect(JSON.parse(data.stdout).faults).toMatchObject([
-          { fault: 'changed', file: stored()[0]?.['file'], expected: stored()[0]?.['sha256'] },
+          {
+            fault: 'changed',
+            file: (await stored())[0]?.['file'],
+            expected: (await stored())[0]?.['sha256'],
+          },
         ]);
       },
     );
@@ -118,10 +123,10 @@ describe('export', () => {
   test('writes PDFs, a list and sums that sha256sum accepts, for their owner only', async () => {
     const folder = join(demo.folder, 'export');
     const { certificates, damaged } = await json('export', folder);
-    expect({ certificates, damaged }).toEqual({ certificates: stored().length, damaged: [] });
-    expect(readdirSync(folder)).toHaveLength(stored().length + 2);
+    expect({ certificates, damaged }).toEqual({ certificates: (await stored()).length, damaged: [] });
+    expect(readdirSync(folder)).toHaveLength((await stored()).length + 2);
     const checked = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' });
-    expect(checked.trimEnd().split('\n')).toHaveLength(stored().length + 1);
+    expect(checked.trimEnd().split('\n')).toHaveLength((await stored()).length + 1);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'certificates.csv')).mode & 0o777).toBe(0o600);
     const [head = '', first = ''] = readFileSync(join(folder, 'certificates.csv'), 'utf8').split('\r\n');
@@ -129,7 +134,7 @@ describe('export', () => {
       'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256',
     );
     const [id = ''] = first.split(',');
-    const [row] = demo.query(
+    const [row] = await demo.rows(
       `SELECT r.beneficiary, c.sha256 FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
        WHERE r.id = '${id}'`,
     );
@@ -155,10 +160,10 @@ describe('export', () => {
         const { exitCode, stdout, stderr } = await run('export', folder, '--json');
         expect(exitCode).toBe(3);
         expect(JSON.parse(stdout)).toMatchObject({
-          certificates: stored().length - 1,
-          damaged: [stored()[0]?.['file']],
+          certificates: (await stored()).length - 1,
+          damaged: [(await stored())[0]?.['file']],
         });
-        expect(stderr).toContain(String(stored()[0]?.['file']));
+        expect(stderr).toContain(String((await stored())[0]?.['file']));
         execFileSync('sha256sum', ['--quiet', '-c', 'SHA256SUMS'], { cwd: folder });
       },
     );
@@ -168,7 +173,7 @@ describe('export', () => {
     const id = demo.organizationIds[0] ?? '';
     const today = new Date().toISOString().slice(0, 10);
     const folder = join(demo.folder, 'today');
-    const mine = demo.query(
+    const mine = await demo.rows(
       `SELECT 1 FROM certificates WHERE state = 'stored' AND organization_id = '${id}'`,
     );
     const own = await json('export', folder, '--organization', id, '--as-of', today);
@@ -182,26 +187,24 @@ describe('export', () => {
   });
 
   test('a replaced certificate is exported as of before, and the new one as of now', async () => {
-    const [row] = stored();
+    const [row] = await stored();
     const old = '2000-01-01T00:00:00.000Z';
     const body = Buffer.from('%PDF-1.4 what it was once %%EOF');
     const sha256 = createHash('sha256').update(body).digest('hex');
     const file = `${String(row?.['retirement_id'])}-${sha256.slice(0, 12)}.pdf`;
     writeFileSync(join(demo.folder, 'certificates', file), body);
-    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
-    db.exec(`
+    await demo.change(`
       INSERT INTO certificates_past SELECT 1000000000, organization_id, retirement_id, state, '${file}', '${sha256}',
         ${body.length}, '${old}', checked_at, due_at, attempts, error, retirement_version, '${old}', valid_from,
         sync_run_id, sync_run_id, 1000000001 FROM certificates WHERE retirement_id = '${String(row?.['retirement_id'])}';
       UPDATE resource_states SET first_complete_at = '${old}';
       UPDATE retirements SET valid_from = '${old}';`);
-    db.close();
     const before = join(demo.folder, 'then');
     expect(await json('export', before, '--as-of', '2010-12-31')).toMatchObject({ certificates: 1 });
     expect(readdirSync(before)).toContain(file);
     const now = join(demo.folder, 'now');
-    expect(await json('export', now)).toMatchObject({ certificates: stored().length });
+    expect(await json('export', now)).toMatchObject({ certificates: (await stored()).length });
     expect(readdirSync(now)).not.toContain(file);
-    expect(await json('verify')).toMatchObject({ checked: stored().length + 1 });
+    expect(await json('verify')).toMatchObject({ checked: (await stored()).length + 1 });
   });
 });

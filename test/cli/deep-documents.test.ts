@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -21,36 +19,24 @@ async function run(...argv: string[]) {
   return await runCommand(argv, { env: demo.env });
 }
 
-function write(file: 'mirror' | 'inbox', work: (db: Sqlite) => void): void {
-  const db = openDatabase(join(demo.folder, `${file}.db`), { busyTimeoutMs: 5000 });
-  work(db);
-  db.close();
-}
-
 /** As an earlier program may have stored them. */
-function deepen(): void {
-  write('mirror', db => {
-    const tables = db
-      .prepare<[], string>(
-        "SELECT t.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND c.name = 'document'",
-      )
-      .pluck()
-      .all();
-    for (const table of tables)
-      db.prepare(`UPDATE ${table} SET document = '{"deep":' || ? || ',' || substr(document, 2)`).run(DEEP);
-    expect(tables.length).toBeGreaterThan(15);
-  });
+async function deepen(): Promise<void> {
+  let deepened = 0;
+  for (const table of await demo.tables()) {
+    if (!(await demo.columns(table)).includes('document')) continue;
+    await demo.change(`UPDATE ${table} SET document = '{"deep":' || ? || ',' || substr(document, 2)`, DEEP);
+    deepened += 1;
+  }
+  expect(deepened).toBeGreaterThan(15);
   const signed = Buffer.from(`{"event":"installed","deep":${DEEP}}`).toString('base64');
-  write('inbox', db => {
-    db.prepare('UPDATE signed_texts SET signed_data = ?').run(signed);
-  });
+  await demo.change('UPDATE signed_texts SET signed_data = ?', signed);
 }
 
 test('T47 documents and signed texts deeper than SQLite reads end no command, no view, no purge and no forgetting', async () => {
   const [id = '', other = ''] = demo.organizationIds;
   const [{ delivery } = {}] = await deliveries();
   const email = String(
-    demo.query(`SELECT email FROM members WHERE organization_id = '${other}' LIMIT 1`)[0]?.['email'],
+    (await demo.rows(`SELECT email FROM members WHERE organization_id = '${other}' LIMIT 1`))[0]?.['email'],
   );
   const commands: readonly (readonly string[])[] = [
     ['status'],
@@ -76,20 +62,21 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
       expect(stderr).not.toMatch(/malformed|call stack/i);
     }
   };
-  deepen();
+  await deepen();
   const verified = await run('verify');
   expect([verified.exitCode, verified.stderr]).toEqual([3, expect.stringContaining('faults')]);
   expect(verified.stdout).not.toMatch(/malformed|call stack/i);
   await again(commands);
-  write('mirror', db => void db.prepare('DELETE FROM organizations').run());
+  await demo.change('DELETE FROM organizations');
   await again(commands);
-  for (const row of demo.query("SELECT name FROM sqlite_schema WHERE type = 'view'"))
-    expect(demo.query(`SELECT * FROM ${String(row['name'])}`)).toBeInstanceOf(Array);
+  for (const view of await demo.views()) {
+    expect(await demo.rows(`SELECT * FROM ${view}`)).toBeInstanceOf(Array);
+  }
   const forgotten = await run('forget', '--person', email);
   expect([forgotten.exitCode, forgotten.stderr]).toEqual([0, expect.stringContaining('Removed')]);
   const purged = await run('purge', '--organization', id, '--confirm', id, '--force');
   expect([purged.exitCode, purged.stderr]).toEqual([0, expect.stringContaining('Removed all')]);
-  expect(demo.query(`SELECT 1 FROM retirements_history WHERE organization_id = '${id}'`)).toEqual([]);
+  expect(await demo.rows(`SELECT 1 FROM retirements_history WHERE organization_id = '${id}'`)).toEqual([]);
 }, 120_000);
 
 async function deliveries(): Promise<{ readonly delivery: number }[]> {

@@ -1,7 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { holdLog } from '../support/held-log.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
@@ -146,12 +145,10 @@ describe('doctor', () => {
       expect.stringMatching(/^retirements: 200, a list in pages, \d+ \w+ ago, for /),
     );
     expect(told).toContainEqual(expect.stringMatching(/^warehouse: 200, a list, /));
-    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 1000 });
-    db.exec(
+    await demo.change(
       `UPDATE resource_states SET answer_status = 404, answer_form = 'none', not_offered_at = answered_at
        WHERE resource = 'addresses'`,
     );
-    db.close();
     const after = await findings();
     expect(after.of('answers').filter(({ state }) => state !== 'ok')).toMatchObject([
       { state: 'warn', found: expect.stringMatching(/^addresses: 404, no rows, /) },
@@ -194,16 +191,16 @@ describe('doctor', () => {
   });
 
   test('something that was announced and that nobody has read fails, exit 3', async () => {
-    const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 5000 });
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [id = ''] = demo.organizationIds;
-    db.prepare(
+    await demo.change(
       "UPDATE resource_states SET complete_at = ? WHERE organization_id = ? AND resource = 'addresses'",
-    ).run(minutesAgo(10), id);
-    db.prepare("INSERT INTO announcements VALUES (?, 'addresses', ?)").run(id, minutesAgo(5));
+      minutesAgo(10),
+      id,
+    );
+    await demo.change("INSERT INTO announcements VALUES (?, 'addresses', ?)", id, minutesAgo(5));
     const { exitCode, of } = await findings();
-    db.prepare("DELETE FROM announcements WHERE organization_id = ? AND resource = 'addresses'").run(id);
-    db.close();
+    await demo.change("DELETE FROM announcements WHERE organization_id = ? AND resource = 'addresses'", id);
     expect(exitCode).toBe(3);
     expect(of('freshness')).toMatchObject([
       {

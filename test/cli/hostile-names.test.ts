@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { runProgram } from '../../dist/cli/program.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
@@ -20,16 +18,15 @@ let retirement = '';
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  retirement = String(demo.query('SELECT id FROM retirements LIMIT 1')[0]?.['id']);
-  const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 5000 });
-  db.prepare('UPDATE organizations SET full_name = ?').run(EVIL);
-  db.prepare('UPDATE projects SET full_name = ?').run(EVIL);
-  db.prepare('UPDATE retirements SET beneficiary = ?, document = ?').run(
+  retirement = String((await demo.rows('SELECT id FROM retirements LIMIT 1'))[0]?.['id']);
+  await demo.change('UPDATE organizations SET full_name = ?', EVIL);
+  await demo.change('UPDATE projects SET full_name = ?', EVIL);
+  await demo.change(
+    'UPDATE retirements SET beneficiary = ?, document = ?',
     EVIL,
     JSON.stringify({ comment: EVIL }),
   );
-  db.prepare("UPDATE resource_states SET error = ?, outcome = 'failed'").run(EVIL);
-  db.close();
+  await demo.change("UPDATE resource_states SET error = ?, outcome = 'failed'", EVIL);
 });
 
 afterAll(async () => {
@@ -81,9 +78,7 @@ test('T72 a program that cleans no text would let a name draw', async () => {
 
 test('T69 deliveries show prints no credential that the registry sent along; the proof keeps every byte', async () => {
   const signed = JSON.stringify({ event: 'installed', token: 'crs_0123456789abcdef' });
-  const db = openDatabase(join(demo.folder, 'inbox.db'), { busyTimeoutMs: 5000 });
-  db.prepare('UPDATE signed_texts SET signed_data = ?').run(Buffer.from(signed).toString('base64'));
-  db.close();
+  await demo.change('UPDATE signed_texts SET signed_data = ?', Buffer.from(signed).toString('base64'));
   const shown = await runCommand(['deliveries', 'show', '1'], { env: demo.env });
   expect(shown.stdout).toContain('"token": "[masked]"');
   expect(shown.stdout).not.toContain('0123456789abcdef');

@@ -54,8 +54,8 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
   const [owner = '', receiver = ''] = demo.organizationIds;
   const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
   const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
-  const one = (table: string, column = 'id') =>
-    String(demo.query(`SELECT ${column} AS value FROM ${table} LIMIT 1`)[0]?.['value']);
+  const one = async (table: string, column = 'id') =>
+    String((await demo.rows(`SELECT ${column} AS value FROM ${table} LIMIT 1`))[0]?.['value']);
   const of = ['--organization', owner];
   const reserve = [...of, '--credit-id', offered, '--amount', '1'];
   const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
@@ -76,17 +76,17 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     query: () => ['select 1 as one, count(*) as two from retirements'],
     doctor: () => [],
     'installations list': () => [],
-    'installations show': () => [one('installations')],
+    'installations show': async () => [await one('installations')],
     'organizations list': () => [],
     'organizations show': () => [owner],
     'organizations create': () => [...newOrganization('Pier'), '--yes'],
     'warehouse list': () => [],
     'inventory list': () => [],
     'retirements list': () => [],
-    'retirements show': () => [one('retirements')],
+    'retirements show': async () => [await one('retirements')],
     'projects list': () => [],
-    'projects show': () => [one('projects')],
-    'projects find': () => ['--credit-id', one('warehouse_credits', 'credit_id')],
+    'projects show': async () => [await one('projects')],
+    'projects find': async () => ['--credit-id', await one('warehouse_credits', 'credit_id')],
     'reservations create': () => reserve,
     'reservations list': () => ['--live', ...of],
     'reservations show': async () => [await held(), '--live', ...of],
@@ -96,7 +96,7 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'inventory-requests list': () => ['--live', ...of],
     'inventory-requests show': async () => [await asked(), '--live', ...of],
     'as-of': () => [today, ...of],
-    history: () => ['retirements', one('retirements')],
+    history: async () => ['retirements', await one('retirements')],
     'certificates list': () => [],
     'certificates verify': () => [],
     'certificates export': () => [join(folder, 'export')],
@@ -155,7 +155,7 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'sandbox deliveries list': () => [],
     'sandbox deliveries show': async () => [await delivery()],
     'sandbox deliveries drop': async () => {
-      demo.sandbox.registry.installations.suspend(one('installations'));
+      demo.sandbox.registry.installations.suspend(await one('installations'));
       return [await delivery()];
     },
     'sandbox deliveries release': () => [],
@@ -201,7 +201,7 @@ test('keys are snake_case in everything that --json prints, in every command', a
     const keys = wrongKeys(await ask(name, await words()));
     if (keys.length > 0) wrong[name] = keys;
   }
-  const [organization] = demo.query('SELECT id, full_name AS name FROM organizations LIMIT 1');
+  const [organization] = await demo.rows('SELECT id, full_name AS name FROM organizations LIMIT 1');
   for (const [name, words] of Object.entries(REMOVING)) {
     const env = { DATA_DIR: copyMirror(demo.folder).folder };
     const said = words(String(organization?.['id']), String(organization?.['name']));

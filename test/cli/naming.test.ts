@@ -160,13 +160,13 @@ describe('on the command line', () => {
     const all = await list();
     const sizes = [];
     for (const organization of demo.organizationIds) {
-      const mine = demo
-        .query(
+      const mine = (
+        await demo.rows(
           `SELECT p.id, p.document LIKE '%"isPublic":false%' AS hidden FROM projects AS p
           JOIN project_references AS r ON r.project_id = p.id
           WHERE r.organization_id = '${organization}' ORDER BY p.id`,
         )
-        .map(({ id, hidden }) => ({ id, hidden }));
+      ).map(({ id, hidden }) => ({ id, hidden }));
       expect(await list('--organization', organization)).toEqual(mine.map(({ id }) => id));
       expect(await list('--organization', organization, '--live')).toEqual(
         mine.filter(({ hidden }) => hidden === 0).map(({ id }) => id),

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { tablesInFile } from '../support/tables.js';
 
 let demo: DemoMirror;
 
@@ -31,7 +31,7 @@ describe('status', () => {
     const { exitCode, stdout } = await run('status');
     expect(exitCode).toBe(0);
     const name = String(
-      demo.query('SELECT full_name FROM organizations ORDER BY full_name LIMIT 1')[0]?.['full_name'],
+      (await demo.rows('SELECT full_name FROM organizations ORDER BY full_name LIMIT 1'))[0]?.['full_name'],
     );
     expect(stdout).toContain(name);
     expect(stdout).toMatch(/active.*current/);
@@ -104,7 +104,7 @@ describe('lists', () => {
     ['projects', 'projects'],
   ] as const) {
     test(`${noun} list shows what is mirrored`, async () => {
-      const [counted] = demo.query(`SELECT count(*) AS n FROM ${table}`);
+      const [counted] = await demo.rows(`SELECT count(*) AS n FROM ${table}`);
       expect(await json(noun, 'list', '--limit', '0')).toHaveLength(Number(counted?.['n']));
       const limited = await run(noun, 'list', '--limit', '1');
       expect(limited.stdout.trimEnd().split('\n')).toHaveLength(2);
@@ -125,7 +125,7 @@ describe('lists', () => {
       const keys = (rows: Record<string, string>[]) => rows.map(row => String(row[key]));
       const publicOnly =
         noun === 'projects'
-          ? demo.query('SELECT id FROM projects WHERE document LIKE \'%"isPublic":false%\'')
+          ? await demo.rows('SELECT id FROM projects WHERE document LIKE \'%"isPublic":false%\'')
           : [];
       const hidden = new Set(publicOnly.map(row => row['id']));
       expect(keys(JSON.parse(live.stdout))).toEqual(
@@ -145,7 +145,7 @@ describe('lists', () => {
   });
 
   test('projects find takes a serialization or a credit id, either alone', async () => {
-    const [credit] = demo.query(
+    const [credit] = await demo.rows(
       `SELECT credit_id, serialization, project_id FROM warehouse_credits
       WHERE project_id IN (SELECT id FROM projects) LIMIT 1`,
     );
@@ -197,7 +197,7 @@ describe('history and as-of', () => {
     const organizationId = demo.organizationIds[0] ?? '';
     const today = new Date().toISOString().slice(0, 10);
     const answer = await json('as-of', today, '--organization', organizationId);
-    const [counted] = demo.query(
+    const [counted] = await demo.rows(
       `SELECT count(*) AS n FROM retirements WHERE organization_id = '${organizationId}'`,
     );
     expect(answer.retirements.rows).toHaveLength(Number(counted?.['n']));
@@ -279,9 +279,7 @@ describe('snapshot', () => {
     const file = join(demo.folder, 'copy.db');
     expect(await json('snapshot', file)).toMatchObject({ file });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const copy = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
-    expect(copy.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(150);
-    copy.close();
+    expect(await tablesInFile(file).value('SELECT count(*) FROM retirements')).toBe(150);
     const again = await run('snapshot', file);
     expect(again).toMatchObject({ exitCode: 2 });
     expect(again.stderr).toContain('is there already');

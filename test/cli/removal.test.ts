@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -19,26 +18,17 @@ async function run(...argv: string[]) {
   return await runCommand(argv, { env: { DATA_DIR: demo.folder } });
 }
 
-function inboxRows(sql: string): Record<string, unknown>[] {
-  const db = openDatabase(join(demo.folder, 'inbox.db'), { busyTimeoutMs: 1000, readonly: true });
-  const rows = db.prepare<[], Record<string, unknown>>(sql).all();
-  db.close();
-  return rows;
+async function nameOf(id: string): Promise<string> {
+  return String(await demo.value('SELECT full_name FROM organizations WHERE id = ?', id));
 }
 
-function nameOf(id: string): string {
-  return String(demo.query(`SELECT full_name FROM organizations WHERE id = '${id}'`)[0]?.['full_name']);
-}
-
-async function until(holds: () => boolean): Promise<void> {
+async function until(holds: () => Promise<boolean>): Promise<void> {
   await expect.poll(holds, { timeout: 20_000, interval: 20 }).toBe(true);
 }
 
 describe('forget', () => {
-  const member = () =>
-    demo.query(
-      'SELECT organization_id, email FROM members WHERE email IS NOT NULL ORDER BY email LIMIT 1',
-    )[0];
+  const member = async () =>
+    demo.row('SELECT organization_id, email FROM members WHERE email IS NOT NULL ORDER BY email LIMIT 1');
 
   test('what is no address is a mistake, exit 2', async () => {
     expect(await run('forget', '--person', 'somebody')).toMatchObject({ exitCode: 2, stdout: '' });
@@ -46,9 +36,9 @@ describe('forget', () => {
   });
 
   test('a person leaves members, history and signed webhooks, and says what stays', async () => {
-    const email = String(member()?.['email']);
+    const email = String((await member())?.['email']);
     const about = `%${email}%`;
-    const signed = inboxRows('SELECT signed_data FROM signed_texts').filter(row =>
+    const signed = (await demo.rows('SELECT signed_data FROM signed_texts')).filter(row =>
       Buffer.from(String(row['signed_data']), 'base64').toString().includes(email),
     );
     const { exitCode, stdout, stderr } = await run('forget', '--person', email.toUpperCase(), '--json');
@@ -57,8 +47,8 @@ describe('forget', () => {
     expect(forgotten).toMatchObject({ signed_texts: signed.length, vacuumed: true });
     expect(forgotten.member_rows).toBeGreaterThan(0);
     expect(stderr).toContain('backups and snapshots are not touched');
-    expect(demo.query(`SELECT 1 FROM members_history WHERE document LIKE '${about}'`)).toEqual([]);
-    for (const row of inboxRows('SELECT signed_data FROM signed_texts')) {
+    expect(await demo.rows(`SELECT 1 FROM members_history WHERE document LIKE '${about}'`)).toEqual([]);
+    for (const row of await demo.rows('SELECT signed_data FROM signed_texts')) {
       expect(Buffer.from(String(row['signed_data']), 'base64').toString()).not.toContain(email);
     }
     for (const file of readdirSync(demo.folder).filter(name => name.startsWith('mirror.db'))) {
@@ -68,17 +58,18 @@ describe('forget', () => {
 
   test('a person who sent a webhook is taken out of it, and what is left of it says so', async () => {
     const email = 'sender@example.org';
-    const db = openDatabase(join(demo.folder, 'inbox.db'), { busyTimeoutMs: 1000 });
-    const [row] = inboxRows('SELECT id, text_id FROM deliveries ORDER BY id LIMIT 1');
-    const text = JSON.stringify({ event: 'installed', sender: { email } }).replace('@', '\\u0040');
-    db.prepare('UPDATE signed_texts SET signed_data = ? WHERE id = ?').run(
-      Buffer.from(text).toString('base64'),
-      row?.['text_id'],
+    const [row] = await demo.rows<{ id: number; text_id: number }>(
+      'SELECT id, text_id FROM deliveries ORDER BY id LIMIT 1',
     );
-    db.close();
+    const text = JSON.stringify({ event: 'installed', sender: { email } }).replace('@', '\\u0040');
+    await demo.change(
+      'UPDATE signed_texts SET signed_data = ? WHERE id = ?',
+      Buffer.from(text).toString('base64'),
+      row?.text_id ?? null,
+    );
     const { stdout } = await run('forget', '--person', email, '--json');
     expect(JSON.parse(stdout)).toMatchObject({ member_rows: 0, signed_texts: 1, deliveries: 1 });
-    const shown = await run('deliveries', 'show', String(row?.['id']));
+    const shown = await run('deliveries', 'show', String(row?.id));
     expect(shown.exitCode).toBe(0);
     expect(shown.stderr).toContain('a person was forgotten');
     const again = await run('forget', '--person', email);
@@ -91,35 +82,37 @@ describe('purge', () => {
   const id = () => demo.organizationIds[0] ?? '';
 
   test('wants the exact name, exit 2, and removes nothing without it', async () => {
-    const before = demo.query('SELECT count(*) AS n FROM retirements');
-    const wrong = await run('purge', '--organization', id(), '--confirm', nameOf(id()).toLowerCase());
+    const before = await demo.rows('SELECT count(*) AS n FROM retirements');
+    const wrong = await run('purge', '--organization', id(), '--confirm', (await nameOf(id())).toLowerCase());
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(wrong.stderr).toContain(nameOf(id()));
+    expect(wrong.stderr).toContain(await nameOf(id()));
     expect(await run('purge', '--organization', id())).toMatchObject({ exitCode: 2, stdout: '' });
     const nobody = await run('purge', '--organization', 'nobody', '--confirm', 'nobody');
     expect(nobody).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(demo.query('SELECT count(*) AS n FROM retirements')).toEqual(before);
+    expect(await demo.rows('SELECT count(*) AS n FROM retirements')).toEqual(before);
   });
 
   test('spares an organization that is active, exit 3', async () => {
-    const active = await run('purge', '--organization', id(), '--confirm', nameOf(id()));
+    const active = await run('purge', '--organization', id(), '--confirm', await nameOf(id()));
     expect(active).toMatchObject({ exitCode: 3, stdout: '' });
     expect(active.stderr).toContain('--force');
-    expect(demo.query(`SELECT 1 FROM retirements WHERE organization_id = '${id()}'`)).not.toEqual([]);
+    expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${id()}'`)).not.toEqual([]);
   });
 
   test('removes an uninstalled one with its history and files, and nobody else', async () => {
-    const name = nameOf(id());
-    const files = demo.query(
+    const name = await nameOf(id());
+    const files = await demo.rows(
       `SELECT file FROM certificates WHERE organization_id = '${id()}' AND file IS NOT NULL`,
     );
-    const others = demo.query(`SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`);
+    const others = await demo.rows(
+      `SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`,
+    );
     const { installations } = demo.sandbox.registry;
     const installation = installations.all().find(({ organization }) => organization.id === id());
     installations.uninstall(installation?.id ?? '');
     await until(
-      () =>
-        demo.query(`SELECT state FROM installations WHERE organization_id = '${id()}'`)[0]?.['state'] ===
+      async () =>
+        (await demo.value('SELECT state FROM installations WHERE organization_id = ?', id())) ===
         'uninstalled',
     );
     const { exitCode, stdout, stderr } = await run(
@@ -143,13 +136,13 @@ describe('purge', () => {
       'certificates_history',
       'sync_runs',
     ]) {
-      expect(demo.query(`SELECT 1 FROM ${table} WHERE organization_id = '${id()}'`)).toEqual([]);
+      expect(await demo.rows(`SELECT 1 FROM ${table} WHERE organization_id = '${id()}'`)).toEqual([]);
     }
     const present = readdirSync(join(demo.folder, 'certificates'));
     expect(files.filter(({ file }) => present.includes(String(file)))).toEqual([]);
-    expect(demo.query(`SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`)).toEqual(
-      others,
-    );
+    expect(
+      await demo.rows(`SELECT count(*) AS n FROM retirements WHERE organization_id <> '${id()}'`),
+    ).toEqual(others);
     expect(await run('certificates', 'verify')).toMatchObject({ exitCode: 0 });
     expect(await run('purge', '--organization', id(), '--confirm', name)).toMatchObject({ exitCode: 6 });
     const jobs = await run('jobs', 'list', '--organization', id(), '--json');
@@ -158,23 +151,25 @@ describe('purge', () => {
 
   test('an active one is purged where it is forced, and comes back with the next read', async () => {
     const other = demo.organizationIds[1] ?? '';
-    const name = nameOf(other);
+    const name = await nameOf(other);
     const forced = await run('purge', '--organization', other, '--confirm', name, '--force');
     expect(forced.exitCode).toBe(0);
     expect(forced.stderr).toContain('the next read brings it back');
-    expect(demo.query(`SELECT 1 FROM retirements WHERE organization_id = '${other}'`)).toEqual([]);
+    expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${other}'`)).toEqual([]);
     const { installations } = demo.sandbox.registry;
     const installation = installations.all().find(({ organization }) => organization.id === other);
-    const [delivery] = inboxRows(
+    const [delivery] = await demo.rows(
       `SELECT id FROM deliveries WHERE installation_id = '${installation?.id}' LIMIT 1`,
     );
     await run('deliveries', 'replay', String(delivery?.['id']));
     await until(
-      () =>
-        demo.query(
-          `SELECT 1 FROM freshness WHERE organization_id = '${other}' AND resource = 'retirements' AND state = 'current'`,
+      async () =>
+        (
+          await demo.rows(
+            `SELECT 1 FROM freshness WHERE organization_id = '${other}' AND resource = 'retirements' AND state = 'current'`,
+          )
         ).length === 1,
     );
-    expect(nameOf(other)).toBe(name);
+    expect(await nameOf(other)).toBe(name);
   });
 });

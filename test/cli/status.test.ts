@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
-import { createSignOfLife } from '../../src/engines/sqlite/inbox/signs.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 
@@ -15,9 +14,13 @@ async function status({ program }: Installed) {
 }
 
 /** As if a worker had given its last sign so long ago. */
-function sign({ program }: Installed, msAgo: number): void {
+async function sign({ program }: Installed, msAgo: number): Promise<void> {
   const at = Date.now() - msAgo;
-  createSignOfLife(program.inboxDb)({ role: 'work', host: 'here', pid: 1, startedAt: at }, at);
+  await program.change(
+    "INSERT OR REPLACE INTO processes (role, host, pid, started_at, seen_at) VALUES ('work', 'here', 1, ?, ?)",
+    new Date(at).toISOString(),
+    new Date(at).toISOString(),
+  );
 }
 
 test('status begins with which mirror it is, whether a worker lives, what is due and what was refused', async () => {
@@ -26,33 +29,33 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   expect((await status(installed)).first).toBe(
     `The mirror in ${program.folder}. No worker has ever watched. No delivery is due. No post was refused since yesterday.`,
   );
-  sign(installed, 5 * MINUTE);
+  await sign(installed, 5 * MINUTE);
   await program.worker().stop();
   retire(1);
   await program.registry.deliveries.settled();
   const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
-  program.inboxDb
-    .prepare("UPDATE jobs SET run_at = ? WHERE state = 'ready' AND trigger = 'delivery'")
-    .run(waiting);
-  program.inboxDb
-    .prepare(
-      'INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
-    )
-    .run(new Date().toISOString().slice(0, 16), 'signature_not_valid', 'registry', new Date().toISOString());
+  await program.change("UPDATE jobs SET run_at = ? WHERE state = 'ready' AND trigger = 'delivery'", waiting);
+  await program.change(
+    'INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
+    new Date().toISOString().slice(0, 16),
+    'signature_not_valid',
+    'registry',
+    new Date().toISOString(),
+  );
   const { first, json } = await status(installed);
   expect(first).toContain('NO WORKER LIVES: the last was seen 5 min ago.');
   expect(first).toContain('The oldest due delivery waits for 3 min.');
   expect(first).toContain('3 posts were refused since yesterday: signature not valid.');
   expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
-  sign(installed, 0);
+  await sign(installed, 0);
   expect((await status(installed)).first).toContain('A worker lives.');
 });
 
 test('a sign of life from the future is none: the clock was put right', async () => {
   const installed = await startInstalled();
-  sign(installed, -60 * MINUTE);
+  await sign(installed, -60 * MINUTE);
   expect((await status(installed)).first).toContain('No worker has ever watched.');
-  sign(installed, 2 * MINUTE);
+  await sign(installed, 2 * MINUTE);
   expect((await status(installed)).first).toContain('NO WORKER LIVES: the last was seen 2 min ago.');
 });
 
@@ -78,7 +81,7 @@ test('a retirement that nobody has claimed is called unclaimed, one whose certif
   await program.reconcile();
   const counts = async () => (await status(installed)).json.organizations[0].certificates;
   expect(await counts()).toEqual({ stored: 1, unclaimed: 1 });
-  program.mirrorDb.exec(
+  await program.change(
     "UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL",
   );
   expect(await counts()).toEqual({ unavailable: 1, unclaimed: 1 });

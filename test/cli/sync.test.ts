@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { describeProgress } from '../../dist/cli/progress-bar.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { tablesIn } from '../support/tables.js';
 import { ALL_PERMISSIONS, installApp, registerApp, startTestSandbox } from '../support/sandbox.js';
 
 interface Row {
@@ -14,13 +14,6 @@ interface Row {
   readonly added: number;
   readonly unchanged: number;
   readonly state: string;
-}
-
-function queryAt(folder: string, sql: string): Record<string, unknown>[] {
-  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1000, readonly: true });
-  const rows = db.prepare<[], Record<string, unknown>>(sql).all();
-  db.close();
-  return rows;
 }
 
 describe('with no worker running', () => {
@@ -59,15 +52,17 @@ describe('with no worker running', () => {
         .filter((row: Row) => row.resource === resource)
         .reduce((sum: number, row: Row) => sum + row.added, 0);
     expect(added('retirements')).toBe(150);
-    expect(queryAt(folder, 'SELECT 1 FROM retirements')).toHaveLength(150);
-    expect(queryAt(folder, "SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
+    expect(await tablesIn(folder).rows('SELECT 1 FROM retirements')).toHaveLength(150);
+    expect(await tablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
     expect(added('certificates')).toBeGreaterThan(0);
     expect(stderr).toContain('No worker is running: reading in this process');
     expect(stderr).toMatch(/retirements: complete: \d+ added/);
   });
 
   test('repeated, it changes nothing and says so in a table', async () => {
-    const id = String(queryAt(folder, 'SELECT id FROM organizations ORDER BY id LIMIT 1')[0]?.['id']);
+    const id = String(
+      (await tablesIn(folder).rows('SELECT id FROM organizations ORDER BY id LIMIT 1'))[0]?.['id'],
+    );
     const { exitCode, stdout } = await sync('--organization', id, '--resource', 'retirements');
     expect(exitCode).toBe(0);
     const [head = '', row = ''] = stdout.split('\n');
@@ -80,7 +75,7 @@ describe('with no worker running', () => {
     expect(exitCode).toBe(0);
     const rows: Row[] = JSON.parse(stdout).resources;
     expect(new Set(rows.map(row => row.resource))).toEqual(new Set(['certificates']));
-    const stored = queryAt(folder, "SELECT 1 FROM certificates WHERE state = 'stored'").length;
+    const stored = (await tablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'stored'")).length;
     expect(rows.reduce((sum, row) => sum + row.unchanged, 0)).toBe(stored);
   });
 

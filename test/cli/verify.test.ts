@@ -12,6 +12,7 @@ import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, temporaryScene } from '../support/mirror.js';
+import { copyDatabases, tablesIn } from '../support/tables.js';
 
 let demo: DemoMirror;
 /** A copy of both databases that nothing writes to. */
@@ -20,11 +21,7 @@ let whole: string;
 beforeAll(async () => {
   demo = await startDemoMirror();
   whole = mkdtempSync(join(tmpdir(), 'carbon-mirror-whole-'));
-  for (const name of ['mirror', 'inbox']) {
-    const db = openDatabase(join(demo.folder, `${name}.db`), { busyTimeoutMs: 5000 });
-    db.prepare('VACUUM INTO ?').run(join(whole, `${name}.db`));
-    db.close();
-  }
+  copyDatabases(demo.folder, whole);
 });
 
 afterAll(async () => {
@@ -34,12 +31,6 @@ afterAll(async () => {
 
 async function run(...argv: string[]) {
   return await runCommand(['verify', ...argv], { env: demo.env });
-}
-
-function change(sql: string): void {
-  const db = openDatabase(join(demo.folder, 'mirror.db'), { busyTimeoutMs: 5000 });
-  db.exec(sql);
-  db.close();
 }
 
 async function faults(...argv: string[]): Promise<{ check: string; where: string; fault: string }[]> {
@@ -62,7 +53,7 @@ test('installations, projects and certificates are held against the registry too
   expect(await run('--certificates')).toMatchObject({ exitCode: 2 });
   const compared = await run('--against-registry', '--certificates');
   expect(compared).toMatchObject({ exitCode: 0, stdout: '' });
-  const [row] = demo.query(
+  const [row] = await demo.rows(
     "SELECT version, retirement_id, file, sha256, size FROM certificates WHERE state = 'stored'",
   );
   const [file, sha256] = [String(row?.['file']), String(row?.['sha256'])];
@@ -70,7 +61,7 @@ test('installations, projects and certificates are held against the registry too
   const forged = createHash('sha256').update(other).digest('hex');
   const forgedFile = `${String(row?.['retirement_id'])}-${forged}.pdf`;
   writeFileSync(join(demo.folder, 'certificates', forgedFile), other);
-  change(`UPDATE certificates SET file = '${forgedFile}', sha256 = '${forged}', size = ${other.length}
+  await demo.change(`UPDATE certificates SET file = '${forgedFile}', sha256 = '${forged}', size = ${other.length}
       WHERE version = ${String(row?.['version'])};
     UPDATE projects SET full_name = 'Elsewhere', document = json_set(document, '$.fullName', 'Elsewhere')
       WHERE id = (SELECT min(id) FROM projects);
@@ -79,12 +70,12 @@ test('installations, projects and certificates are held against the registry too
   const checks = found.map(({ check, fault }) => `${check.split(' ')[0]} ${fault}`);
   expect(checks).toEqual(['installations changed', 'projects changed', 'certificates changed']);
   expect((await faults()).map(({ check }) => check)).toEqual([]);
-  change(`UPDATE certificates SET file = '${file}', sha256 = '${sha256}', size = ${String(row?.['size'])}
+  await demo.change(`UPDATE certificates SET file = '${file}', sha256 = '${sha256}', size = ${String(row?.['size'])}
       WHERE version = ${String(row?.['version'])}`);
 });
 
 test('a row that was changed, added or removed by hand is found against the registry, exit 3', async () => {
-  change(`
+  await demo.change(`
     CREATE TABLE aside AS SELECT * FROM retirements;
     UPDATE retirements SET document = replace(document, '"id"', '"ID"') WHERE id = (SELECT min(id) FROM retirements);
     DELETE FROM retirements WHERE id = (SELECT max(id) FROM retirements);
@@ -99,7 +90,7 @@ test('a row that was changed, added or removed by hand is found against the regi
 test('counters and versions that contradict the rows are found', async () => {
   const found = await faults();
   expect(found.map(({ check }) => check)).toContain('the counter of retirements fits its rows');
-  change(`INSERT INTO addresses_past
+  await demo.change(`INSERT INTO addresses_past
     SELECT version + 1000000, organization_id, id, address, name, is_default, valid_from, '2000-01-01T00:00:00.000Z',
       sync_run_id, sync_run_id, document, version + 1000001 FROM addresses LIMIT 1`);
   expect((await faults()).map(({ check }) => check)).toContain(
@@ -226,10 +217,7 @@ test.each([
     return found.map(({ check }) => check).filter(check => check !== 'certificates');
   };
   expect(await laws()).toEqual([]);
-  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 0 });
-  db.prepare('ATTACH ? AS inbox').run(join(folder, 'inbox.db'));
-  db.exec(breakage);
-  db.close();
+  await tablesIn(folder).change(breakage);
   expect(await laws()).toContain(law);
 });
 
@@ -255,13 +243,13 @@ test('each column that was changed by hand in any table is told, and what it is 
   const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 0 });
   onTestFinished(() => void db.close());
   expect(await findUnderived(db)).toEqual([]);
+  const copy = tablesIn(folder);
   const changed: string[] = [];
   for (const table of ['projects', 'installations', ...Object.values(LISTED)]) {
-    const columns = db
-      .prepare<[], { name: string; type: string }>(`SELECT name, type FROM pragma_table_info('${table}')`)
-      .all()
-      .filter(({ name }) => !OWN.has(name) && !ELSEWHERE.has(`${table}.${name}`));
-    if (db.prepare(`SELECT 1 FROM ${table}`).get() === undefined) continue;
+    const columns = (
+      await copy.rows<{ name: string; type: string }>(`SELECT name, type FROM pragma_table_info('${table}')`)
+    ).filter(({ name }) => !OWN.has(name) && !ELSEWHERE.has(`${table}.${name}`));
+    if ((await copy.row(`SELECT 1 FROM ${table}`)) === undefined) continue;
     for (const { name, type } of columns) {
       const other = type === 'TEXT' ? `coalesce(${name}, '') || ' '` : `coalesce(${name}, 0) + 1`;
       db.exec(
@@ -317,7 +305,9 @@ test.each([
 });
 
 test('a certificate that was changed or removed is found by its hash', async () => {
-  const [one, two] = demo.query("SELECT file FROM certificates WHERE state = 'stored' ORDER BY file LIMIT 2");
+  const [one, two] = await demo.rows(
+    "SELECT file FROM certificates WHERE state = 'stored' ORDER BY file LIMIT 2",
+  );
   const file = (row: Record<string, unknown> | undefined) =>
     join(demo.folder, 'certificates', String(row?.['file']));
   writeFileSync(file(one), 'not a certificate any more');

@@ -88,7 +88,7 @@ describe('reservations', () => {
 
   test('a write that no webhook follows is in the mirror soon', async () => {
     const id = await reserve();
-    const known = () => demo.query(`SELECT 1 FROM reservations WHERE id = '${id}'`).length === 1;
+    const known = async () => (await demo.rows(`SELECT 1 FROM reservations WHERE id = '${id}'`)).length === 1;
     await until(known, 'the reservation in the mirror');
     expect((await run('reservations', 'list', '--organization', owner)).stdout).toMatch(
       new RegExp(`${id}.*outstanding +(9\\.\\d|10) `),
@@ -200,8 +200,9 @@ describe('inventory-requests', () => {
     demo.sandbox.registry.requests.accept(id);
     expect(await json(...show)).toMatchObject({ id, state: 'Accepted' });
     await until(
-      () =>
-        demo.query(`SELECT 1 FROM inventory_requests WHERE id = '${id}' AND state = 'Accepted'`).length === 1,
+      async () =>
+        (await demo.rows(`SELECT 1 FROM inventory_requests WHERE id = '${id}' AND state = 'Accepted'`))
+          .length === 1,
       'the request in the mirror',
     );
     expect((await run('inventory-requests', 'list', '--limit', '1')).stdout).toContain(id);
@@ -297,7 +298,9 @@ describe('api', () => {
   });
 
   test('a certificate is saved whole, or the file stays as it was', async () => {
-    const [row] = demo.query("SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1");
+    const [row] = await demo.rows(
+      "SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1",
+    );
     const path = `/retirements/${String(row?.['id'])}/pdf`;
     const file = join(folder, 'certificate.pdf');
     expect(await json('api', 'GET', path, '--as', 'app', '--output', file)).toMatchObject({

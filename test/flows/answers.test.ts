@@ -7,8 +7,8 @@ import type { Permissions } from '../../src/registry/model.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** What a person asks for: look at this organization now. */
-function lookJob(organizationId: string, { rows }: Program) {
-  const [found] = rows(
+async function lookJob(organizationId: string, { rows }: Program) {
+  const [found] = await rows(
     "SELECT id FROM installations WHERE organization_id = ? AND state = 'active'",
     organizationId,
   );
@@ -38,18 +38,18 @@ test.each([
   const before = { retirements: calls('/retirements'), warehouse: calls('/warehouse/inventory') };
   retire(6);
   await expect.poll(() => program.inbox.listJobs({ state: 'ready' }).map(job => job.kind)).toEqual(['retry']);
-  expect(program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
-  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
-  const [state] = program.rows("SELECT state, error FROM freshness WHERE resource = 'retirements'");
+  expect(await program.rows('SELECT amount FROM retirements')).toEqual([{ amount: 5 }]);
+  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 89 }]);
+  const [state] = await program.rows("SELECT state, error FROM freshness WHERE resource = 'retirements'");
   expect(state).toMatchObject({ state: 'failing' });
   expect(Object(state)['error']).not.toBeNull();
   await program.rest();
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
   expect(calls('/warehouse/inventory')).toBe(before.warehouse + 1);
   expect(calls('/retirements')).toBe(before.retirements + 2);
-  expect(program.rows('SELECT * FROM retirements_past WHERE organization_id = ?', organizationId)).toEqual(
-    [],
-  );
+  expect(
+    await program.rows('SELECT * FROM retirements_past WHERE organization_id = ?', organizationId),
+  ).toEqual([]);
 });
 
 test('T33 an organization whose answers never come keeps nobody else waiting', async () => {
@@ -60,14 +60,15 @@ test('T33 an organization whose answers never come keeps nobody else waiting', a
   program.registry.faults.add({ path: `/organizations/${organizationId}/**`, kind: 'silence' });
   program.registry.credits.friendbot(organizationId);
   program.registry.credits.friendbot(other.organizationId);
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
-  program.inbox.enqueue(lookJob(other.organizationId, program), program.time.now());
-  const rows = () =>
-    program.rows('SELECT 1 FROM inventory_credits WHERE organization_id = ?', other.organizationId).length;
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(other.organizationId, program), program.time.now());
+  const rows = async () =>
+    (await program.rows('SELECT 1 FROM inventory_credits WHERE organization_id = ?', other.organizationId))
+      .length;
   await expect.poll(rows, { timeout: 5000 }).toBe(1);
   program.registry.faults.clear();
   await program.rest();
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('T35 a warehouse that is suddenly all but empty is believed only when a second read a minute later agrees', async () => {
@@ -80,25 +81,25 @@ test('T35 a warehouse that is suddenly all but empty is believed only when a sec
     kind: 'wrongShape',
     options: { body: empty },
   });
-  const ask = () => {
+  const ask = async () => {
     program.time.move(2000);
-    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+    program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   };
-  const count = () => program.rows('SELECT 1 FROM warehouse_credits').length;
-  const state = () =>
-    Object(program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")[0])['state'];
-  ask();
+  const count = async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length;
+  const state = async () =>
+    Object((await program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'"))[0])['state'];
+  await ask();
   await program.worker().idle();
-  expect([count(), state()]).toEqual([25, 'doubtful']);
+  expect([await count(), await state()]).toEqual([25, 'doubtful']);
   program.time.move(5000);
-  ask();
+  await ask();
   await program.worker().idle();
-  expect([count(), state()]).toEqual([25, 'doubtful']);
+  expect([await count(), await state()]).toEqual([25, 'doubtful']);
   await program.kill();
   program.time.move(65_000);
   program.startWorker();
   await program.rest();
-  expect([count(), state()]).toEqual([0, 'current']);
+  expect([await count(), await state()]).toEqual([0, 'current']);
 });
 
 test('T35 the same list full again at the second read closes nothing', async () => {
@@ -113,13 +114,13 @@ test('T35 the same list full again at the second read closes nothing', async () 
     count: 1,
   };
   program.registry.faults.add(fault);
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
   program.time.move(65_000);
   await program.rest();
-  expect(program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(25);
-  expect(program.rows('SELECT 1 FROM warehouse_credits_past')).toHaveLength(0);
-  expect(differences(program)).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(25);
+  expect(await program.rows('SELECT 1 FROM warehouse_credits_past')).toHaveLength(0);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('T35 retirements that are missing from the list are asked for by id before they are closed', async () => {
@@ -131,11 +132,11 @@ test('T35 retirements that are missing from the list are asked for by id before 
     pagination: { total: 0, currentPage: 0, pageCount: 0, nextPage: null, prevPage: null },
   };
   program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
-  expect(program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
-  expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
-  const [one] = program.rows('SELECT id FROM retirements');
+  expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
+  expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  const [one] = await program.rows('SELECT id FROM retirements');
   expect(calls(`/retirements/${Object(one)['id']}`)).toBeGreaterThan(0);
 });
 
@@ -145,11 +146,11 @@ test('T36 pages without end end after two more pages than there can be, and clos
   await program.rest();
   const before = calls('/retirements');
   program.registry.faults.add({ path: RETIREMENTS, kind: 'pageLoop', count: 40 });
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
   expect(calls('/retirements') - before).toBeLessThanOrEqual(9);
-  expect(program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
-  expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+  expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
+  expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
 });
 
 test.each(['rowsAppear', 'rowsDisappear'])(
@@ -162,13 +163,13 @@ test.each(['rowsAppear', 'rowsDisappear'])(
     faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 7 }, count: 3 });
     faults.add({ path: RETIREMENTS, kind, options: { rows: 2 }, count: 8 });
     retire(0.5);
-    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+    program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
     await program.rest();
-    expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+    expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
     faults.clear();
     await program.reconcile();
-    expect(differences(program)).toEqual([]);
-    expect(program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
+    expect(await differences(program)).toEqual([]);
+    expect(await program.rows('SELECT 1 FROM retirements_past')).toHaveLength(0);
   },
 );
 
@@ -178,7 +179,7 @@ test('T38 an app that is no longer known is parked where people see it, and is n
   const body = { statusCode: 401, message: 'Unauthorized' };
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401, body } });
   const before = calls('');
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
   const parked = program.inbox.listJobs({ state: 'parked' });
   expect(parked).toMatchObject([{ last_error_code: 'unauthorized' }]);
@@ -192,7 +193,7 @@ test('T38 a parked job finds out by itself that the app is known again, and show
   const { program, organizationId } = await startInstalled();
   const { faults } = program.registry;
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401 } });
-  const id = program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  const id = program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
   const state = () => program.inbox.findJob(id);
   for (const attempts of [1, 2, 3]) {
@@ -214,10 +215,10 @@ test('T39 a refusal that a new token does not meet again is no missing permissio
     options: REFUSAL,
     count: 2,
   });
-  program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+  program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
   await program.rest();
   expect(program.registry.faults.list()[0]?.remaining).toBe(0);
-  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'")).toEqual([]);
+  expect(await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'")).toEqual([]);
 });
 
 test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next look', async () => {
@@ -227,7 +228,7 @@ test('T39 a permission that goes and comes back in the middle of reads opens its
   const meanwhile = async (permissions: Permissions): Promise<void> => {
     const slow = { path: '/organizations/*/addresses', kind: 'delay', options: { delayMs: 300 }, count: 1 };
     faults.add(slow);
-    program.inbox.enqueue(lookJob(organizationId, program), program.time.now());
+    program.inbox.enqueue(await lookJob(organizationId, program), program.time.now());
     await expect.poll(() => faults.list().at(-1)?.remaining, { interval: 5 }).toBe(0);
     apps.change(program.app.id, { permissions });
     installations.acceptPermissions(installationId);
@@ -235,13 +236,13 @@ test('T39 a permission that goes and comes back in the middle of reads opens its
   };
   await meanwhile(fewer);
   const forbidden = () => program.rows("SELECT resource FROM freshness WHERE state = 'forbidden'");
-  expect(forbidden()).toEqual([{ resource: 'members' }]);
+  expect(await forbidden()).toEqual([{ resource: 'members' }]);
   deliveries.behave({ drop: 1 });
   faults.add({ path: RETIREMENTS, kind: 'status', options: REFUSAL, count: 2 });
   await meanwhile(ALL_PERMISSIONS);
   await program.reconcile();
-  expect(forbidden()).toEqual([]);
-  expect(differences(program)).toEqual([]);
+  expect(await forbidden()).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('T44 a suspension that arrives while a long list is read stops its writes', async () => {
@@ -255,10 +256,10 @@ test('T44 a suspension that arrives while a long list is read stops its writes',
   await expect.poll(met, { timeout: 10_000, interval: 5 }).toBe(0);
   installations.suspend(installationId);
   await program.rest();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
-  expect(program.rows("SELECT state FROM sync_runs WHERE state = 'running'")).toEqual([]);
-  expect(program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 120 }]);
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  expect(await program.rows("SELECT state FROM sync_runs WHERE state = 'running'")).toEqual([]);
+  expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 120 }]);
   installations.unsuspend(installationId);
   await program.rest();
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });

@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { walBytes } from '../../src/engines/sqlite/open.js';
 import type { Context } from '../../src/sync/context.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { createRandom, pick } from '../support/operations.js';
@@ -8,8 +6,8 @@ import { startWatched, type Watched } from '../support/watched.js';
 
 const MEMBERS_OFF = { context: { mirrorMembers: false } };
 
-function all(scene: Watched): string[] {
-  return scene.freshness().map(({ resource }) => resource);
+async function all(scene: Watched): Promise<string[]> {
+  return (await scene.freshness()).map(({ resource }) => resource);
 }
 
 /** A minute and a half in which something changes every five seconds, read every 25 or never. */
@@ -20,7 +18,7 @@ async function flood(scene: Watched, isRead: boolean): Promise<Set<string>> {
     await scene.pass(5);
     await scene.announce();
     if (isRead && second % 25 === 0) await scene.read();
-    for (const { state } of scene.freshness()) states.add(state);
+    for (const { state } of await scene.freshness()) states.add(state);
   }
   return states;
 }
@@ -32,15 +30,15 @@ describe('what was announced and not read', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(58);
-    expect(scene.resources('behind')).toEqual([]);
-    expect(scene.freshness()[0]?.announced_at).toMatch(/Z$/);
+    expect(await scene.resources('behind')).toEqual([]);
+    expect((await scene.freshness())[0]?.announced_at).toMatch(/Z$/);
     await scene.pass(4);
-    expect(scene.resources('behind')).toEqual(all(scene));
-    expect(scene.freshness()[0]?.error).toMatch(/^a delivery of .*Z is not read yet$/);
+    expect(await scene.resources('behind')).toEqual(await all(scene));
+    expect((await scene.freshness())[0]?.error).toMatch(/^a delivery of .*Z is not read yet$/);
     await scene.read();
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
     await scene.pass(15);
-    expect(scene.program.rows('SELECT * FROM announcements')).toEqual([]);
+    expect(await scene.program.rows('SELECT * FROM announcements')).toEqual([]);
   });
 
   test('one resource that is read and another that is not are told apart', async () => {
@@ -49,30 +47,32 @@ describe('what was announced and not read', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(90);
-    scene.program.mirrorDb
-      .prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'")
-      .run(new Date(scene.program.time.now()).toISOString());
-    expect(scene.resources('current')).toEqual(['warehouse']);
+    await scene.program.change(
+      "UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'",
+      new Date(scene.program.time.now()).toISOString(),
+    );
+    expect(await scene.resources('current')).toEqual(['warehouse']);
     await scene.pass(15);
-    expect(scene.resources('current')).toEqual(['warehouse']);
+    expect(await scene.resources('current')).toEqual(['warehouse']);
   });
 
   test('what came while a long read went on waits on when that read has answered what came before it', async () => {
     const scene = await startWatched();
-    const { mirrorDb, inboxDb, time } = scene.program;
+    const { program } = scene;
     await scene.watch(true);
     await scene.work(false);
     await scene.announce();
     await scene.pass(30);
-    const began = new Date(time.now()).toISOString();
+    const began = new Date(program.time.now()).toISOString();
     await scene.pass(5);
     await scene.announce();
     await scene.pass(70);
-    mirrorDb.prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'").run(began);
+    await program.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", began);
     await scene.pass(15);
-    const warehouse = scene.freshness().find(({ resource }) => resource === 'warehouse');
-    const arrived = inboxDb.prepare('SELECT min(received_at) FROM deliveries WHERE received_at >= ?').pluck();
-    expect(warehouse).toMatchObject({ state: 'behind', announced_at: arrived.get(began) });
+    const warehouse = (await scene.freshness()).find(({ resource }) => resource === 'warehouse');
+    const oldest = 'SELECT min(received_at) FROM deliveries WHERE received_at >= ?';
+    const arrived = await program.value(oldest, began);
+    expect(warehouse).toMatchObject({ state: 'behind', announced_at: arrived });
   });
 
   test('a flood for one installation that is read leaves it current, and one that is not is behind', async () => {
@@ -94,7 +94,7 @@ describe('what was announced and not read', () => {
       const repeat = { receivedAt, installationId: scene.installationId, digest: first?.digest ?? '' };
       scene.program.inbox.acceptDeliveries([acceptedDelivery(repeat), acceptedDelivery(repeat)], receivedAt);
       await scene.read();
-      expect(scene.resources('current')).toEqual(all(scene));
+      expect(await scene.resources('current')).toEqual(await all(scene));
     }
   }, 30_000);
 
@@ -104,16 +104,17 @@ describe('what was announced and not read', () => {
     await scene.read();
     await scene.watch(true);
     await scene.pass(60);
-    const walked = () => scene.freshness().find(({ resource }) => resource === 'certificates')?.complete_at;
-    const before = walked();
+    const walked = async () =>
+      (await scene.freshness()).find(({ resource }) => resource === 'certificates')?.complete_at;
+    const before = await walked();
     scene.program.registry.credits.withdraw(scene.organizationId, { creditId: scene.creditId, amount: 1 });
     await scene.program.registry.deliveries.settled();
     await scene.read();
     for (let seconds = 0; seconds < 120; seconds += 30) {
       await scene.pass(30);
-      expect(scene.resources('behind')).toEqual([]);
+      expect(await scene.resources('behind')).toEqual([]);
     }
-    expect(walked()).toBe(before);
+    expect(await walked()).toBe(before);
   });
 
   test('a webhook that was lost cannot show, and members that are not read wait for nothing', async () => {
@@ -122,20 +123,20 @@ describe('what was announced and not read', () => {
     scene.program.registry.deliveries.behave({ drop: 10 });
     await scene.announce();
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
     const off = await startWatched(MEMBERS_OFF);
-    off.program.mirrorDb
-      .prepare(
-        `INSERT INTO resource_states (organization_id, resource, complete_at) VALUES (?, 'members', ?)
+    await off.program.change(
+      `INSERT INTO resource_states (organization_id, resource, complete_at) VALUES (?, 'members', ?)
          ON CONFLICT DO UPDATE SET complete_at = excluded.complete_at`,
-      )
-      .run(off.organizationId, new Date(off.program.time.now()).toISOString());
+      off.organizationId,
+      new Date(off.program.time.now()).toISOString(),
+    );
     await off.watch(true);
     await off.pass(5);
     await off.announce();
     await off.read();
     await off.pass(90);
-    expect(off.resources('behind')).toEqual([]);
+    expect(await off.resources('behind')).toEqual([]);
   });
 
   test('what was set aside, what names an unknown installation and what names an old one announce nothing', async () => {
@@ -154,7 +155,7 @@ describe('what was announced and not read', () => {
       receivedAt,
     );
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
     await scene.work(true);
     registry.installations.uninstall(scene.installationId);
     await registry.deliveries.settled();
@@ -166,7 +167,7 @@ describe('what was announced and not read', () => {
     const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
     inbox.acceptDeliveries([again], time.now());
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
   });
 
   test('a parked job shows until a later complete read', async () => {
@@ -178,26 +179,15 @@ describe('what was announced and not read', () => {
     await scene.read();
     await expect.poll(() => inbox.countJobs().parked).toBe(1);
     await scene.pass(80);
-    expect(scene.resources('behind')).toEqual(all(scene));
+    expect(await scene.resources('behind')).toEqual(await all(scene));
     registry.faults.clear();
     await scene.announce();
     await scene.read();
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
   });
 });
 
 describe('whether anybody watches', () => {
-  test('a sign of life where nothing happened touches one row of the mirror', async () => {
-    const scene = await startWatched();
-    const { mirrorDb, folder } = scene.program;
-    await scene.watch(true);
-    mirrorDb.pragma('wal_checkpoint(TRUNCATE)');
-    await scene.pass(15);
-    const page = Number(mirrorDb.pragma('page_size', { simple: true }));
-    const rowAndHead = 32 + 2 * (24 + page);
-    expect(walBytes(join(folder, 'mirror.db'))).toBe(rowAndHead);
-  });
-
   test('a dead worker shows after at most 75 seconds, also where nothing waits', async () => {
     const scene = await startWatched();
     await scene.watch(true);
@@ -205,10 +195,10 @@ describe('whether anybody watches', () => {
     await scene.watch(false);
     await scene.work(false);
     await scene.pass(58);
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
     await scene.pass(4);
-    expect(scene.resources('behind')).toEqual(all(scene));
-    expect(scene.freshness()[0]?.error).toMatch(/^no worker has been seen since .*Z$/);
+    expect(await scene.resources('behind')).toEqual(await all(scene));
+    expect((await scene.freshness())[0]?.error).toMatch(/^no worker has been seen since .*Z$/);
   });
 
   test('one that died in the middle of its reads, later than its last sign of life, shows too', async () => {
@@ -220,7 +210,7 @@ describe('whether anybody watches', () => {
     await scene.watch(false);
     await scene.work(false);
     await scene.pass(75);
-    expect(scene.resources('behind')).toEqual(all(scene));
+    expect(await scene.resources('behind')).toEqual(await all(scene));
   });
 
   test('one that starts again is not current before it has read what was announced meanwhile', async () => {
@@ -233,10 +223,10 @@ describe('whether anybody watches', () => {
     await scene.announce();
     await scene.pass(500);
     await scene.watch(true);
-    expect(scene.resources('behind')).toEqual(all(scene));
-    expect(scene.freshness()[0]?.error).toMatch(/is not read yet$/);
+    expect(await scene.resources('behind')).toEqual(await all(scene));
+    expect((await scene.freshness())[0]?.error).toMatch(/is not read yet$/);
     await scene.read();
-    expect(scene.resources('current')).toEqual(all(scene));
+    expect(await scene.resources('current')).toEqual(await all(scene));
   });
 
   test('sync by cron, where no worker ever watched, never shows, whatever waits', async () => {
@@ -245,7 +235,7 @@ describe('whether anybody watches', () => {
     for (let turn = 0; turn < 3; turn++) {
       await scene.announce();
       await scene.pass(290);
-      expect(scene.resources('current')).toEqual(all(scene));
+      expect(await scene.resources('current')).toEqual(await all(scene));
       await scene.read();
     }
   });
@@ -257,10 +247,10 @@ describe('whether anybody watches', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(100);
-    expect(scene.resources('behind')).toEqual(all(scene));
+    expect(await scene.resources('behind')).toEqual(await all(scene));
     await scene.reconcile();
     await scene.pass(300);
-    expect(scene.resources('behind')).toEqual([]);
+    expect(await scene.resources('behind')).toEqual([]);
   });
 
   test('a clock that is set back hides no delivery, and what it left shows no longer than to the next read', async () => {
@@ -272,17 +262,17 @@ describe('whether anybody watches', () => {
     await scene.read();
     await scene.pass(15);
     time.move(-3_600_000);
-    expect(scene.resources('current')).toEqual([]);
+    expect(await scene.resources('current')).toEqual([]);
     await scene.work(false);
     await scene.pass(15);
     await scene.announce();
     await scene.pass(90);
-    expect(scene.resources('current')).toEqual([]);
+    expect(await scene.resources('current')).toEqual([]);
     await scene.read();
-    expect(scene.resources('current')).toContain('warehouse');
+    expect(await scene.resources('current')).toContain('warehouse');
     await scene.pass(3700);
     await scene.reconcile();
-    expect(scene.resources('behind')).toEqual([]);
+    expect(await scene.resources('behind')).toEqual([]);
   });
 });
 
@@ -293,13 +283,13 @@ test('a last look by a clock that was ahead is none once it is put right, and hi
   await scene.watch(true);
   await scene.watch(false);
   time.move(-3_600_000);
-  expect(scene.resources('behind')).toEqual(all(scene));
+  expect(await scene.resources('behind')).toEqual(await all(scene));
   await scene.work(false);
   await scene.announce();
   await scene.pass(100);
   await scene.watch(true);
-  expect(scene.resources('behind')).toEqual(all(scene));
-  expect(scene.freshness()[0]?.error).toMatch(/is not read yet$/);
+  expect(await scene.resources('behind')).toEqual(await all(scene));
+  expect((await scene.freshness())[0]?.error).toMatch(/is not read yet$/);
 });
 
 describe('the flood tells a broken worker from a whole one', () => {
@@ -326,14 +316,12 @@ describe('the flood tells a broken worker from a whole one', () => {
 
   test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
     const scene = await startWatched();
-    const { mirrorDb } = scene.program;
-    const named = mirrorDb
-      .prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")
-      .pluck();
-    const whole = named.get() ?? '';
+    const { program } = scene;
+    const whole =
+      (await program.value<string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")) ?? '';
     const broken = whole.replace('unixepoch(w.announced_at) > 60', 'unixepoch(w.announced_at) > 0');
     expect(broken).not.toBe(whole);
-    mirrorDb.exec(`DROP VIEW freshness; ${broken}`);
+    await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);
     expect(await flood(scene, true)).toContain('behind');
   }, 30_000);
@@ -342,22 +330,20 @@ describe('the flood tells a broken worker from a whole one', () => {
 /** By a worker that was stopped in the middle of a read. */
 const INTERRUPTED: readonly string[] = ['failing', 'partial'];
 
+const OLDEST = `SELECT min(received_at) FROM deliveries
+  WHERE installation_id = ? AND verdict = 'accepted' AND received_at >= ?`;
+
 /** The definition, worked out from what stands in the inbox. */
-function demandTruth(scene: Watched): void {
+async function demandTruth(scene: Watched): Promise<void> {
   const { program, installationId } = scene;
   const now = program.time.now();
   const since = (instant: string) => (now - Date.parse(instant)) / 1000;
   const lastLook = scene.lastLook();
-  const oldest = program.inboxDb
-    .prepare<[string, string], string | null>(
-      `SELECT min(received_at) FROM deliveries
-       WHERE installation_id = ? AND verdict = 'accepted' AND received_at >= ?`,
-    )
-    .pluck();
-  for (const { resource, state, complete_at: completeAt } of scene.freshness()) {
+  const rows = await scene.freshness();
+  for (const { resource, state, complete_at: completeAt } of rows) {
     const name = resource === 'certificates' ? 'retirements' : resource;
-    const read = scene.freshness().find(row => row.resource === name)?.complete_at ?? '';
-    const waiting = oldest.get(installationId, read) ?? null;
+    const read = rows.find(row => row.resource === name)?.complete_at ?? '';
+    const waiting = (await program.value<string | null>(OLDEST, installationId, read)) ?? null;
     const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(completeAt) / 1000;
     const isAlone = isWatched && (now - lastLook) / 1000 > 60;
     const waits = waiting === null ? 0 : since(waiting);
@@ -394,7 +380,7 @@ test.each([1, 2, 3, 4])(
     ];
     for (let step = 0; step < STEPS; step++) {
       await pick(random, steps)?.();
-      demandTruth(scene);
+      await demandTruth(scene);
     }
   },
   60_000,

@@ -10,24 +10,26 @@ interface Run {
   readonly delivery_id: number | null;
 }
 
-function runsAfter(program: Program, id: unknown): Run[] {
+async function runsAfter(program: Program, id: unknown): Promise<Run[]> {
   const columns = 'resource, trigger, job_id, delivery_id';
   const asRun = (row: unknown): Run =>
     Object.assign({ resource: '', trigger: '', job_id: null, delivery_id: null }, row);
-  return program.rows(`SELECT ${columns} FROM sync_runs WHERE id > ? ORDER BY id`, Number(id)).map(asRun);
+  return (await program.rows(`SELECT ${columns} FROM sync_runs WHERE id > ? ORDER BY id`, Number(id))).map(
+    asRun,
+  );
 }
 
-const newestRun = (program: Program) =>
-  Object(program.rows('SELECT coalesce(max(id), 0) AS id FROM sync_runs')[0])['id'];
+const newestRun = async (program: Program) =>
+  Object((await program.rows('SELECT coalesce(max(id), 0) AS id FROM sync_runs'))[0])['id'];
 
 test('each run names the job that made it, and the newest delivery that this job answers', async () => {
   const { program, retire } = await startInstalled();
-  const before = newestRun(program);
+  const before = await newestRun(program);
   retire(1);
   retire(2);
   await program.rest();
   const [newest] = program.inbox.listDeliveries({ verdict: 'accepted', limit: 1 });
-  const runs = runsAfter(program, before).filter(({ trigger }) => trigger === 'delivery');
+  const runs = (await runsAfter(program, before)).filter(({ trigger }) => trigger === 'delivery');
   expect(runs.map(({ resource }) => resource)).toContain('retirements');
   expect(runs.at(-1)).toMatchObject({ job_id: newest?.job_id, delivery_id: newest?.id });
   for (const { job_id: jobId } of runs)
@@ -36,12 +38,12 @@ test('each run names the job that made it, and the newest delivery that this job
 
 test('a run that no delivery had asked for names its job alone, the row of an installation too', async () => {
   const { program, organizationId, installationId } = await startInstalled();
-  const first = runsAfter(program, 0).filter(({ resource }) => resource === 'installation');
+  const first = (await runsAfter(program, 0)).filter(({ resource }) => resource === 'installation');
   expect(first).toEqual([{ ...first[0], job_id: expect.any(Number) }]);
-  const before = newestRun(program);
+  const before = await newestRun(program);
   issueCredit(program.sandbox, organizationId);
   await program.reconcile();
-  const runs = runsAfter(program, before);
+  const runs = await runsAfter(program, before);
   expect(new Set(runs.map(({ resource }) => resource))).toEqual(
     new Set(['certificates', 'projects', ...LISTS]),
   );
@@ -67,15 +69,15 @@ test('a run tells when the registry had answered, which is between its beginning
   await program.rest();
   const outside = `SELECT id, resource FROM sync_runs WHERE requests > 0 AND (answered_at IS NULL
     OR answered_at < started_at OR answered_at > finished_at)`;
-  expect(program.rows(outside)).toEqual([]);
+  expect(await program.rows(outside)).toEqual([]);
   expect(
-    program.rows("SELECT 1 FROM sync_runs WHERE resource = 'installation' AND answered_at IS NULL"),
+    await program.rows("SELECT 1 FROM sync_runs WHERE resource = 'installation' AND answered_at IS NULL"),
   ).toEqual([]);
   program.registry.faults.add({ path: '/organizations/*/members', kind: 'hangup' });
-  const before = newestRun(program);
+  const before = await newestRun(program);
   retire(1);
   await program.rest();
-  const [failed] = program.rows(
+  const [failed] = await program.rows(
     "SELECT requests > 0 AS asked, answered_at FROM sync_runs WHERE resource = 'members' AND id > ?",
     Number(before),
   );

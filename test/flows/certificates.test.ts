@@ -10,8 +10,8 @@ import type { Program } from '../support/program.js';
 const PDFS = '/organizations/*/retirements/*/pdf';
 const DAY_MS = 24 * 3_600_000;
 
-function certificates(program: Program) {
-  return program.rows('SELECT state, attempts, error FROM certificates');
+async function certificates(program: Program) {
+  return await program.rows('SELECT state, attempts, error FROM certificates');
 }
 
 function files({ folder }: Program): string[] {
@@ -28,12 +28,12 @@ test.each([
   program.registry.faults.add({ path: PDFS, count: 1, ...fault });
   retire(1);
   await program.rest();
-  expect(certificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
-  expect(Object(certificates(program)[0])['error']).not.toBeNull();
+  expect(await certificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
+  expect(Object((await certificates(program))[0])['error']).not.toBeNull();
   expect(files(program)).toEqual([]);
   program.time.move(10 * 60_000);
   await program.reconcile();
-  expect(certificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
   expect(files(program)).toHaveLength(1);
 });
 
@@ -46,7 +46,7 @@ test('T50 an older good copy stays where a later answer is no certificate', asyn
   program.registry.faults.add({ path: PDFS, kind: 'html' });
   program.time.move(31 * DAY_MS);
   await program.reconcile();
-  expect(certificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
   expect(files(program)).toEqual([file]);
   expect(readFileSync(join(program.folder, 'certificates', file))).toEqual(bytes);
 });
@@ -55,7 +55,7 @@ test('T51 the name of a file is ours, whatever the registry suggests', async () 
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const [row] = program.rows('SELECT retirement_id, file, sha256 FROM certificates');
+  const [row] = await program.rows('SELECT retirement_id, file, sha256 FROM certificates');
   const { retirement_id, file, sha256 } = Object(row);
   expect(file).toBe(`${retirement_id}-${String(sha256)}.pdf`);
   expect(files(program)).toEqual([file]);
@@ -66,17 +66,17 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
   retire(1);
   await program.rest();
   const before = files(program);
-  const [retirement] = program.rows('SELECT id FROM retirements');
+  const [retirement] = await program.rows('SELECT id FROM retirements');
   program.registry.retirements.describe(Object(retirement)['id'], {
     beneficiary: 'Grace',
     reason: 'corrected',
   });
   await program.reconcile();
-  expect(program.rows('SELECT beneficiary FROM retirements')).toEqual([{ beneficiary: 'Grace' }]);
+  expect(await program.rows('SELECT beneficiary FROM retirements')).toEqual([{ beneficiary: 'Grace' }]);
   const after = files(program);
   expect(after).toHaveLength(2);
   expect(after).toEqual(expect.arrayContaining(before));
-  const history = program.rows(
+  const history = await program.rows(
     'SELECT file, valid_to FROM certificates_history WHERE file IS NOT NULL ORDER BY version',
   );
   expect(history).toEqual([
@@ -90,10 +90,14 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
   const { registry, folder } = program;
   const held = new Set<string>();
   let purged = 0;
-  const looking = setInterval(() => {
-    for (const file of lost(program)) held.add(file);
-  }, 5);
-  onTestFinished(() => clearInterval(looking));
+  const looking = new AbortController();
+  onTestFinished(() => looking.abort());
+  const looked = (async () => {
+    while (!looking.signal.aborted) {
+      for (const file of await lost(program)) held.add(file);
+      await setTimeout(5);
+    }
+  })();
   for (let retirement = 0; retirement < 40; retirement += 1) retire(0.5);
   await program.rest();
   for (let round = 0; round < 8; round += 1) {
@@ -102,7 +106,7 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
       { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } },
       program.time.now(),
     );
-    const isThere = () => program.rows('SELECT 1 FROM organizations').length;
+    const isThere = async () => (await program.rows('SELECT 1 FROM organizations')).length;
     await expect.poll(isThere, { interval: 2 }).toBe(1);
     await setTimeout(round * 18);
     const { fullName } = registry.organizations.get(organizationId);
@@ -121,25 +125,30 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
   await program.rest();
   program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
   await program.rest();
+  looking.abort();
+  await looked;
   expect(purged).toBeGreaterThan(2);
   expect(held).toEqual(new Set());
-  expect(certificates(program)).toHaveLength(48);
-  expect(new Set(certificates(program).map(row => Object(row)['state']))).toEqual(new Set(['stored']));
-  expect(program.rows('SELECT sum(rows) AS rows FROM retirement_sums GROUP BY kind')).toEqual([
+  expect(await certificates(program)).toHaveLength(48);
+  expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
+    new Set(['stored']),
+  );
+  expect(await program.rows('SELECT sum(rows) AS rows FROM retirement_sums GROUP BY kind')).toEqual([
     { rows: 48 },
     { rows: 48 },
   ]);
-  const named = program.rows('SELECT file FROM certificates ORDER BY file').map(row => Object(row)['file']);
+  const named = await program.column('SELECT file FROM certificates ORDER BY file');
   expect(files(program)).toEqual(named);
 });
 
+const NAMED = 'SELECT file FROM certificates_history WHERE file IS NOT NULL';
+
 /** Files that a row names and goes on to name, and that are not there. */
-function lost({ folder, rows }: Program): string[] {
-  const named = rows('SELECT file FROM certificates_history WHERE file IS NOT NULL');
-  const gone = named
-    .map(row => String(Object(row)['file']))
-    .filter(file => !existsSync(join(folder, 'certificates', file)));
-  return gone.filter(file => rows('SELECT 1 FROM certificates_history WHERE file = ?', file).length > 0);
+async function lost({ folder, column }: Program): Promise<string[]> {
+  const named = await column<string>(NAMED);
+  const gone = named.filter(file => !existsSync(join(folder, 'certificates', file)));
+  const left = new Set(await column(NAMED));
+  return gone.filter(file => left.has(file));
 }
 
 test('T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm', async () => {
@@ -147,7 +156,7 @@ test('T53 an unclaimed retirement has none: asked again daily, then more rarely,
   program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
   program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
   await program.reconcile();
-  expect(certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
+  expect(await certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
   for (let look = 0; look < 5; look++) await program.reconcile();
   expect(calls('/pdf')).toBe(1);
   program.time.move(DAY_MS);
@@ -174,7 +183,9 @@ test('T53 an uninstall in the middle of a walk says of no certificate that there
   program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   await program.reconcile();
-  expect(new Set(certificates(program).map(row => Object(row)['state']))).toEqual(new Set(['stored']));
+  expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
+    new Set(['stored']),
+  );
 });
 
 test('a full sync asks for every certificate again, and an unchanged one stays the file it is', async () => {
@@ -187,14 +198,14 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
   expect(files(program)).toEqual(before);
-  expect(program.rows('SELECT 1 FROM certificates_past WHERE file IS NOT NULL')).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM certificates_past WHERE file IS NOT NULL')).toEqual([]);
 });
 
 test('each of many certificates is asked for once, however many come at the same time', async () => {
   const { program, retire, calls } = await startInstalled();
   for (let retirement = 0; retirement < 150; retirement++) retire(0.5);
   await program.rest();
-  expect(program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
+  expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
     { stored: 150 },
   ]);
   expect(calls('/pdf')).toBe(150);
@@ -204,16 +215,16 @@ test('a walk that was killed goes on where it stopped', async () => {
   const { program, retire, calls } = await startInstalled();
   program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 30 } });
   for (let retirement = 0; retirement < 40; retirement++) retire(0.5);
-  const stored = () => program.rows("SELECT 1 FROM certificates WHERE state = 'stored'").length;
+  const stored = async () => (await program.rows("SELECT 1 FROM certificates WHERE state = 'stored'")).length;
   await expect.poll(stored, { timeout: 10_000, interval: 5 }).toBeGreaterThan(5);
   await program.kill();
-  const ids = program.rows("SELECT retirement_id FROM certificates WHERE state = 'stored'");
+  const ids = await program.rows("SELECT retirement_id FROM certificates WHERE state = 'stored'");
   const before = ids.map(row => String(Object(row)['retirement_id']));
   expect(before.length).toBeLessThan(40);
   program.time.move(61_000);
   program.startWorker();
   await program.rest();
-  expect(stored()).toBe(40);
+  expect(await stored()).toBe(40);
   expect(files(program)).toHaveLength(40);
   for (const id of before) expect(calls(`/retirements/${id}/pdf`), id).toBe(1);
 });
@@ -228,7 +239,7 @@ test('certificates never delay a delivery: they have places of their own', async
   await expect.poll(busy, { timeout: 10_000, interval: 5 }).toBe(true);
   program.registry.credits.friendbot(organizationId);
   program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
-  const deposited = () => program.rows('SELECT 1 FROM inventory_credits').length;
+  const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
   await expect.poll(deposited, { timeout: 10_000, interval: 5 }).toBe(1);
   expect(busy()).toBe(true);
   program.registry.faults.clear();

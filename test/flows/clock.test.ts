@@ -19,20 +19,24 @@ async function startPutRight(): Promise<Installed> {
   return installed;
 }
 
-function states({ program }: Installed): unknown[] {
-  return program.rows('SELECT DISTINCT state FROM freshness ORDER BY state').map(row => Object(row)['state']);
+async function states({ program }: Installed): Promise<unknown[]> {
+  return (await program.rows('SELECT DISTINCT state FROM freshness ORDER BY state')).map(
+    row => Object(row)['state'],
+  );
 }
 
 test('after the clock was put back what is dated in the future is late, never current, and the schedule reads it at once', async () => {
   const installed = await startPutRight();
   const { program, organizationId } = installed;
-  expect(program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
-  expect(states(installed)).toEqual(['late']);
+  expect(await program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
+  expect(await states(installed)).toEqual(['late']);
   issueCredit(program.sandbox, organizationId, { amount: 7 });
   await program.reconcile();
-  expect(states(installed)).toEqual(['current']);
-  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 102 }]);
-  expect(differences(program)).toEqual([]);
+  expect(await states(installed)).toEqual(['current']);
+  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+    { amount: 102 },
+  ]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('after the clock was put back a full sync and the schedule ask for every project and certificate again', async () => {
@@ -44,10 +48,10 @@ test('after the clock was put back a full sync and the schedule ask for every pr
   const now = program.time.now();
   program.inbox.enqueue({ ...installationJob(installationId, organizationId, 'person'), ...full }, now);
   await program.rest();
-  expect(program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);
+  expect(await program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);
   const ahead = (table: string, column: string) =>
     program.rows(`SELECT 1 FROM ${table} WHERE ${column} > ?`, new Date(program.time.now()).toISOString());
-  expect(ahead('project_states', 'checked_at')).toEqual([]);
-  expect(ahead('certificates', 'checked_at')).toEqual([]);
+  expect(await ahead('project_states', 'checked_at')).toEqual([]);
+  expect(await ahead('certificates', 'checked_at')).toEqual([]);
   expect(calls('/projects/x')).toBe(0);
 });

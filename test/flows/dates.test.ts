@@ -82,7 +82,7 @@ test.each(HAPPENINGS)(
     isWatched = true;
     await (ask === undefined ? program.reconcile() : ask(installed));
     expect(happenedAt).not.toBe('');
-    const given = program.rows(dates).map(row => String(Object(row)['at']));
+    const given = (await program.rows(dates)).map(row => String(Object(row)['at']));
     expect(given).not.toEqual([]);
     for (const at of given) expect(at >= happenedAt, `${at}, happened ${happenedAt}`).toBe(true);
   },

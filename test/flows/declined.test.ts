@@ -46,7 +46,7 @@ test('T39 a refusal that stays is believed a minute, then longer each time; it s
   const { program, calls } = installed;
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
   await ask(installed);
-  expect(unusual(installed)).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await unusual(installed)).toEqual([{ resource: 'members', state: 'forbidden' }]);
   const asked: boolean[] = [];
   for (const wait of [20_000, 45_000, MINUTE_MS, 65_000, 2 * MINUTE_MS, 125_000]) {
     const before = calls('/members');
@@ -56,8 +56,8 @@ test('T39 a refusal that stays is believed a minute, then longer each time; it s
   expect(asked).toEqual([false, true, false, true, false, true]);
   program.registry.faults.clear();
   await program.reconcile(9 * MINUTE_MS);
-  expect(unusual(installed)).toEqual([]);
-  expect(program.rows("SELECT refusals FROM resource_states WHERE resource = 'members'")).toEqual([
+  expect(await unusual(installed)).toEqual([]);
+  expect(await program.rows("SELECT refusals FROM resource_states WHERE resource = 'members'")).toEqual([
     { refusals: 0 },
   ]);
 });
@@ -83,7 +83,7 @@ test('T39 a person asks at once, a delivery a minute later, and accepted permiss
   expect(await asks(() => installations.acceptPermissions(installationId))).toBe(true);
   program.registry.faults.clear();
   await ask(installed);
-  expect(unusual(installed)).toEqual([]);
+  expect(await unusual(installed)).toEqual([]);
 });
 
 test('what is never offered is kept as it came, looked at daily, and buries no job', async () => {
@@ -93,9 +93,9 @@ test('what is never offered is kept as it came, looked at daily, and buries no j
     { resource: 'addresses', state: 'not_offered' },
     { resource: 'members', state: 'not_offered' },
   ];
-  expect(unusual(started)).toEqual(notOffered);
+  expect(await unusual(started)).toEqual(notOffered);
   expect(
-    program.rows(
+    await program.rows(
       `SELECT answer_status, answer_form, answer_text FROM resource_states
        WHERE resource IN ('addresses', 'members', 'organization', 'retirements') ORDER BY resource`,
     ),
@@ -110,16 +110,16 @@ test('what is never offered is kept as it came, looked at daily, and buries no j
   expect(hits()).toEqual([1, 1]);
   await program.reconcile(DAY_MS / 4);
   expect(hits()).toEqual([2, 2]);
-  expect(unusual(started)).toEqual(notOffered);
+  expect(await unusual(started)).toEqual(notOffered);
   expect(program.inbox.countJobs()).toMatchObject({ ready: 0, parked: 0, buried: 0 });
   program.registry.faults.clear();
   await ask(started);
-  expect(unusual(started)).toEqual([]);
+  expect(await unusual(started)).toEqual([]);
 });
 
 test('a 404 from every list is no sign that one is not offered', async () => {
   const started = await startAnswering({ path: '/organizations/**', ...ABSENT });
-  const states = unusual(started).map(row => Object(row)['state']);
+  const states = (await unusual(started)).map(row => Object(row)['state']);
   expect(states).toContain('failing');
   expect(states).not.toContain('not_offered');
   expect(started.program.inbox.listJobs({ state: 'ready' }).map(({ kind }) => kind)).toEqual(['retry']);
@@ -135,11 +135,11 @@ test('a warehouse that comes in another form fails at first, then counts as not 
   program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
   await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'failing' }]);
   await program.rest();
-  expect(unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
-  expect(program.rows('SELECT 1 FROM available_credits')).toEqual([]);
-  expect(program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(1);
+  expect(await unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
+  expect(await program.rows('SELECT 1 FROM available_credits')).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(1);
   program.registry.faults.clear();
   await program.reconcile(2 * MINUTE_MS);
-  expect(unusual(installed)).toEqual([]);
-  expect(program.rows('SELECT 1 FROM available_credits')).toHaveLength(1);
+  expect(await unusual(installed)).toEqual([]);
+  expect(await program.rows('SELECT 1 FROM available_credits')).toHaveLength(1);
 });

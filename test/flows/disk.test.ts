@@ -14,29 +14,29 @@ test('T21 a walk over certificates stops where the disk is nearly full, and goes
   const { registry, inbox, rows } = program;
   registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
   for (let n = 0; n < RETIREMENTS; n += 1) retire(1);
-  const stored = () => rows("SELECT 1 FROM certificates WHERE state = 'stored'").length;
+  const stored = async () => (await rows("SELECT 1 FROM certificates WHERE state = 'stored'")).length;
   await expect.poll(stored, { timeout: 20_000, interval: 2 }).toBeGreaterThan(0);
   disk.reason = 'nearly full';
   await expect.poll(() => inbox.countJobs().claimed, { timeout: 20_000 }).toBe(0);
-  const soFar = stored();
+  const soFar = await stored();
   expect(soFar).toBeLessThan(RETIREMENTS);
   expect(
-    rows("SELECT error_code FROM sync_runs WHERE resource = 'certificates' ORDER BY id DESC")[0],
+    (await rows("SELECT error_code FROM sync_runs WHERE resource = 'certificates' ORDER BY id DESC"))[0],
   ).toEqual({
     error_code: 'disk_nearly_full',
   });
-  const runs = () => rows('SELECT id FROM sync_runs').length;
-  const runsSoFar = runs();
+  const runs = async () => (await rows('SELECT id FROM sync_runs')).length;
+  const runsSoFar = await runs();
   retire(1);
   await registry.deliveries.settled();
   expect(inbox.listDeliveries({ limit: 1 })).toMatchObject([{ verdict: 'accepted', job_state: 'ready' }]);
   expect(inbox.countJobs()).toMatchObject({ claimed: 0, parked: 0, buried: 0 });
   expect(inbox.listJobs({ state: 'ready' }).every(({ attempts }) => attempts === 0)).toBe(true);
-  expect({ stored: stored(), runs: runs() }).toEqual({ stored: soFar, runs: runsSoFar });
+  expect({ stored: await stored(), runs: await runs() }).toEqual({ stored: soFar, runs: runsSoFar });
 
   registry.faults.clear();
   disk.reason = null;
   await program.rest();
-  expect(stored()).toBe(RETIREMENTS + 1);
+  expect(await stored()).toBe(RETIREMENTS + 1);
   expect(readdirSync(join(program.folder, 'certificates'))).toHaveLength(RETIREMENTS + 1);
 });

@@ -26,7 +26,7 @@ test('T67 amounts keep their own digits, and one that no number can hold is set 
     (amount, index) => `{"id":"exPost-${index}-0xab","amount":${amount},"extra":${amount}}`,
   );
   const program = await readWarehouse(credits);
-  const rows = program.rows(
+  const rows = await program.rows(
     'SELECT amount_exact, CAST(amount_micro AS TEXT) AS micro, fault IS NULL AS usable FROM warehouse_credits ORDER BY credit_id',
   );
   expect(rows).toEqual([
@@ -38,7 +38,7 @@ test('T67 amounts keep their own digits, and one that no number can hold is set 
     { amount_exact: '0.123456789012345678', micro: null, usable: 1 },
     { amount_exact: null, micro: null, usable: 0 },
   ]);
-  const documents = program.rows('SELECT document FROM warehouse_credits ORDER BY credit_id');
+  const documents = await program.rows('SELECT document FROM warehouse_credits ORDER BY credit_id');
   expect(documents).toEqual(credits.map(document => ({ document })));
 });
 
@@ -48,7 +48,7 @@ test('T60 SQL, formulas and broken text in names are stored verbatim and do noth
       `{"id":"exPost-${index}-0xab","amount":1,"project":{"id":"p${index}","fullName":${JSON.stringify(text)}}}`,
   );
   const program = await readWarehouse(credits);
-  const names = program.rows('SELECT project_name FROM warehouse_credits ORDER BY credit_id');
+  const names = await program.rows('SELECT project_name FROM warehouse_credits ORDER BY credit_id');
   expect(names.map(row => Object(row)['project_name'])).toEqual([
     TEXTS[0],
     TEXTS[1],
@@ -56,7 +56,7 @@ test('T60 SQL, formulas and broken text in names are stored verbatim and do noth
     TEXTS[3],
   ]);
   expect(
-    program.rows("SELECT count(*) AS tables FROM sqlite_master WHERE name = 'warehouse_credits'"),
+    await program.rows("SELECT count(*) AS tables FROM sqlite_master WHERE name = 'warehouse_credits'"),
   ).toEqual([{ tables: 1 }]);
 });
 
@@ -66,12 +66,12 @@ test('an unusual credit id stands beside the usual ones, and flat spellings are 
     '{"id":"exPost-1-0xab","amount":2}',
   ]);
   expect(
-    program.rows('SELECT credit_id, inventory_id, project_id FROM warehouse_credits ORDER BY amount'),
+    await program.rows('SELECT credit_id, inventory_id, project_id FROM warehouse_credits ORDER BY amount'),
   ).toEqual([
     { credit_id: 'ICR:2021/7 a', inventory_id: 'a/b', project_id: 'p-1' },
     { credit_id: 'exPost-1-0xab', inventory_id: '', project_id: null },
   ]);
-  expect(program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")).toEqual([
+  expect(await program.rows("SELECT state FROM freshness WHERE resource = 'warehouse'")).toEqual([
     { state: 'current' },
   ]);
 });
@@ -79,8 +79,8 @@ test('an unusual credit id stands beside the usual ones, and flat spellings are 
 test('two rows with one key fail the read visibly, and the last one does not win', async () => {
   const row = (amount: number) => `{"id":"exPost-1-0xab","amount":${amount}}`;
   const program = await readWarehouse([row(1), row(2)]);
-  expect(program.rows('SELECT * FROM warehouse_credits')).toEqual([]);
-  expect(program.rows("SELECT error_code FROM resource_states WHERE resource = 'warehouse'")).toEqual([
+  expect(await program.rows('SELECT * FROM warehouse_credits')).toEqual([]);
+  expect(await program.rows("SELECT error_code FROM resource_states WHERE resource = 'warehouse'")).toEqual([
     { error_code: 'duplicate_key' },
   ]);
   for (let hour = 0; hour < 12; hour++) {

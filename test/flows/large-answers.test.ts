@@ -77,28 +77,35 @@ test.skipIf(process.platform !== 'linux')(
         : null,
     );
     const { child } = startWorkProcess({ url, app: program.app, dataDir: program.folder });
-    const reads = ({ organizationId }: Holder, state: string) =>
-      program
-        .rows('SELECT resource, state FROM freshness WHERE organization_id = ?', organizationId)
-        .filter(row => Object(row)['state'] === state).length;
+    const reads = async ({ organizationId }: Holder, state: string) =>
+      (
+        await program.rows(
+          'SELECT 1 FROM freshness WHERE organization_id = ? AND state = ?',
+          organizationId,
+          state,
+        )
+      ).length;
     for (const holder of [...attacked, other])
       await expect.poll(() => reads(holder, 'current'), PATIENCE).toBe(10);
     const rowsOf = ({ organizationId }: Holder) =>
-      TABLES.map(table =>
-        program.rows(`SELECT document FROM ${table}_history WHERE organization_id = ?`, organizationId),
+      Promise.all(
+        TABLES.map(table =>
+          program.rows(`SELECT document FROM ${table}_history WHERE organization_id = ?`, organizationId),
+        ),
       );
-    const before = attacked.map(rowsOf);
+    const before = await Promise.all(attacked.map(rowsOf));
     isHostile = true;
     for (const holder of attacked) retire(program, holder);
     for (const holder of attacked) await expect.poll(() => reads(holder, 'failing'), PATIENCE).toBe(7);
     retire(program, other);
     await program.registry.deliveries.settled();
-    const retired = () =>
-      program.rows('SELECT 1 FROM retirements WHERE organization_id = ?', other.organizationId).length;
+    const retired = async () =>
+      (await program.rows('SELECT 1 FROM retirements WHERE organization_id = ?', other.organizationId))
+        .length;
     await expect.poll(retired, PATIENCE).toBe(1);
     const attempts = program.registry.deliveries.list(1000).flatMap(delivery => delivery.attempts);
     expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(attacked.map(rowsOf)).toEqual(before);
+    expect(await Promise.all(attacked.map(rowsOf))).toEqual(before);
     expect(child.exitCode).toBeNull();
     expect(program.inbox.countJobs()).toMatchObject({ buried: 0 });
     expect(peakMegabytes(child.pid)).toBeLessThan(MOST_MB);

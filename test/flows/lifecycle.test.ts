@@ -12,40 +12,40 @@ test('an installation fills the mirror', async () => {
     { kind: 'installation', outcome: 'read' },
     { kind: 'certificates', outcome: 'fetched' },
   ]);
-  const current = program.rows("SELECT resource FROM freshness WHERE state = 'current'");
+  const current = await program.rows("SELECT resource FROM freshness WHERE state = 'current'");
   expect(new Set(current.map(row => Object(row)['resource']))).toEqual(
     new Set([...RESOURCES, 'certificates']),
   );
-  expect(program.rows('SELECT organization_id, amount FROM available_credits')).toEqual([
+  expect(await program.rows('SELECT organization_id, amount FROM available_credits')).toEqual([
     { organization_id: organizationId, amount: 100 },
   ]);
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('a finished reservation changes warehouse, reservations and retirements and brings a certificate', async () => {
   const { program, retire } = await startInstalled();
   retire(30);
   await program.rest();
-  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 70 }]);
-  expect(program.rows('SELECT state FROM reservations')).toEqual([{ state: 'finished' }]);
-  expect(program.rows('SELECT amount, beneficiary FROM retirements')).toEqual([
+  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 70 }]);
+  expect(await program.rows('SELECT state FROM reservations')).toEqual([{ state: 'finished' }]);
+  expect(await program.rows('SELECT amount, beneficiary FROM retirements')).toEqual([
     { amount: 30, beneficiary: 'Ada' },
   ]);
-  const [certificate] = program.rows('SELECT file, state FROM certificates');
+  const [certificate] = await program.rows('SELECT file, state FROM certificates');
   expect(certificate).toMatchObject({ state: 'stored' });
   expect(readdirSync(join(program.folder, 'certificates'))).toEqual([Object(certificate)['file']]);
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('a hold that ends by the clock is seen without any event', async () => {
   const { program, organizationId, creditId } = await startInstalled();
   program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 40 });
   await program.reconcile();
-  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 60 }]);
+  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 60 }]);
   program.time.move(10 * 60_000);
   await program.rest();
-  expect(program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
-  expect(program.rows('SELECT state FROM reservations')).toEqual([{ state: 'expired' }]);
+  expect(await program.rows('SELECT amount FROM available_credits')).toEqual([{ amount: 100 }]);
+  expect(await program.rows('SELECT state FROM reservations')).toEqual([{ state: 'expired' }]);
   expect(program.ended.at(-1)).toMatchObject({ kind: 'holds', outcome: 'read' });
 });
 
@@ -53,10 +53,10 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   const { program, organizationId, installationId, calls } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
-  expect(program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
-  expect(program.rows('SELECT * FROM available_credits')).toEqual([]);
-  expect(program.rows('SELECT amount, freshness FROM last_known_credits')).toEqual([
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  expect(await program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
+  expect(await program.rows('SELECT * FROM available_credits')).toEqual([]);
+  expect(await program.rows('SELECT amount, freshness FROM last_known_credits')).toEqual([
     { amount: 100, freshness: 'suspended' },
   ]);
   const warehouseCalls = calls('/warehouse/inventory');
@@ -65,7 +65,9 @@ test('suspension stops reading and keeps the rows, its end resumes it', async ()
   expect(calls('/warehouse/inventory')).toBe(warehouseCalls);
   program.registry.installations.unsuspend(installationId);
   await program.rest();
-  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 105 }]);
+  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+    { amount: 105 },
+  ]);
 });
 
 test('an end of a suspension that no webhook told is found by the schedule', async () => {
@@ -75,9 +77,9 @@ test('an end of a suspension that no webhook told is found by the schedule', asy
   program.registry.deliveries.behave({ drop: 1 });
   program.registry.installations.unsuspend(installationId);
   await program.rest();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'suspended' }]);
   await program.reconcile();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'active' }]);
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'active' }]);
 });
 
 test('T40 an uninstalled organization is frozen, and no token is asked for again', async () => {
@@ -86,9 +88,9 @@ test('T40 an uninstalled organization is frozen, and no token is asked for again
   program.registry.installations.uninstall(installationId);
   await program.rest();
   await program.reconcile();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
-  expect(program.rows('SELECT DISTINCT state FROM freshness')).toEqual([{ state: 'uninstalled' }]);
-  expect(program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
+  expect(await program.rows('SELECT DISTINCT state FROM freshness')).toEqual([{ state: 'uninstalled' }]);
+  expect(await program.rows('SELECT count(*) AS rows FROM warehouse_credits')).toEqual([{ rows: 1 }]);
   expect(calls('/accessTokens')).toBe(mints);
 });
 
@@ -99,7 +101,7 @@ test('a suspended installation whose end no webhook announced is found gone by t
   program.registry.deliveries.behave({ drop: 1 });
   program.registry.installations.uninstall(installationId);
   await program.reconcile();
-  expect(program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
+  expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'uninstalled' }]);
   expect(program.inbox.countJobs()).toMatchObject({ ready: 0, buried: 0 });
 });
 
@@ -110,37 +112,40 @@ test('a new installation of the same organization goes on where the old one ende
   issueCredit(program.sandbox, organizationId, { amount: 7 });
   program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
-  expect(program.rows('SELECT state FROM installations ORDER BY state')).toEqual([
+  expect(await program.rows('SELECT state FROM installations ORDER BY state')).toEqual([
     { state: 'active' },
     { state: 'uninstalled' },
   ]);
-  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 107 }]);
-  expect(program.rows('SELECT * FROM warehouse_credits_past')).toEqual([]);
+  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+    { amount: 107 },
+  ]);
+  expect(await program.rows('SELECT * FROM warehouse_credits_past')).toEqual([]);
 });
 
 test('T39 a missing permission marks its resources forbidden without a call, and a new one opens them', async () => {
   const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
   const { program, installationId, calls } = await startInstalled({ permissions: fewer });
-  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource")).toEqual([
-    { resource: 'reservations' },
-    { resource: 'warehouse' },
-  ]);
+  expect(
+    await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource"),
+  ).toEqual([{ resource: 'reservations' }, { resource: 'warehouse' }]);
   expect(calls('/warehouse/inventory')).toBe(0);
   program.registry.apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
   program.registry.installations.acceptPermissions(installationId);
   await program.rest();
-  expect(program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource")).toEqual(
-    [],
-  );
-  expect(differences(program)).toEqual([]);
+  expect(
+    await program.rows("SELECT resource FROM freshness WHERE state = 'forbidden' ORDER BY resource"),
+  ).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
   const { program, organizationId } = await startInstalled();
   issueCredit(program.sandbox, organizationId, { amount: 12 });
   await program.reconcile();
-  expect(program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([{ amount: 112 }]);
-  expect(program.rows('SELECT resource, drift, rows_added FROM drift')).toEqual([
+  expect(await program.rows('SELECT sum(amount) AS amount FROM available_credits')).toEqual([
+    { amount: 112 },
+  ]);
+  expect(await program.rows('SELECT resource, drift, rows_added FROM drift')).toEqual([
     { resource: 'warehouse', drift: 1, rows_added: 1 },
   ]);
 });
@@ -150,7 +155,7 @@ test('what a delivery announced is no drift', async () => {
   retire(1);
   await program.rest();
   await program.reconcile();
-  expect(program.rows('SELECT * FROM drift')).toEqual([]);
+  expect(await program.rows('SELECT * FROM drift')).toEqual([]);
 });
 
 test('an installation that no webhook announced is found by the schedule', async () => {
@@ -161,14 +166,16 @@ test('an installation that no webhook announced is found by the schedule', async
   const { id } = program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   await program.reconcile();
-  expect(program.rows('SELECT state FROM installations WHERE id = ?', id)).toEqual([{ state: 'active' }]);
+  expect(await program.rows('SELECT state FROM installations WHERE id = ?', id)).toEqual([
+    { state: 'active' },
+  ]);
 });
 
 test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
   const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
-  expect(program.rows('SELECT * FROM members')).toEqual([]);
+  expect(await program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
-  expect(program.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
 });
 
 test('what suspension leaves to be seen of an installation is looked at on schedule', async () => {
@@ -180,7 +187,7 @@ test('what suspension leaves to be seen of an installation is looked at on sched
   apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
   installations.acceptPermissions(installationId);
   await program.reconcile();
-  expect(program.rows('SELECT state, permissions FROM installations')).toEqual([
+  expect(await program.rows('SELECT state, permissions FROM installations')).toEqual([
     { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
   ]);
 });
@@ -191,8 +198,8 @@ test('a project that is not public is marked so and fails nobody', async () => {
   const credit = { organizationId, projectId: hidden.id, place: 'warehouse', amount: 5, vintage: '2020' };
   program.registry.credits.issue(credit);
   await program.reconcile();
-  expect(program.rows('SELECT state FROM project_states WHERE project_id = ?', hidden.id)).toEqual([
+  expect(await program.rows('SELECT state FROM project_states WHERE project_id = ?', hidden.id)).toEqual([
     { state: 'unavailable' },
   ]);
-  expect(program.rows("SELECT * FROM freshness WHERE state <> 'current'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM freshness WHERE state <> 'current'")).toEqual([]);
 });

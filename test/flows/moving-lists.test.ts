@@ -64,8 +64,8 @@ async function read({ program, installationId, organizationId }: Awaited<ReturnT
   await program.worker().idle();
 }
 
-function mirrored(program: Program): Set<string> {
-  return new Set(program.rows('SELECT id FROM retirements').map(row => String(Object(row)['id'])));
+async function mirrored(program: Program): Promise<Set<string>> {
+  return new Set((await program.rows('SELECT id FROM retirements')).map(row => String(Object(row)['id'])));
 }
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
@@ -78,9 +78,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     program.startWorker({}, { baseUrl });
     await program.rest();
     for (let pass = 0; pass < PASSES; pass++) {
-      const known = mirrored(program);
+      const known = await mirrored(program);
       await read(installed);
-      const left = mirrored(program);
+      const left = await mirrored(program);
       const lost = [...known].filter(id => !left.has(id) && list.ids.includes(id));
       expect(lost, 'live rows that were closed').toEqual([]);
     }
@@ -88,8 +88,8 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     await read(installed);
     program.time.move(65_000);
     await read(installed);
-    expect(mirrored(program)).toEqual(new Set(list.ids));
-    expect(program.rows("SELECT state FROM freshness WHERE resource = 'retirements'")).toEqual([
+    expect(await mirrored(program)).toEqual(new Set(list.ids));
+    expect(await program.rows("SELECT state FROM freshness WHERE resource = 'retirements'")).toEqual([
       { state: 'current' },
     ]);
   },

@@ -7,16 +7,16 @@ import { issueCredit } from '../support/sandbox.js';
 const PATIENCE = { timeout: 15_000, interval: 5 };
 
 /** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
-type Damage = readonly [database: 'inboxDb' | 'mirrorDb', trigger: string] | null;
+type Damage = readonly [database: 'inbox' | 'main', trigger: string] | null;
 
 async function startDamaged(damage: Damage) {
   const installed = await startInstalled();
-  if (damage !== null) installed.program[damage[0]].exec(`CREATE TRIGGER damage ${damage[1]}`);
+  if (damage !== null) await installed.program.change(`CREATE TRIGGER ${damage[0]}.damage ${damage[1]}`);
   return installed;
 }
 
 describe('T44 the fence: a worker that was thought dead comes back with an old answer', () => {
-  const NO_FENCE: Damage = ['mirrorDb', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'];
+  const NO_FENCE: Damage = ['main', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'];
 
   async function comeBackLate(damage: Damage): Promise<string[]> {
     const { program, organizationId, creditId, retire } = await startDamaged(damage);
@@ -35,7 +35,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
       .toEqual([]);
     await program.rest();
     await expect.poll(() => late.running(), PATIENCE).toBe(0);
-    return differences(program);
+    return await differences(program);
   }
 
   test('its write is refused', async () => {
@@ -49,7 +49,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
 
 describe('the merge rule: a delivery arrives while its installation is being read', () => {
   const MERGED_WITH_RUNNING: Damage = [
-    'inboxDb',
+    'inbox',
     `AFTER INSERT ON jobs WHEN EXISTS
       (SELECT 1 FROM jobs WHERE state = 'claimed' AND dedupe_key = NEW.dedupe_key)
      BEGIN DELETE FROM jobs WHERE id = NEW.id; END`,
@@ -63,7 +63,7 @@ describe('the merge rule: a delivery arrives while its installation is being rea
     await expect.poll(() => program.registry.faults.list()[0]?.remaining, PATIENCE).toBe(0);
     retire(2);
     await program.rest();
-    return differences(program);
+    return await differences(program);
   }
 
   test('another read follows', async () => {
@@ -77,7 +77,7 @@ describe('the merge rule: a delivery arrives while its installation is being rea
 
 describe('T35 the emptiness gate: two answers in a row say that nearly everything is gone', () => {
   const NO_WAIT: Damage = [
-    'mirrorDb',
+    'main',
     `AFTER UPDATE OF doubted_at ON resource_states WHEN NEW.doubted_at > '2001'
      BEGIN UPDATE resource_states SET doubted_at = '2000-01-01T00:00:00.000Z'
        WHERE organization_id = NEW.organization_id AND resource = NEW.resource; END`,
@@ -95,7 +95,7 @@ describe('T35 the emptiness gate: two answers in a row say that nearly everythin
       program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
       await program.worker().idle();
     }
-    return program.rows('SELECT 1 FROM warehouse_credits').length;
+    return (await program.rows('SELECT 1 FROM warehouse_credits')).length;
   }
 
   test('ten seconds apart they are not believed', async () => {

@@ -29,8 +29,8 @@ async function startAnswered(ending: string) {
     answerWith: (value: unknown) => {
       answer = JSON.stringify(value);
     },
-    state: (resource: string) => program.rows(STATE, resource)[0],
-    count: (table: string) => program.rows(`SELECT 1 FROM ${table}`).length,
+    state: async (resource: string) => (await program.rows(STATE, resource))[0],
+    count: async (table: string) => (await program.rows(`SELECT 1 FROM ${table}`)).length,
   };
 }
 
@@ -41,21 +41,21 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
   const { organizationId, answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
   answerWith({ organizationId, credits: credits(3) });
   await look();
-  expect(state('warehouse')).toEqual({ state: 'current', error: null });
-  const closed = count('warehouse_credits_past');
+  expect(await state('warehouse')).toEqual({ state: 'current', error: null });
+  const closed = await count('warehouse_credits_past');
   answerWith({ credits: credits(2) });
   for (let read = 0; read < 2; read++) {
     await look();
-    expect(state('warehouse')).toEqual({
+    expect(await state('warehouse')).toEqual({
       state: 'partial',
       error: expect.stringContaining('does not say whose list it is'),
     });
   }
-  expect([count('warehouse_credits'), count('warehouse_credits_past')]).toEqual([3, closed]);
+  expect([await count('warehouse_credits'), await count('warehouse_credits_past')]).toEqual([3, closed]);
   answerWith({ organizationId, credits: credits(2) });
   await look();
-  expect(state('warehouse')).toEqual({ state: 'current', error: null });
-  expect(count('warehouse_credits')).toBe(2);
+  expect(await state('warehouse')).toEqual({ state: 'current', error: null });
+  expect(await count('warehouse_credits')).toBe(2);
 });
 
 test('T35 a registry that no longer says whose its lists are is believed once a person asks for a full read', async () => {
@@ -64,18 +64,24 @@ test('T35 a registry that no longer says whose its lists are is believed once a 
   await look();
   answerWith({ credits: credits(2) });
   await look({ payload: { full: true } });
-  expect([count('warehouse_credits'), state('warehouse')]).toEqual([2, { state: 'current', error: null }]);
+  expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
+    2,
+    { state: 'current', error: null },
+  ]);
   answerWith({ credits: credits(1) });
   await look();
-  expect([count('warehouse_credits'), state('warehouse')]).toEqual([1, { state: 'current', error: null }]);
+  expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
+    1,
+    { state: 'current', error: null },
+  ]);
 });
 
 test('T35 a long answer that says first that it is for somebody else touches no row', async () => {
   const { answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
   answerWith({ organizationId: 'somebody-else', credits: credits(1_500) });
   await look();
-  expect([count('warehouse_credits'), count('warehouse_credits_past')]).toEqual([1, 0]);
-  expect(state('warehouse')).toMatchObject({ state: 'failing' });
+  expect([await count('warehouse_credits'), await count('warehouse_credits_past')]).toEqual([1, 0]);
+  expect(await state('warehouse')).toMatchObject({ state: 'failing' });
 });
 
 test.each([
@@ -84,11 +90,14 @@ test.each([
   ['retirements', '/retirements', 'retirements', [{ id: 'r', amount: 1 }]],
 ])('T35 %s that say that they are for somebody else touch no row', async (table, path, key, rows) => {
   const { answerWith, look, state, count } = await startAnswered(path);
-  const before = count(table);
+  const before = await count(table);
   answerWith({ organizationId: 'somebody-else', [key]: rows, pagination: { total: 1, nextPage: null } });
   await look();
-  expect([count(table), count(`${table}_past`)]).toEqual([before, 0]);
-  expect(state(table)).toMatchObject({ state: 'failing', error: expect.stringContaining('organizationId') });
+  expect([await count(table), await count(`${table}_past`)]).toEqual([before, 0]);
+  expect(await state(table)).toMatchObject({
+    state: 'failing',
+    error: expect.stringContaining('organizationId'),
+  });
 });
 
 test('T35 a credit of somebody else among ours is left out and named, and no row is closed', async () => {
@@ -96,35 +105,35 @@ test('T35 a credit of somebody else among ours is left out and named, and no row
     await startAnswered('/warehouse/inventory');
   answerWith({ organizationId, credits: credits(3) });
   await look();
-  const closed = count('warehouse_credits_past');
+  const closed = await count('warehouse_credits_past');
   const theirs = [{ id: 'their-credit', amount: 5, organizationId: 'somebody-else' }];
   answerWith({ organizationId, credits: [...credits(2, { organizationId }), ...theirs] });
   await look();
-  expect(state('warehouse')).toEqual({
+  expect(await state('warehouse')).toEqual({
     state: 'partial',
     error: expect.stringContaining('their-credit of somebody-else'),
   });
-  expect(program.rows("SELECT 1 FROM warehouse_credits_history WHERE credit_id = 'their-credit'")).toEqual(
-    [],
-  );
-  expect(count('warehouse_credits')).toBe(3);
-  expect(program.rows("SELECT 1 FROM warehouse_credits WHERE credit_id = 'credit-2'")).toHaveLength(1);
-  expect(count('warehouse_credits_past')).toBe(closed + 2);
+  expect(
+    await program.rows("SELECT 1 FROM warehouse_credits_history WHERE credit_id = 'their-credit'"),
+  ).toEqual([]);
+  expect(await count('warehouse_credits')).toBe(3);
+  expect(await program.rows("SELECT 1 FROM warehouse_credits WHERE credit_id = 'credit-2'")).toHaveLength(1);
+  expect(await count('warehouse_credits_past')).toBe(closed + 2);
 });
 
 test('T35 a retirement of somebody else among ours is left out and named, and no row is closed', async () => {
   const { organizationId, program, answerWith, look, state, count } = await startAnswered('/retirements');
-  const ours = Object(program.rows('SELECT id FROM retirements')[0])['id'];
+  const ours = Object((await program.rows('SELECT id FROM retirements'))[0])['id'];
   const theirs = { id: 'their-retirement', amount: 5, organizationOwner: { id: 'somebody-else' } };
   answerWith({
     retirements: [{ id: ours, amount: 2, organizationId }, theirs],
     pagination: { total: 2, currentPage: 0, pageCount: 1, nextPage: null },
   });
   await look();
-  expect(state('retirements')).toEqual({
+  expect(await state('retirements')).toEqual({
     state: 'partial',
     error: expect.stringContaining('their-retirement of somebody-else'),
   });
-  expect(count('retirements')).toBe(2);
-  expect(program.rows("SELECT 1 FROM retirements_history WHERE id = 'their-retirement'")).toEqual([]);
+  expect(await count('retirements')).toBe(2);
+  expect(await program.rows("SELECT 1 FROM retirements_history WHERE id = 'their-retirement'")).toEqual([]);
 });

@@ -24,8 +24,8 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   faults.add({ path: RETIREMENTS, kind: 'pageLimit', options: { rows: 20 } });
   ask();
   await program.rest();
-  expect(differences(program)).toEqual([]);
-  expect(program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
+  expect(await differences(program)).toEqual([]);
+  expect(await program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
   const before = calls('/retirements');
   await program.reconcile();
   expect(calls('/retirements') - before).toBe(4);
@@ -35,8 +35,8 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   ask({ full: true });
   await program.rest();
   expect(calls('/retirements') - before).toBe(9);
-  expect(program.rows(remembered)).toEqual([]);
-  expect(differences(program)).toEqual([]);
+  expect(await program.rows(remembered)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 });
 
 test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {

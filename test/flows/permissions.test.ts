@@ -35,8 +35,10 @@ async function startSaying(permissions: unknown) {
   await look();
   const states = () =>
     program.rows("SELECT resource, state FROM freshness WHERE state <> 'current' ORDER BY resource");
-  const granted = () =>
-    JSON.parse(String(Object(program.rows('SELECT permissions FROM installations')[0])['permissions']));
+  const granted = async () =>
+    JSON.parse(
+      String(Object((await program.rows('SELECT permissions FROM installations'))[0])['permissions']),
+    );
   return { ...installed, look, states, granted };
 }
 
@@ -46,8 +48,8 @@ test.each([
   ['as an empty object, but with its token', {}],
 ])('an installation that tells its permissions %s is read as a whole', async (_how, permissions) => {
   const { states, granted } = await startSaying(permissions);
-  expect(states()).toEqual([]);
-  expect(granted()).toEqual(ALL_PERMISSIONS);
+  expect(await states()).toEqual([]);
+  expect(await granted()).toEqual(ALL_PERMISSIONS);
 });
 
 test('permissions that only a token tells are told anew at each look', async () => {
@@ -56,13 +58,13 @@ test('permissions that only a token tells are told anew at each look', async () 
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
   installations.acceptPermissions(installationId);
   await program.rest();
-  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
-  expect(granted()).toEqual(WITHOUT_MEMBERS);
+  expect(await states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await granted()).toEqual(WITHOUT_MEMBERS);
   apps.change(program.app.id, { permissions: ALL_PERMISSIONS });
   program.registry.deliveries.behave({ drop: 1 });
   installations.acceptPermissions(installationId);
   await look();
-  expect(states()).toEqual([]);
+  expect(await states()).toEqual([]);
 });
 
 test('T39 where neither tells them, all is asked for and a 403 is believed', async () => {
@@ -81,6 +83,6 @@ test('T39 where neither tells them, all is asked for and a 403 is believed', asy
     options: { body: { token, expiresAt } },
   });
   await look();
-  expect(granted()).toBeNull();
-  expect(states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
+  expect(await granted()).toBeNull();
+  expect(await states()).toEqual([{ resource: 'members', state: 'forbidden' }]);
 });

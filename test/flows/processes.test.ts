@@ -1,22 +1,22 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
-import { temporaryFolder } from '../support/inbox.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { startInstalled } from '../support/installed.js';
 import { createRandom } from '../support/operations.js';
 import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
+import { type Tables, tablesIn } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
 /** A minute passes for every lease at once. */
-function expireLeases(inboxDb: Sqlite): void {
-  inboxDb.prepare("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'").run();
+async function expireLeases(program: Program): Promise<void> {
+  await program.change("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'");
 }
 
 function isQuiet(inbox: Inbox): boolean {
@@ -51,7 +51,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
     await new Promise(resolve => setTimeout(resolve, random() * 250));
     killedAtWork += program.inbox.countJobs().claimed > 0 ? 1 : 0;
     await work.kill();
-    expireLeases(program.inboxDb);
+    await expireLeases(program);
     if (isQuiet(program.inbox)) break;
   }
   expect(killedAtWork).toBeGreaterThan(0);
@@ -59,9 +59,9 @@ test('T61 a worker process that is killed again and again in the middle of its w
   const last = startWorkProcess(settings);
   await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
   expect(await last.stop()).toBe(0);
-  expect(differences(program)).toEqual([]);
-  expect(program.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  expect(program.rows("SELECT * FROM sync_runs WHERE state = 'running'")).toEqual([]);
+  expect(await differences(program)).toEqual([]);
+  expect(await program.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(await program.rows("SELECT * FROM sync_runs WHERE state = 'running'")).toEqual([]);
 }, 60_000);
 
 test('T63 two and four worker processes on one pair of databases run no job twice at once', async () => {
@@ -75,18 +75,15 @@ test('T63 two and four worker processes on one pair of databases run no job twic
     program.registry.installations.install(program.app.id, id);
   }
   await program.registry.deliveries.settled();
-  await expect.poll(() => program.rows('SELECT 1 FROM installations').length, PATIENCE).toBe(8);
+  await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length, PATIENCE).toBe(8);
   await expect.poll(() => isQuiet(program.inbox), PATIENCE).toBe(true);
   for (const work of works) expect(await work.stop()).toBe(0);
-  expect(differences(program)).toEqual([]);
-  const overlaps = program.inboxDb
-    .prepare(
-      `SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.lane = b.lane AND a.organization_id = b.organization_id
-       WHERE a.started_at < b.finished_at AND b.started_at < a.finished_at`,
-    )
-    .all();
+  expect(await differences(program)).toEqual([]);
+  const overlaps =
+    await program.rows(`SELECT a.id FROM jobs a JOIN jobs b ON a.id < b.id AND a.lane = b.lane AND a.organization_id = b.organization_id
+       WHERE a.started_at < b.finished_at AND b.started_at < a.finished_at`);
   expect(overlaps).toEqual([]);
-  expect(program.rows("SELECT * FROM sync_runs WHERE state <> 'complete'")).toEqual([]);
+  expect(await program.rows("SELECT * FROM sync_runs WHERE state <> 'complete'")).toEqual([]);
 }, 60_000);
 
 test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland and on Samoa', async () => {
@@ -111,53 +108,44 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   for (const family of ['inbox', 'mirror'] as const) {
     migrateFile(join(dataDir, `${family}.db`), family, new Date().toISOString());
   }
-  const inboxDb = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: 5000 });
-  const mirrorDb = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5000 });
-  onTestFinished(() => {
-    inboxDb.close();
-    mirrorDb.close();
-  });
-  const inbox = createInbox(inboxDb);
+  const inbox = createInbox(temporaryInbox(dataDir));
   inbox.enqueue(installationJob(installationId, organizationId, 'person'), Date.now());
   const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
-  const stored = () => mirrorDb.prepare("SELECT 1 FROM certificates WHERE state = 'stored'").all().length;
-  await expect.poll(stored, PATIENCE).toBe(5);
+  const tables = tablesIn(dataDir);
+  const stored = () => tables.rows("SELECT 1 FROM certificates WHERE state = 'stored'");
+  await expect.poll(stored, PATIENCE).toHaveLength(5);
   await expect.poll(() => isQuiet(inbox), PATIENCE).toBe(true);
   expect(await work.stop()).toBe(0);
-  const rows = [
-    'organizations',
-    'warehouse_credits',
-    'reservations',
-    'retirements',
-    'members',
-    'addresses',
-  ].map(table => rowsWithoutReadTimes(mirrorDb, table));
-  return { rows, instants: instantsOf(mirrorDb) };
+  const rows: unknown[] = [];
+  for (const table of COMPARED) rows.push(await rowsWithoutReadTimes(tables, table));
+  return { rows, instants: await instantsOf(tables) };
 }
 
-function rowsWithoutReadTimes(db: Sqlite, table: string): unknown[] {
+const COMPARED = [
+  'organizations',
+  'warehouse_credits',
+  'reservations',
+  'retirements',
+  'members',
+  'addresses',
+] as const;
+
+async function rowsWithoutReadTimes({ rows, columns }: Tables, table: string): Promise<unknown[]> {
   const ours = new Set(['version', 'valid_from', 'sync_run_id']);
-  const names = db
-    .prepare(`SELECT * FROM ${table} LIMIT 0`)
-    .columns()
-    .map(column => column.name);
-  return db
-    .prepare(`SELECT ${names.filter(name => !ours.has(name)).join(', ')} FROM ${table} ORDER BY document`)
-    .all();
+  const names = (await columns(table)).filter(name => !ours.has(name));
+  return await rows(`SELECT ${names.join(', ')} FROM ${table} ORDER BY document`);
 }
 
 /** Every value of every column whose name says that it is an instant. */
-function instantsOf(db: Sqlite): unknown[] {
-  const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
-  return tables.flatMap(table =>
-    db
-      .prepare(`SELECT * FROM ${table} LIMIT 0`)
-      .columns()
-      .filter(({ name }) => name.endsWith('_at') || name === 'valid_from' || name === 'valid_to')
-      .flatMap(({ name }) =>
-        db.prepare(`SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL`).pluck().all(),
-      ),
-  );
+async function instantsOf({ column, columns, tables }: Tables): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const table of await tables()) {
+    const names = (await columns(table)).filter(name => /_at$|^valid_(from|to)$/.test(name));
+    for (const name of names) {
+      found.push(...(await column(`SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL`)));
+    }
+  }
+  return found;
 }
 
 test('T71 a flood of deliveries leads to a read at once, then to one a second, and to one after the last', async () => {
@@ -180,9 +168,9 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   const arrivals = program.inbox
     .listDeliveries({ limit: 1000 })
     .map(row => row.last_received_at ?? row.received_at);
-  const [read] = program.rows(
+  const [read] = await program.rows(
     "SELECT max(started_at) AS started FROM sync_runs WHERE resource = 'warehouse'",
   );
   expect(Object(read)['started'] > (arrivals.toSorted().at(-1) ?? '')).toBe(true);
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 }, 60_000);

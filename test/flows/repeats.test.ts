@@ -70,7 +70,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;
     await lookOut(context);
-    behind.push(...program.rows("SELECT resource FROM freshness WHERE state = 'behind'"));
+    behind.push(...(await program.rows("SELECT resource FROM freshness WHERE state = 'behind'")));
   };
   const looks = await replay(program, captured, 2 * MINUTE_MS, watch);
   expect(behind).toEqual([]);
@@ -91,8 +91,8 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   await program.worker().idle();
   await expect.poll(() => program.ended.length).toBeGreaterThan(before);
   await program.rest();
-  expect(program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 4 }]);
-  expect(differences(program)).toEqual([]);
+  expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 4 }]);
+  expect(await differences(program)).toEqual([]);
 }, 120_000);
 
 test('T20 a change that only a repeat leads to is found within 15 s, and reads are quick again after it', async () => {
@@ -104,5 +104,5 @@ test('T20 a change that only a repeat leads to is found within 15 s, and reads a
   expect(looks[0]).toBeLessThanOrEqual(16_000);
   expect(looks[1]).toBeLessThanOrEqual((looks[0] ?? 0) + 2000);
   expect(looks[2]).toBeLessThanOrEqual((looks[1] ?? 0) + 2000);
-  expect(differences(program)).toEqual([]);
+  expect(await differences(program)).toEqual([]);
 }, 120_000);

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { Program } from './program.js';
 
 interface Comparison {
@@ -14,7 +12,7 @@ const CREDITS = (place: string, table: string, permission: string): Comparison =
   name: table,
   permission,
   registry: `SELECT h.credit_id, h.amount_micro, c.project_id, c.serialization, c.vintage, c.type, c.token_id
-    FROM sandbox.holdings h JOIN sandbox.credits c ON c.id = h.credit_id
+    FROM holdings h JOIN credits c ON c.id = h.credit_id
     WHERE h.organization_id = ? AND h.place = '${place}'`,
   mirror: `SELECT credit_id, amount_micro, project_id, serialization, vintage, type, token_id
     FROM ${table} WHERE organization_id = ?`,
@@ -28,7 +26,7 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'reservations',
     permission: 'organization_warehouse',
     registry: `SELECT id, credit_id, amount_micro, app_id AS reserver_id, state, state = 'finished' AS is_complete,
-      reserved_to_at, created_at, updated_at FROM sandbox.reservations WHERE organization_id = ?`,
+      reserved_to_at, created_at, updated_at FROM reservations WHERE organization_id = ?`,
     mirror: `SELECT id, credit_id, amount_micro, reserver_id, state, is_complete, reserved_to_at, created_at, updated_at
       FROM reservations WHERE organization_id = ?`,
   },
@@ -36,7 +34,7 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'inventory_requests',
     permission: 'organization_inventory',
     registry: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
-      reason, beneficiary, comment, updated_at FROM sandbox.inventory_requests WHERE organization_id = ?`,
+      reason, beneficiary, comment, updated_at FROM inventory_requests WHERE organization_id = ?`,
     mirror: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
       retirement_reason AS reason, beneficiary, retirement_comment AS comment, updated_at
       FROM inventory_requests WHERE organization_id = ?`,
@@ -47,7 +45,7 @@ const COMPARISONS: readonly Comparison[] = [
     registry: `SELECT r.id, r.amount_micro, r.is_claimed, c.serialization, c.vintage, c.project_id, r.created_at,
       iif(r.is_claimed, r.reason, NULL) AS reason, iif(r.is_claimed, r.beneficiary, NULL) AS beneficiary,
       iif(r.is_claimed, r.comment, NULL) AS comment
-      FROM sandbox.retirements r JOIN sandbox.credits c ON c.id = r.credit_id WHERE r.organization_id = ?`,
+      FROM retirements r JOIN credits c ON c.id = r.credit_id WHERE r.organization_id = ?`,
     mirror: `SELECT id, amount_micro, is_claimed, serialization, vintage, project_id, created_at, reason, beneficiary,
       comment FROM retirements WHERE organization_id = ?`,
   },
@@ -55,25 +53,25 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'certificates',
     permission: 'organization_info',
     registry: `SELECT id, iif(is_claimed, 'stored', 'unavailable') AS state
-      FROM sandbox.retirements WHERE organization_id = ?`,
+      FROM retirements WHERE organization_id = ?`,
     mirror: 'SELECT retirement_id AS id, state FROM certificates WHERE organization_id = ?',
   },
   {
     name: 'organizations',
     permission: 'organization_info',
-    registry: 'SELECT id, full_name, type, country_code, is_public FROM sandbox.organizations WHERE id = ?',
+    registry: 'SELECT id, full_name, type, country_code, is_public FROM organizations WHERE id = ?',
     mirror: 'SELECT id, full_name, type, country_code, is_public FROM organizations WHERE id = ?',
   },
   {
     name: 'addresses',
     permission: 'organization_info',
-    registry: 'SELECT address, name, is_default FROM sandbox.addresses WHERE organization_id = ?',
+    registry: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
     mirror: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
   },
   {
     name: 'members',
     permission: 'organization_members',
-    registry: `SELECT u.id, u.full_name, u.email FROM sandbox.members m JOIN sandbox.users u ON u.id = m.user_id
+    registry: `SELECT u.id, u.full_name, u.email FROM members m JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ?`,
     mirror: 'SELECT id, full_name, email FROM members WHERE organization_id = ?',
   },
@@ -81,7 +79,7 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'projects',
     permission: 'organization_inventory',
     registry: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
-      FROM sandbox.holdings h JOIN sandbox.credits c ON c.id = h.credit_id JOIN sandbox.projects p ON p.id = c.project_id
+      FROM holdings h JOIN credits c ON c.id = h.credit_id JOIN projects p ON p.id = c.project_id
       WHERE h.organization_id = ? AND h.place = 'inventory' AND p.is_public = 1`,
     mirror: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
       FROM inventory_credits c JOIN projects p ON p.id = c.project_id
@@ -95,40 +93,38 @@ interface Live {
   readonly permissions: string;
 }
 
+interface Installed {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly state: string;
+}
+
 /** Every difference between the mirror and the sandbox's own file, in words; empty where there is none. */
-export function differences(program: Program): string[] {
-  const db = openDatabase(join(program.folder, 'mirror.db'), { busyTimeoutMs: 5000, readonly: true });
-  try {
-    db.prepare('ATTACH ? AS sandbox').run(join(program.sandbox.folder, 'sandbox.db'));
-    const select = (sql: string, ...values: unknown[]) =>
-      db
-        .prepare<unknown[], object>(sql)
-        .all(...values)
-        .map(row => JSON.stringify(row))
-        .sort();
-    const found = compare(
-      'installations',
-      select(
-        `SELECT id, organization_id, state FROM sandbox.installations
-         WHERE id IN (SELECT id FROM installations) OR state <> 'uninstalled'`,
-      ),
-      select('SELECT id, organization_id, state FROM installations'),
-    );
-    const live = db
-      .prepare<[], Live>(
-        "SELECT id, organization_id, permissions FROM sandbox.installations WHERE state = 'active'",
-      )
-      .all();
-    for (const { organization_id, permissions } of live) {
-      for (const { name, permission, registry, mirror } of COMPARISONS) {
-        if (permission !== null && !Object.hasOwn(Object(JSON.parse(permissions)), permission)) continue;
-        found.push(...compare(name, select(registry, organization_id), select(mirror, organization_id)));
-      }
+export async function differences(program: Program): Promise<string[]> {
+  const { db } = program.registry.store;
+  const mirrored = await program.rows<Installed>('SELECT id, organization_id, state FROM installations');
+  const known = new Set(mirrored.map(({ id }) => id));
+  const installed = db
+    .prepare<[], Installed>('SELECT id, organization_id, state FROM installations')
+    .all()
+    .filter(({ id, state }) => known.has(id) || state !== 'uninstalled');
+  const found = compare('installations', linesOf(installed), linesOf(mirrored));
+  const live = db
+    .prepare<[], Live>("SELECT id, organization_id, permissions FROM installations WHERE state = 'active'")
+    .all();
+  for (const { organization_id, permissions } of live) {
+    for (const { name, permission, registry, mirror } of COMPARISONS) {
+      if (permission !== null && !Object.hasOwn(Object(JSON.parse(permissions)), permission)) continue;
+      const theirs = db.prepare<[string], object>(registry).all(organization_id);
+      const ours = await program.rows<object>(mirror, organization_id);
+      found.push(...compare(name, linesOf(theirs), linesOf(ours)));
     }
-    return found;
-  } finally {
-    db.close();
   }
+  return found;
+}
+
+function linesOf(rows: readonly object[]): string[] {
+  return rows.map(row => JSON.stringify(row)).sort();
 }
 
 function compare(name: string, registry: readonly string[], mirror: readonly string[]): string[] {
@@ -155,12 +151,12 @@ export const MIRRORED = [
 ] as const;
 
 /** All rows as they stand now, without the columns in which a row and its later self differ. */
-export function photograph(program: Program): string {
+export async function photograph(program: Program): Promise<string> {
   return rowsOf(program, table => table);
 }
 
 /** The same as of an instant, out of the history. */
-export function photographAsOf(program: Program, at: number): string {
+export async function photographAsOf(program: Program, at: number): Promise<string> {
   const instant = new Date(at).toISOString();
   return rowsOf(
     program,
@@ -169,14 +165,12 @@ export function photographAsOf(program: Program, at: number): string {
   );
 }
 
-function rowsOf(program: Program, from: (table: string) => string): string {
-  const lines = MIRRORED.flatMap(table => {
-    const columns = program.mirrorDb
-      .prepare(`SELECT * FROM ${table} LIMIT 0`)
-      .columns()
-      .map(column => column.name);
-    const rows = program.rows(`SELECT ${columns.join(', ')} FROM ${from(table)}`);
-    return rows.map(row => `${table} ${JSON.stringify(row)}`).sort();
-  });
+async function rowsOf(program: Program, from: (table: string) => string): Promise<string> {
+  const lines: string[] = [];
+  for (const table of MIRRORED) {
+    const columns = await program.columns(table);
+    const rows = await program.rows(`SELECT ${columns.join(', ')} FROM ${from(table)}`);
+    lines.push(...rows.map(row => `${table} ${JSON.stringify(row)}`).sort());
+  }
   return lines.join('\n');
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { startReceive } from '../../dist/app/receive.js';
 import { startWork } from '../../dist/app/work.js';
 import { readSettings } from '../../dist/config.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { createMask } from '../../src/registry/mask.js';
 import { createLog } from '../../dist/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from './processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
+import { type Tables, tablesIn } from './tables.js';
 
-export interface DemoMirror {
+export interface DemoMirror extends Tables {
   readonly folder: string;
   /** The settings with which the programs run; commands take the same. */
   readonly env: Record<string, string>;
@@ -22,7 +22,6 @@ export interface DemoMirror {
   readonly receiverOperationsPort: number | null;
   /** Ids of the organizations, as the sandbox lists them. */
   readonly organizationIds: readonly string[];
-  query(sql: string): Record<string, unknown>[];
   stop(): Promise<void>;
 }
 
@@ -56,12 +55,12 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
   const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
   for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
 
-  const query = (sql: string) => readAll(join(folder, 'mirror.db'), sql);
+  const tables = tablesIn(folder);
   await until(
-    () =>
-      query(UNFINISHED).length === 0 &&
-      query('SELECT 1 FROM certificates').length > 0 &&
-      readAll(join(folder, 'inbox.db'), AT_WORK).length === 0,
+    async () =>
+      (await tables.rows(UNFINISHED)).length === 0 &&
+      (await tables.rows('SELECT 1 FROM certificates')).length > 0 &&
+      (await tables.rows(AT_WORK)).length === 0,
   );
   return {
     folder,
@@ -71,7 +70,7 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
     operationsPort: work.operationsPort,
     receiverOperationsPort: receive.operationsPort,
     organizationIds,
-    query,
+    ...tables,
     stop: async () => {
       await work.stop();
       await receive.stop();
@@ -89,16 +88,9 @@ const UNFINISHED = `
 const AT_WORK = `
   SELECT 1 FROM jobs WHERE state = 'claimed' OR (state = 'ready' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
 
-function readAll(file: string, sql: string): Record<string, unknown>[] {
-  const db = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });
-  const rows = db.prepare<[], Record<string, unknown>>(sql).all();
-  db.close();
-  return rows;
-}
-
-async function until(holds: () => boolean): Promise<void> {
+async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('the demo world was not mirrored in time');
     await new Promise(resolve => setTimeout(resolve, 50));
   }

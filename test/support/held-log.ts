@@ -24,3 +24,14 @@ export function holdLog(folder: string): () => void {
     writer.close();
   };
 }
+
+/** A reader that has begun and does not end. Answers how it ends. */
+export function holdReader(file: string, sql: string): () => void {
+  const reader = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
+  const endless = reader.prepare(sql).iterate();
+  endless.next();
+  return () => {
+    endless.return?.();
+    reader.close();
+  };
+}

@@ -53,18 +53,18 @@ export async function playHistory(seed: number): Promise<Tally> {
   for (let rest = 0; rest < RESTS; rest++) {
     await disturb(play, log);
     await settle(program);
-    expect(differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    expect(await differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     expect(await broken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    rests.push({ at: program.time.now(), photo: photograph(program) });
+    rests.push({ at: program.time.now(), photo: await photograph(program) });
     program.time.move(AFTER_REST_MS);
   }
-  for (const { at, photo } of rests) expect(photographAsOf(program, at), `seed ${seed}`).toBe(photo);
-  expect(said.datedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+  for (const { at, photo } of rests) expect(await photographAsOf(program, at), `seed ${seed}`).toBe(photo);
+  expect(await said.datedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
   return {
     ...count,
     operations: RESTS * OPERATIONS_PER_REST,
     drops: program.registry.deliveries.list(1000).filter(({ state }) => state === 'dropped').length,
-    closed: countClosed(program),
+    closed: await countClosed(program),
   };
 }
 
@@ -151,7 +151,6 @@ async function settle(program: Program): Promise<void> {
   await program.reconcile(LONG_REST_MS);
 }
 
-function countClosed(program: Program): number {
-  const [row] = program.rows('SELECT sum(rows_removed) AS closed FROM sync_runs');
-  return Number(Object(row)['closed'] ?? 0);
+async function countClosed(program: Program): Promise<number> {
+  return Number(await program.value('SELECT coalesce(sum(rows_removed), 0) FROM sync_runs'));
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { temporaryFolder } from './inbox.js';
 import { freePort, type StartedProcess, startProcess } from './processes.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
+import { type Tables, tablesIn } from './tables.js';
 
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
 export const PATIENCE = { timeout: 50_000, interval: 50 };
@@ -15,7 +15,7 @@ const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'current'
 type Environment = Record<string, string>;
 
 /** A registry and the two programs of the Procfile, each a process of its own. */
-export interface Processes {
+export interface Processes extends Tables {
   readonly sandbox: StartedProcess;
   readonly dataDir: string;
   /** What both programs and every command are given. */
@@ -28,8 +28,6 @@ export interface Processes {
   /** A call of the sandbox's human side. */
   control(route: string, body?: object): Promise<Record<string, unknown>>;
   installEverywhere(): Promise<void>;
-  rows(database: 'inbox' | 'mirror', sql: string): unknown[];
-  change(database: 'inbox' | 'mirror', sql: string): void;
   filled(): Promise<void>;
 }
 
@@ -76,18 +74,7 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     DATA_DIR: dataDir,
     PORT: String(port),
   };
-  const withDatabase = <T>(name: string, readonly: boolean, sql: string, run: 'all' | 'run'): T[] => {
-    const db = openDatabase(join(dataDir, `${name}.db`), { busyTimeoutMs: 5000, readonly });
-    try {
-      const statement = db.prepare<[], T>(sql);
-      if (run === 'all') return statement.all();
-      statement.run();
-      return [];
-    } finally {
-      db.close();
-    }
-  };
-  const rows = (database: string, sql: string): unknown[] => withDatabase(database, true, sql, 'all');
+  const tables = tablesIn(dataDir);
   return {
     sandbox,
     dataDir,
@@ -110,14 +97,13 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
         await control('POST /installations', { appId: app['id'], organizationId: id });
       }
     },
-    rows,
-    change: (database, sql) => void withDatabase(database, false, sql, 'run'),
+    ...tables,
     async filled() {
       await expect
         .poll(
-          () =>
-            rows('mirror', 'SELECT 1 FROM certificates LIMIT 1').length +
-            rows('mirror', UNFINISHED).length * 10,
+          async () =>
+            (await tables.rows('SELECT 1 FROM certificates LIMIT 1')).length +
+            (await tables.rows(UNFINISHED)).length * 10,
           PATIENCE,
         )
         .toBe(1);

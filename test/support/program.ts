@@ -25,6 +25,7 @@ import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
 import { createReceiver } from '../../src/webhook/receiver.js';
 import { temporaryFolder } from './inbox.js';
 import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
+import { openBoth, type Tables, tablesOf } from './tables.js';
 
 export const WEBHOOK_SECRET = 'a webhook secret for tests';
 const KEY = createPrivateKey();
@@ -56,7 +57,7 @@ export interface ProgramOptions {
 }
 
 /** A sandbox, the receiver and a worker in one process, over real HTTP and real files. */
-export interface Program {
+export interface Program extends Tables {
   readonly sandbox: Sandbox;
   readonly registry: Sandbox['registry'];
   readonly time: TestTime;
@@ -64,8 +65,6 @@ export interface Program {
   readonly folder: string;
   readonly webhookUrl: string;
   readonly inbox: Inbox;
-  readonly inboxDb: Sqlite;
-  readonly mirrorDb: Sqlite;
   readonly ended: Ended[];
   worker(): Worker;
   startWorker(options?: Partial<WorkerOptions>, http?: Partial<HttpOptions>): Worker;
@@ -74,7 +73,6 @@ export interface Program {
   rest(): Promise<void>;
   /** A while later, a minute if not told: one time of the schedule, and everything that comes of it. */
   reconcile(afterMs?: number): Promise<void>;
-  readonly rows: (sql: string, ...values: unknown[]) => unknown[];
 }
 
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
@@ -82,8 +80,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'certificates'));
   const sandbox = await temporarySandbox({ wall: time.now });
-  const inboxDb = openInbox(folder, time);
-  const inbox = createInbox(inboxDb);
+  const inbox = createInbox(openInbox(folder, time));
   const door = await openDoor(inbox, time);
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
@@ -92,7 +89,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     privateKey: KEY,
   });
   door.serve(app.id);
-  const mirrorDb = openMirror(folder, time);
+  openMirror(folder, time);
+  const tables = openTables(folder, time);
   const ended: Ended[] = [];
   let current: { readonly worker: Worker; readonly databases: readonly Sqlite[] } | undefined;
 
@@ -151,8 +149,6 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     folder,
     webhookUrl: door.url,
     inbox,
-    inboxDb,
-    mirrorDb,
     ended,
     worker: () => current?.worker ?? startWorker(),
     kill,
@@ -162,12 +158,12 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       time.move(afterMs);
       enqueueTick(inbox, time.now(), time.now(), time.now());
       await rest();
-      if (mirrorDb.prepare('SELECT 1 FROM resource_states WHERE doubted_at IS NOT NULL').get() === undefined)
-        return;
+      const doubted = await tables.rows('SELECT 1 FROM resource_states WHERE doubted_at IS NOT NULL');
+      if (doubted.length === 0) return;
       time.move(AGREE_AFTER_MS + 1000);
       await rest();
     },
-    rows: (sql, ...values) => mirrorDb.prepare(sql).all(...values),
+    ...tables,
   };
 }
 
@@ -237,6 +233,15 @@ function open(folder: string, family: 'inbox' | 'mirror', time: TestTime): Sqlit
   migrate(db, family, new Date(time.now()).toISOString());
   tellTime(db, time);
   return db;
+}
+
+function openTables(folder: string, time: TestTime): Tables {
+  const db = openBoth(folder, false);
+  onTestFinished(() => {
+    db.close();
+  });
+  tellTime(db, time);
+  return tablesOf(db);
 }
 
 /** Views ask SQLite for the time: here they are told the time that the test moves. */

@@ -24,7 +24,7 @@ export interface Said {
   /** Whatever was said before has been said by then. */
   clockWentBack(): void;
   /** What the history dates before the registry had said so. */
-  datedTooEarly(program: Program): string[];
+  datedTooEarly(program: Program): Promise<string[]>;
 }
 
 /** What each version shows: an object as it was sent, or the hash of a whole file. */
@@ -65,22 +65,25 @@ export function createSaid(now: () => number): Said {
       const at = now();
       for (const answer of [...answers.values()].flat()) answer.at = Math.min(answer.at, at);
     },
-    datedTooEarly({ mirrorDb }) {
-      const early = [...VERSIONS].flatMap(([table, versions]) =>
-        mirrorDb
-          .prepare<[], Version>(versions)
-          .all()
-          .filter(({ document, valid_from }) => !isSaidBy(document, Date.parse(valid_from)))
-          .map(({ document, valid_from }) => `${table} from ${valid_from}: ${document}`),
-      );
-      const closed = Object.entries(WHOLE).flatMap(([table, list]) =>
-        mirrorDb
-          .prepare<[], Closing>(CLOSED.replaceAll('@table', table))
-          .all()
-          .filter(closing => !isGoneBy(closing, list))
-          .map(({ document, valid_to }) => `${table} to ${valid_to}: ${document}`),
-      );
-      return [...early, ...closed];
+    async datedTooEarly(program) {
+      const early: string[] = [];
+      for (const [table, versions] of VERSIONS) {
+        const rows = await program.rows<Version>(versions);
+        early.push(
+          ...rows
+            .filter(({ document, valid_from }) => !isSaidBy(document, Date.parse(valid_from)))
+            .map(({ document, valid_from }) => `${table} from ${valid_from}: ${document}`),
+        );
+      }
+      for (const [table, list] of Object.entries(WHOLE)) {
+        const rows = await program.rows<Closing>(CLOSED.replaceAll('@table', table));
+        early.push(
+          ...rows
+            .filter(closing => !isGoneBy(closing, list))
+            .map(({ document, valid_to }) => `${table} to ${valid_to}: ${document}`),
+        );
+      }
+      return early;
     },
   };
 }

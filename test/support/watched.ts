@@ -25,9 +25,9 @@ export interface Watched extends Installed {
   reconcile(): Promise<void>;
   /** A delivery of something that has changed. */
   announce(): Promise<void>;
-  freshness(): Seen[];
+  freshness(): Promise<Seen[]>;
   /** The resources that are in this state. */
-  resources(state: string): string[];
+  resources(state: string): Promise<string[]>;
   /** When the worker looked last; null where it never did. */
   lastLook(): number | null;
 }
@@ -68,12 +68,10 @@ export async function startWatched(
     await work(before);
   }
 
-  function freshness(): Seen[] {
-    return program.mirrorDb
-      .prepare<[], Seen>(
-        'SELECT resource, state, complete_at, announced_at, error FROM freshness ORDER BY resource',
-      )
-      .all();
+  async function freshness(): Promise<Seen[]> {
+    return await program.rows<Seen>(
+      'SELECT resource, state, complete_at, announced_at, error FROM freshness ORDER BY resource',
+    );
   }
 
   return {
@@ -99,7 +97,7 @@ export async function startWatched(
       await program.registry.deliveries.settled();
     },
     freshness,
-    resources: state => freshness().flatMap(row => (row.state === state ? [row.resource] : [])),
+    resources: async state => (await freshness()).flatMap(row => (row.state === state ? [row.resource] : [])),
     lastLook: () => lastLook,
   };
 }

@@ -34,7 +34,7 @@ test('an answer that never came does not make the schedule rest, though the read
   });
   await program.reconcile();
   faults.remove(fault.id);
-  const [longest] = program.rows(
+  const [longest] = await program.rows(
     `SELECT max(unixepoch(finished_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds FROM sync_runs
      WHERE resource = 'retirements'`,
   );

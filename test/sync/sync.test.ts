@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInbox } from '../../src/inbox/inbox.js';
 import { NOON } from '../support/inbox.js';
-import { makeMirror } from '../support/mirror.js';
 import { contextOf, startProgram } from '../support/program.js';
 import { createSync, type SyncOptions } from '../../src/sync/sync.js';
 
@@ -25,13 +23,12 @@ test('a mirror that was filled from one registry refuses every other', async () 
 test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = contextOf(program, {});
-  const mirror = makeMirror(program.mirrorDb, program.time.now);
-  await mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
+  await context.mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
   const sync = createSync(context, OPTIONS);
   await sync.start();
   await sync.idle();
   await sync.stop();
-  const inbox = createInbox(program.inboxDb);
+  const { inbox } = program;
   inbox.enqueue(
     { kind: 'holds', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' },
     program.time.now(),

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
+
+export type Value = string | number | bigint | null | Uint8Array;
+
+/** Where tests look at rows, and change them as no program would. A name finds its table in either database. */
+export interface Tables {
+  readonly rows: <Row = Record<string, unknown>>(sql: string, ...values: Value[]) => Promise<Row[]>;
+  /** The first row; undefined where there is none. */
+  readonly row: <Row = Record<string, unknown>>(sql: string, ...values: Value[]) => Promise<Row | undefined>;
+  /** The only column of every row. */
+  readonly column: <Cell = unknown>(sql: string, ...values: Value[]) => Promise<Cell[]>;
+  /** The only column of the first row; undefined where there is none. */
+  readonly value: <Cell = unknown>(sql: string, ...values: Value[]) => Promise<Cell | undefined>;
+  /** The names of all tables, views left out. */
+  readonly tables: () => Promise<string[]>;
+  readonly views: () => Promise<string[]>;
+  /** The names of the columns of a table or view. */
+  readonly columns: (table: string) => Promise<string[]>;
+  /** One statement, or several where they take no values. */
+  readonly change: (sql: string, ...values: Value[]) => Promise<void>;
+}
+
+const BUSY_MS = 5000;
+
+/** The databases of a folder that are there. Each statement has a connection of its own: none is held. */
+export function tablesIn(folder: string): Tables {
+  return tables(openedBy(readonly => openBoth(folder, readonly)));
+}
+
+/** The same of one file, whatever its name. */
+export function tablesInFile(file: string): Tables {
+  return tables(openedBy(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
+}
+
+/** The same by a connection that stays open. */
+export function tablesOf(db: Sqlite): Tables {
+  return tables((_readonly, work) => work(db));
+}
+
+/** The mirror as `main` and the inbox as `inbox`; where there is no mirror, the inbox alone. */
+export function openBoth(folder: string, readonly: boolean): Sqlite {
+  const [mirror, inbox] = [join(folder, 'mirror.db'), join(folder, 'inbox.db')];
+  const options = { busyTimeoutMs: BUSY_MS, readonly };
+  if (!existsSync(mirror)) return openDatabase(inbox, options);
+  const db = openDatabase(mirror, options);
+  if (existsSync(inbox)) db.prepare('ATTACH DATABASE ? AS inbox').run(inbox);
+  return db;
+}
+
+/** As they stand now, also while programs are at work on them. */
+export function copyDatabases(from: string, to: string): void {
+  for (const name of ['mirror.db', 'inbox.db']) {
+    const db = openDatabase(join(from, name), { busyTimeoutMs: BUSY_MS, readonly: true });
+    db.prepare('VACUUM INTO ?').run(join(to, name));
+    db.close();
+  }
+}
+
+type Use = <T>(readonly: boolean, work: (db: Sqlite) => T) => T;
+
+function openedBy(open: (readonly: boolean) => Sqlite): Use {
+  return (readonly, work) => {
+    const db = open(readonly);
+    try {
+      return work(db);
+    } finally {
+      db.close();
+    }
+  };
+}
+
+function tables(use: Use): Tables {
+  return {
+    rows: async <Row>(sql: string, ...values: Value[]) =>
+      use(true, db => db.prepare<Value[], Row>(sql).all(...values)),
+    row: async <Row>(sql: string, ...values: Value[]) =>
+      use(true, db => db.prepare<Value[], Row>(sql).get(...values)),
+    column: async <Cell>(sql: string, ...values: Value[]) =>
+      use(true, db =>
+        db
+          .prepare<Value[], Cell>(sql)
+          .pluck()
+          .all(...values),
+      ),
+    value: async <Cell>(sql: string, ...values: Value[]) =>
+      use(true, db =>
+        db
+          .prepare<Value[], Cell>(sql)
+          .pluck()
+          .get(...values),
+      ),
+    tables: async () => use(true, db => namesOf(db, 'table')),
+    views: async () => use(true, db => namesOf(db, 'view')),
+    columns: async table =>
+      use(true, db =>
+        db
+          .prepare(`SELECT * FROM ${table} LIMIT 0`)
+          .columns()
+          .map(({ name }) => name),
+      ),
+    change: async (sql, ...values) =>
+      use(false, db => {
+        if (values.length === 0) db.exec(sql);
+        else db.prepare(sql).run(...values);
+      }),
+  };
+}
+
+function namesOf(db: Sqlite, type: 'table' | 'view'): string[] {
+  return db
+    .prepare<[string], string>(
+      "SELECT name FROM pragma_table_list WHERE type = ? AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all(type);
+}
