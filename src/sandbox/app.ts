@@ -3,7 +3,7 @@ import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
 import type { Registry } from './parts/registry.js';
-import { createHeaderCheck, type HeaderRules } from './http/version-header.js';
+import { createHeaderCheck, createPageRules, type HeaderRules } from './http/headers.js';
 
 const MAX_BODY = '100kb';
 
@@ -28,7 +28,7 @@ export function createSandboxApp(
     store.ledger.endExpiredHolds(store.now());
     next();
   });
-  app.use(calls.record, faults.apply, createHeaderCheck(rules));
+  app.use(createPageRules(rules.prefix), calls.record, faults.apply, createHeaderCheck(rules));
   app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
   app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpected));
   return app;

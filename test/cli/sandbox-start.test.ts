@@ -12,9 +12,13 @@ interface Started {
 
 /** The built program, up to the first line that it prints. */
 async function start(...words: string[]): Promise<Started> {
+  return await startWith({}, ...words);
+}
+
+async function startWith(env: Record<string, string>, ...words: string[]): Promise<Started> {
   const child = spawn(process.execPath, ['dist/main.js', 'sandbox', ...words], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], ...env },
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -69,6 +73,20 @@ test('a strict sandbox with another header prefix refuses a call without it', as
     401,
   );
   await stopped(child, 'SIGTERM');
+});
+
+test('the header prefix is that of REGISTRY_HEADER_PREFIX where none is named', async () => {
+  const folder = sandboxFolder();
+  const env = { REGISTRY_HEADER_PREFIX: 'icr' };
+  const { child, line } = await startWith(env, 'start', '--port', '0', '--folder', folder, '--strict');
+  const prefixed = { headers: { 'x-icr-api-version': '2023-06-16' } };
+  expect((await fetch(`${line}/projects`, prefixed)).status).toBe(401);
+  await stopped(child, 'SIGTERM');
+  const fault = await runCommand(['sandbox', 'start', '--port', '0', '--folder', folder], {
+    env: { REGISTRY_HEADER_PREFIX: 'a b' },
+  });
+  expect(fault).toMatchObject({ exitCode: 2 });
+  expect(fault.stderr).toContain('REGISTRY_HEADER_PREFIX: expected a plain word');
 });
 
 test('likely mistakes are told, exit code 2', async () => {

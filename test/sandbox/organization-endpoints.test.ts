@@ -253,7 +253,7 @@ describe('retirements', () => {
     };
     const first = await download(`GET ${path}/${id}/pdf`);
     expect(first.headers.get('content-type')).toBe('application/octet-stream');
-    expect(first.headers.get('content-disposition')).toBe(`attachment; filename="retirement-${id}.pdf"`);
+    expect(first.headers.get('content-disposition')).toBe(`attachment; filename=retirement-${id}.pdf`);
     expect(first.body).toMatch(/^%PDF-1\.\d[\s\S]*%%EOF\s*$/);
 
     sandbox.registry.projects.change(project.id, { fullName: 'Renamed since' });

@@ -15,7 +15,7 @@ interface StartOptions {
   readonly credits?: string;
   readonly retirements?: string;
   readonly strict?: boolean;
-  readonly headerPrefix: string;
+  readonly headerPrefix?: string;
   readonly json?: boolean;
 }
 
@@ -39,7 +39,10 @@ export function defineStart(sandbox: Command, io: Io): void {
     .option('--credits <n>', 'so many credits')
     .option('--retirements <n>', 'so many retirements')
     .option('--strict', 'refuse calls without a version header')
-    .option('--header-prefix <word>', 'as in x-<word>-api-version; icr for the public registry', 'registry')
+    .option(
+      '--header-prefix <word>',
+      'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)',
+    )
     .option('--json', 'print where it is as JSON')
     .action(async (words: readonly string[], options: StartOptions) => await start(io, words, options));
   examples(command, [
@@ -80,16 +83,10 @@ function readRequest(io: Io, options: StartOptions): SandboxOptions {
   );
   const isSized = Object.keys(world).length > 0;
   const seed = options.seed === undefined ? undefined : readCount('--seed', options.seed);
-  if (!/^[a-z][a-z0-9-]{0,40}$/i.test(options.headerPrefix)) {
-    throw new CommandFault(
-      EXIT.usage,
-      `--header-prefix: expected a plain word, got "${options.headerPrefix}".`,
-    );
-  }
   return {
     port: readPort(options.port, io),
     folder: resolve(options.folder ?? join(dataFolder(io.env), 'sandbox')),
-    headerPrefix: options.headerPrefix,
+    headerPrefix: readPrefix(options.headerPrefix, io),
     strict: options.strict === true,
     ...(seed !== undefined || isSized ? { seed: seed ?? SEED } : {}),
     ...(isSized ? { world } : {}),
@@ -103,6 +100,13 @@ function readPort(said: string | undefined, io: Io): number {
   );
   if (port <= 65_535) return port;
   throw new CommandFault(EXIT.usage, `Expected a port from 0 to 65535, got "${port}".`);
+}
+
+function readPrefix(said: string | undefined, io: Io): string {
+  const prefix = said ?? (io.env['REGISTRY_HEADER_PREFIX'] || 'registry');
+  if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
+  const from = said === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
+  throw new CommandFault(EXIT.usage, `${from}: expected a plain word, got "${prefix}".`);
 }
 
 function readCount(what: string, text: string): number {

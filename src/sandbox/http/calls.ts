@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Attribution } from './access.js';
 import type { Store } from '../store/store.js';
-import { versionHeader } from './version-header.js';
+import { versionHeader } from './headers.js';
 
 const KEPT_CALLS = 100_000;
 

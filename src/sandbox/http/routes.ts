@@ -162,6 +162,11 @@ export const ROUTES: readonly Route[] = [
     answer: ({ projects }, { query }) => projects.findPublic(query),
   },
   {
+    route: 'GET /projects/find/project',
+    needs: 'any token',
+    answer: ({ projects }, { query }) => projects.findPublic(query),
+  },
+  {
     route: 'GET /projects/:id',
     needs: 'any token',
     answer: ({ projects }, { id }) => projects.getPublic(id),

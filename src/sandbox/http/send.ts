@@ -4,7 +4,8 @@ import type { Response } from 'express';
 const PIECE_BYTES = 64 * 1024;
 
 export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
-  res.set('Content-Disposition', `attachment; filename="retirement-${retirementId}.pdf"`);
+  // Without quotes: known clients take all that follows the sign.
+  res.set('Content-Disposition', `attachment; filename=retirement-${retirementId}.pdf`);
   res.type('application/octet-stream').send(pdf);
 }
 

@@ -14,6 +14,21 @@ export function versionHeader(prefix: string): string {
   return `x-${prefix}-api-version`;
 }
 
+/** A page of any site may ask, as a certificate's button does: what it may see, its token says. */
+export function createPageRules(prefix: string): RequestHandler {
+  const asked = {
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${versionHeader(prefix)}`,
+    'Access-Control-Max-Age': '600',
+  };
+  return (req, res, next) => {
+    res.set('Access-Control-Allow-Origin', '*');
+    res.set('Access-Control-Expose-Headers', 'Content-Disposition, Date, Retry-After');
+    if (req.method !== 'OPTIONS') return next();
+    return void res.set(asked).status(204).end();
+  };
+}
+
 export function createHeaderCheck({ prefix, strict }: HeaderRules): RequestHandler {
   const name = versionHeader(prefix);
   return (req, _res, next) => {

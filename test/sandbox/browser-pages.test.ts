@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  startTestSandbox,
+  VERSION,
+} from '../support/sandbox.js';
+
+const PAGE = { origin: 'https://shop.example' };
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+});
+afterAll(async () => stop());
+
+describe('a page of any site', () => {
+  test('may ask the registry, with a token and the version header, and reads the answer and the file name', async () => {
+    const { organization, token } = installed;
+    const path = `/organizations/${organization.id}`;
+    const asked = await fetch(`${sandbox.url}${path}`, {
+      method: 'OPTIONS',
+      headers: {
+        ...PAGE,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization,x-registry-api-version',
+      },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-origin')).toBe('*');
+    const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', Object.keys(VERSION)[0]]));
+    expect(asked.headers.get('access-control-allow-methods')?.split(', ')).toEqual(['GET', 'POST', 'DELETE']);
+    const { status, headers } = await ask(sandbox, `GET ${path}`, { token, headers: PAGE });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
+  });
+
+  test('reads a refusal, too', async () => {
+    const { status, headers } = await ask(sandbox, 'GET /projects', { token: 'crs_none', headers: PAGE });
+    expect(status).toBe(403);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('may not speak to the control API, nor read that it was refused', async () => {
+    for (const method of ['OPTIONS', 'GET']) {
+      const refused = await fetch(`${sandbox.url}/_sandbox/status`, { method, headers: PAGE });
+      expect(refused.status).toBe(403);
+      expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  test('asking whether it may ask is no call of an app', async () => {
+    const { calls } = sandbox.registry;
+    const before = calls.countWithoutVersion();
+    await fetch(`${sandbox.url}/projects`, { method: 'OPTIONS', headers: PAGE });
+    expect(calls.countWithoutVersion()).toBe(before);
+  });
+});
+
+test('the finder answers by both of its known paths', async () => {
+  const creditId = issueCredit(sandbox, installed.organization.id);
+  const { token } = installed;
+  const one = await ask(sandbox, `GET /projects/find?creditId=${creditId}`, { token });
+  const other = await ask(sandbox, `GET /projects/find/project?creditId=${creditId}`, { token });
+  expect(other).toMatchObject({ status: 200, body: one.body });
+});
