@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, OrganizationClient } from '../client.js';
+import type { Client } from '../client.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { isForgotten } from '../mirror/people.js';
 import type { ListEntry } from '../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../resources/lists.js';
-import type { Page } from '../registry/reading.js';
+import { SOURCES } from '../sync/sources.js';
 
 export interface Difference {
   readonly organization_id: string;
@@ -27,19 +27,6 @@ interface Target {
 
 /** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
 const SETTLE_MS = 2000;
-
-type Comparison = (db: Sqlite, owner: OrganizationClient, target: Target) => Promise<Compared>;
-
-const COMPARISONS: { readonly [Name in ListResource]: Comparison } = {
-  organization: comparison(LISTS.organization, owner => one(() => owner.readOrganization())),
-  warehouse: comparison(LISTS.warehouse, owner => owner.readWarehouse()),
-  inventory: comparison(LISTS.inventory, owner => owner.readInventory()),
-  reservations: comparison(LISTS.reservations, owner => items(owner.listReservations())),
-  inventory_requests: comparison(LISTS.inventory_requests, owner => items(owner.listInventoryRequests())),
-  retirements: comparison(LISTS.retirements, owner => items(owner.listRetirements())),
-  addresses: comparison(LISTS.addresses, owner => batch(() => owner.readAddresses())),
-  members: comparison(LISTS.members, owner => batch(() => owner.readMembers())),
-};
 
 /**
  * A fresh read of everything that active installations let us read, held against the mirror row by row.
@@ -84,40 +71,36 @@ function targets(db: Sqlite): Target[] {
     .filter(target => isListResource(target.resource));
 }
 
-async function compare(db: Sqlite, client: Client, target: Target): Promise<Compared> {
-  const owner = client.organization(target.installation_id, target.organization_id);
-  return await COMPARISONS[target.resource](db, owner, target);
+function compare(db: Sqlite, client: Client, target: Target): Promise<Compared> {
+  return compareList(db, client, target.resource, target);
 }
 
-function comparison<Item extends { readonly document: string }>(
-  entry: ListEntry<Item>,
-  read: (owner: OrganizationClient) => AsyncIterable<readonly Item[]>,
-): Comparison {
-  return async (db, owner, target) => {
-    const known = readKnown(db, entry, target.organization_id);
-    const rows = known.size;
-    const isMissed = forgottenIn(db);
-    const differences: Difference[] = [];
-    const add = (key: string, difference: Difference['difference']) =>
-      differences.push({
-        organization_id: target.organization_id,
-        resource: target.resource,
-        key,
-        difference,
-      });
-    for await (const part of read(owner)) {
-      for (const item of part) {
-        const key = entry.key.map(({ of }) => String(of(item))).join('/');
-        const document = known.get(key);
-        known.delete(key);
-        if (document === undefined) {
-          if (!isMissed(item.document)) add(key, 'not in the mirror');
-        } else if (document !== digest(item.document)) add(key, 'changed');
-      }
+async function compareList<Name extends ListResource>(
+  db: Sqlite,
+  client: Client,
+  resource: Name,
+  { organization_id: organizationId, installation_id: installationId }: Target,
+): Promise<Compared> {
+  const entry = LISTS[resource];
+  const known = readKnown(db, entry, organizationId);
+  const rows = known.size;
+  const isMissed = forgottenIn(db);
+  const differences: Difference[] = [];
+  const add = (key: string, difference: Difference['difference']) =>
+    differences.push({ organization_id: organizationId, resource, key, difference });
+  const owner = client.organization(installationId, organizationId);
+  for await (const { items } of SOURCES[resource].parts(owner, {})) {
+    for (const item of items) {
+      const key = entry.key.map(({ of }) => String(of(item))).join('/');
+      const document = known.get(key);
+      known.delete(key);
+      if (document === undefined) {
+        if (!isMissed(item.document)) add(key, 'not in the mirror');
+      } else if (document !== digest(item.document)) add(key, 'changed');
     }
-    for (const key of known.keys()) add(key, 'not at the registry');
-    return { rows, differences };
-  };
+  }
+  for (const key of known.keys()) add(key, 'not at the registry');
+  return { rows, differences };
 }
 
 function readKnown<Item>(
@@ -149,16 +132,4 @@ function forgottenIn(db: Sqlite): (document: string) => boolean {
     if (typeof person !== 'object' || person === null || !('email' in person)) return false;
     return isForgotten(forgotten, String(person.email));
   };
-}
-
-async function* one<T>(read: () => Promise<T>): AsyncIterable<readonly T[]> {
-  yield [await read()];
-}
-
-async function* batch<T>(read: () => Promise<readonly T[]>): AsyncIterable<readonly T[]> {
-  yield await read();
-}
-
-async function* items<T>(pages: AsyncIterable<Page<T>>): AsyncIterable<readonly T[]> {
-  for await (const page of pages) yield page.items;
 }

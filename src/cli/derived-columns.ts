@@ -3,21 +3,12 @@ import type { Sqlite } from '../engines/sqlite/open.js';
 import type { Value } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { fieldsOf } from '../resources/installations.js';
-import { LISTS } from '../resources/lists.js';
+import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
 import type { Broken } from '../engines/sqlite/laws/find-broken.js';
 import { readSource, type Source } from '../registry/fields.js';
-import {
-  parseAddress,
-  parseCredit,
-  parseInstallation,
-  parseInventoryRequest,
-  parseMember,
-  parseOrganization,
-  parseProject,
-  parseReservation,
-  parseRetirement,
-} from '../registry/parse.js';
+import { parseInstallation, parseProject } from '../registry/parse.js';
+import { SOURCES } from '../sync/sources.js';
 
 type Cells = Readonly<Record<string, Value>>;
 type Derive = (source: Source) => Cells;
@@ -26,23 +17,16 @@ const SHOWN = 5;
 const ROWS_AT_ONCE = 1_000;
 
 /** What each table's columns are, taken from the document again by the code that wrote them. */
-const DERIVED: Readonly<Record<string, Derive>> = {
-  ...derivedBy(LISTS.organization, parseOrganization),
-  ...derivedBy(LISTS.warehouse, parseCredit),
-  ...derivedBy(LISTS.inventory, parseCredit),
-  ...derivedBy(LISTS.reservations, parseReservation),
-  ...derivedBy(LISTS.inventory_requests, parseInventoryRequest),
-  ...derivedBy(LISTS.retirements, parseRetirement),
-  ...derivedBy(LISTS.addresses, parseAddress),
-  ...derivedBy(LISTS.members, parseMember),
-  ...derivedBy(PROJECTS, parseProject),
-  installations: deriveInstallation,
-};
+const DERIVED: ReadonlyMap<string, Derive> = new Map([
+  ...LIST_RESOURCES.map(derivedFromList),
+  derivedBy(PROJECTS, parseProject),
+  ['installations', deriveInstallation],
+]);
 
 /** Rows, past ones included, with a column that is not what their document says. */
 export async function findUnderived(db: Sqlite): Promise<Broken[]> {
   const broken: Broken[] = [];
-  for (const [table, derive] of Object.entries(DERIVED)) {
+  for (const [table, derive] of DERIVED) {
     for (const part of [table, `${table}_past`]) broken.push(...(await findIn(db, part, derive)));
   }
   return broken;
@@ -94,11 +78,15 @@ function textOf(value: Value | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
+function derivedFromList<Name extends ListResource>(resource: Name): [table: string, derive: Derive] {
+  return derivedBy(LISTS[resource], SOURCES[resource].parse);
+}
+
 function derivedBy<Item>(
   { table, key, columns }: ItemEntry<Item>,
   parse: (source: Source) => Item,
-): Record<string, Derive> {
-  return { [table]: source => cellsOf([...key, ...columns], parse(source)) };
+): [table: string, derive: Derive] {
+  return [table, source => cellsOf([...key, ...columns], parse(source))];
 }
 
 function cellsOf<Item>(

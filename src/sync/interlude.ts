@@ -2,14 +2,17 @@ import type { Context } from './context.js';
 import type { Gate } from './gate.js';
 import { codeOf, endsRun } from './outcome.js';
 import type { Resource } from './plan.js';
-import type { StepContext } from './steps/step.js';
-import { readResource } from './steps/steps.js';
+import type { Reading, Step } from './step.js';
 import type { Run } from './worker.js';
+
+/** Reads one resource and takes note of what came. */
+export type Read = (step: Step, resource: Resource) => Promise<Reading>;
 
 export interface InterludeOptions {
   readonly gate: Gate;
   readonly run: Run;
-  readonly step: StepContext;
+  readonly step: Step;
+  readonly read: Read;
   /** What is neither forbidden nor believed to be. */
   readonly mayAsk: () => Promise<readonly Resource[]>;
 }
@@ -26,7 +29,7 @@ const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resourc
 /** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
 export function createInterlude(
   { inbox, now }: Context,
-  { gate, run, step, mayAsk }: InterludeOptions,
+  { gate, run, step, read, mayAsk }: InterludeOptions,
 ): Interlude {
   let lookedAt = now();
   let checkedAt = now();
@@ -51,13 +54,11 @@ export function createInterlude(
 
   /** The delivery has a job of its own, which will read this again. */
   async function readQuietly(resource: Resource): Promise<void> {
-    try {
-      await readResource(resource, { ...step, turn: run.turn });
-    } catch (error) {
-      step.signal.throwIfAborted();
-      if (endsRun(error)) throw error;
-      if (codeOf(error) === 'forbidden') refused.add(resource);
-    }
+    const { error } = await read({ ...step, turn: run.turn }, resource);
+    if (error === null) return;
+    step.signal.throwIfAborted();
+    if (endsRun(error)) throw error;
+    if (codeOf(error) === 'forbidden') refused.add(resource);
   }
 
   return {

@@ -5,11 +5,11 @@ import { followUp } from './follow-up.js';
 import type { LastRead } from '../mirror/port.js';
 import { type Admitted, createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
-import { createInterlude } from './interlude.js';
+import { createInterlude, type Read } from './interlude.js';
 import { describe, endsRun, StopError } from './outcome.js';
 import { isPermitted, plan, readWish, type Resource, type Situation, type Wish } from './plan.js';
-import type { StepContext } from './steps/step.js';
-import { readResource } from './steps/steps.js';
+import { readResource } from './read-resource.js';
+import type { Reading, Step } from './step.js';
 import type { CausedRun } from './cause.js';
 
 /**
@@ -68,18 +68,20 @@ async function readAll(
     last: resource => last.get(resource) ?? null,
     acceptedSince: at => inbox.hasDeliverySince(installation.id, at, now(), 'newPermissionsAccepted'),
   };
-  const { read, forbidden } = plan(situation);
-  const step = stepContext(context, run, admitted, findings);
+  const { read: wanted, forbidden } = plan(situation);
+  const step = stepOf(context, run, admitted);
+  const read: Read = async (each, resource) =>
+    note(context, findings, resource, await readResource(each, resource));
   if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
   const urgent: Situation = { ...situation, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => {
     const latest = await mirror.lastReads(organizationId);
     return plan({ ...urgent, now: now(), last: resource => latest.get(resource) ?? null }).read;
   };
-  const interlude = createInterlude(context, { gate, run, step, mayAsk });
-  for (const resource of read) {
+  const interlude = createInterlude(context, { gate, run, step, read, mayAsk });
+  for (const resource of wanted) {
     await interlude.turn();
-    await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, gate, findings);
+    await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, { gate, findings, read });
   }
   await settleAbsent(context, step, findings);
 }
@@ -87,7 +89,7 @@ async function readAll(
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
 async function settleAbsent(
   { mirror, now }: Context,
-  { task }: StepContext,
+  { task }: Step,
   { absent, answered, failures }: Findings,
 ): Promise<void> {
   const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
@@ -101,10 +103,16 @@ async function settleAbsent(
 const EVERYTHING: Wish = { resources: null, full: false };
 
 /** A refusal is believed when a new token and another look at the permissions do not help. */
-async function readOne(step: StepContext, resource: Resource, gate: Gate, findings: Findings): Promise<void> {
+interface Looking {
+  readonly gate: Gate;
+  readonly findings: Findings;
+  readonly read: Read;
+}
+
+async function readOne(step: Step, resource: Resource, looking: Looking): Promise<void> {
   for (let tries = 0; tries < 2; tries += 1) {
-    if (await isAnswered(step, resource, findings)) return;
-    const { installation } = await gate.again();
+    if (await isAnswered(step, resource, looking)) return;
+    const { installation } = await looking.gate.again();
     if (!isPermitted(installation.permissions, resource)) {
       await step.mirror.mark('forbidden', step.task, [resource], step.now());
       return;
@@ -114,20 +122,19 @@ async function readOne(step: StepContext, resource: Resource, gate: Gate, findin
 }
 
 /** False where the registry refused it. Any other fault is kept for later. */
-async function isAnswered(step: StepContext, resource: Resource, findings: Findings): Promise<boolean> {
-  const before = await step.lastRead(resource);
-  try {
-    await readResource(resource, step);
+async function isAnswered(step: Step, resource: Resource, { findings, read }: Looking): Promise<boolean> {
+  const { before, error } = await read(step, resource);
+  if (error === null) {
     if (resource !== 'projects') findings.answered = true;
-  } catch (error) {
-    step.signal.throwIfAborted();
-    const { code } = describe(error);
-    if (endsRun(error)) throw error;
-    if (code === 'forbidden') return false;
-    if (code === 'other_form' && isStrange(before)) {
-      await step.mirror.mark('not_offered', step.task, [resource], step.now());
-    } else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
+    return true;
   }
+  step.signal.throwIfAborted();
+  if (endsRun(error)) throw error;
+  const { code } = describe(error);
+  if (code === 'forbidden') return false;
+  if (code === 'other_form' && isStrange(before)) {
+    await step.mirror.mark('not_offered', step.task, [resource], step.now());
+  } else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
   return true;
 }
 
@@ -136,38 +143,41 @@ function isStrange(before: LastRead | null): boolean {
   return before === null || before.completeAt === null || before.isStrange;
 }
 
-function stepContext(
-  { inbox, mirror, client, now, onRead = () => undefined }: Context,
+function note(
+  { onRead = () => undefined }: Context,
+  findings: Findings,
+  resource: Resource,
+  reading: Reading,
+): Reading {
+  const { ends, holdEnd } = reading;
+  for (const end of ends) {
+    const rows = end.added + end.changed;
+    findings.news ||= rows + end.removed > 0;
+    findings.retired ||= resource === 'retirements' && rows > 0;
+    onRead(end);
+  }
+  if (holdEnd !== null) findings.holdEnd = Math.min(findings.holdEnd ?? holdEnd, holdEnd);
+  return reading;
+}
+
+function stepOf(
+  { inbox, mirror, client, now }: Context,
   { job, signal, turn, cause }: CausedRun,
   { organizationId, installation }: Admitted,
-  findings: Findings,
-): StepContext {
-  const { full } = readWish(job.payload);
+): Step {
   return {
+    inbox,
+    mirror,
+    client,
+    now,
+    installationId: installation.id,
     organizationId,
     task: { organizationId, lane: job.lane, claim: job.claim },
     organization: client.organization(installation.id, organizationId),
-    open: client.token,
-    mirror,
     trigger: job.trigger,
     cause,
-    full,
-    lastRead: async resource => (await mirror.lastReads(organizationId)).get(resource) ?? null,
-    deliveredSince: at => inbox.hasDeliverySince(installation.id, at, now()),
-    now,
-    onRead: end => {
-      findings.news ||= end.added + end.changed + end.removed > 0;
-      onRead(end);
-    },
-    mask: client.http.mask,
-    registryNow: () => now() + (client.http.clockSkewMs() ?? 0),
+    full: readWish(job.payload).full,
     signal,
     turn,
-    onRetired: () => {
-      findings.retired = true;
-    },
-    onHoldEnd: at => {
-      findings.holdEnd = Math.min(findings.holdEnd ?? at, at);
-    },
   };
 }

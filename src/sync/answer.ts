@@ -1,10 +1,10 @@
-import type { Answer } from '../../mirror/port.js';
-import type { ListResource } from '../../resources/lists.js';
-import { RegistryError } from '../../registry/errors.js';
+import type { Answer } from '../mirror/port.js';
+import { RegistryError } from '../registry/errors.js';
+import type { Source } from './sources.js';
 
 /** What came of a read whose answers were all good. */
 export function goodAnswer(
-  resource: ListResource,
+  kind: Source<never>['kind'],
   {
     total,
     status,
@@ -12,7 +12,7 @@ export function goodAnswer(
   }: { readonly total: number | null; readonly status: number | null; readonly at: number },
 ): Answer | null {
   if (status === null) return null;
-  const plain = resource === 'organization' ? 'object' : 'list';
+  const plain = kind === 'one' ? 'object' : 'list';
   return { status, form: total === null ? plain : 'pages', at, text: null };
 }
 

@@ -1,9 +1,9 @@
-import type { ProjectAnswer } from '../../mirror/port.js';
-import { projectAnswer } from '../../mirror/projects.js';
-import { RegistryError } from '../../registry/errors.js';
-import { observe } from '../observe.js';
-import { describe } from '../outcome.js';
-import type { StepContext } from './step.js';
+import type { ProjectAnswer } from '../mirror/port.js';
+import { projectAnswer } from '../mirror/projects.js';
+import { RegistryError } from '../registry/errors.js';
+import { observe } from './observe.js';
+import { describe } from './outcome.js';
+import type { Step } from './step.js';
 
 const AT_ONCE = 4;
 
@@ -11,17 +11,17 @@ const AT_ONCE = 4;
  * The projects that the organization's rows name, one call each: those never asked for on every look,
  * all of them on a scheduled or full one. One that cannot be read is marked so and fails nobody.
  */
-export async function readProjects(context: StepContext): Promise<void> {
-  const { mirror, task, trigger, cause, now, signal } = context;
+export async function readProjects(step: Step): Promise<void> {
+  const { mirror, task, trigger, cause, now, signal } = step;
   const startedAt = now();
   const { options, traffic } = observe(signal, now);
   const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt, announced: false });
-  const due = await walk.due(context.full || trigger === 'schedule' ? startedAt : 0);
+  const due = await walk.due(step.full || trigger === 'schedule' ? startedAt : 0);
 
   async function readOne(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
     try {
-      const project = await context.open.readProject(id, options);
+      const project = await step.client.token.readProject(id, options);
       return projectAnswer(project, { askedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
@@ -40,7 +40,7 @@ export async function readProjects(context: StepContext): Promise<void> {
   try {
     for (let start = 0; start < due.length; start += AT_ONCE) {
       await readSome(due.slice(start, start + AT_ONCE));
-      await context.turn();
+      await step.turn();
     }
     await walk.finish(traffic());
   } catch (error) {

@@ -1,4 +1,5 @@
-import type { Fault } from '../../mirror/port.js';
+import type { Fault } from '../mirror/port.js';
+import type { Column } from '../resources/columns.js';
 
 const NAMED_AT_MOST = 3;
 
@@ -10,19 +11,19 @@ export interface OwnRows<Item> {
 }
 
 /** Tells the rows of one read that belong to the organization from those of others that stand among them. */
-export function createOwnRows<Item extends { readonly organizationId: string | null }>(
+export function createOwnRows<Item extends object>(
   organizationId: string,
-  nameOf: (item: Item) => string,
+  [name]: readonly Column<Item>[],
 ): OwnRows<Item> {
   const ours = organizationId.toLowerCase();
   const named: string[] = [];
   let leftOut = 0;
 
   function isOurs(item: Item): boolean {
-    const owner = item.organizationId;
-    if (owner === null || owner.toLowerCase() === ours) return true;
+    const owner = 'organizationId' in item ? item.organizationId : null;
+    if (typeof owner !== 'string' || owner.toLowerCase() === ours) return true;
     leftOut += 1;
-    if (named.length < NAMED_AT_MOST) named.push(`${nameOf(item)} of ${owner}`);
+    if (named.length < NAMED_AT_MOST) named.push(`${name?.of(item)} of ${owner}`);
     return false;
   }
 

@@ -1,0 +1,88 @@
+import type { OrganizationClient } from '../registry/clients.js';
+import type { Source as Document } from '../registry/fields.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseReservation,
+  parseRetirement,
+} from '../registry/parse.js';
+import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
+import type { Items, ListResource } from '../resources/lists.js';
+import { nextHoldEnd } from './holds.js';
+
+/** Some rows as they come; `page` is null where they are a part of one answer. */
+export interface Part<Item> {
+  readonly items: readonly Item[];
+  readonly page: Page<Item> | null;
+}
+
+/** How one list is asked for. */
+export interface Source<Item> {
+  /** One object, one short answer, one long one that is written as it comes, or pages. */
+  readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
+  readonly parse: (document: Document) => Item;
+  readonly parts: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Part<Item>>;
+  /** When one of these ends by itself next, by the registry's clock, without an event that tells of it. */
+  readonly nextEnd?: (items: readonly Item[], registryNow: number) => number | null;
+  /** Asks for one that is missing from the list. Absent where the registry answers no single one. */
+  readonly readOne?: (owner: OrganizationClient, id: string, options: ReadOptions) => Promise<Item>;
+}
+
+export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } = {
+  warehouse: streamed(parseCredit, (owner, options) => owner.readWarehouse(options)),
+  reservations: {
+    ...paged(parseReservation, (owner, options) => owner.listReservations(options)),
+    nextEnd: nextHoldEnd,
+  },
+  inventory: streamed(parseCredit, (owner, options) => owner.readInventory(options)),
+  inventory_requests: paged(parseInventoryRequest, (owner, options) => owner.listInventoryRequests(options)),
+  organization: alone(parseOrganization, (owner, options) => owner.readOrganization(options)),
+  addresses: whole(parseAddress, (owner, options) => owner.readAddresses(options)),
+  members: whole(parseMember, (owner, options) => owner.readMembers(options)),
+  retirements: {
+    ...paged(parseRetirement, (owner, options) => owner.listRetirements(options)),
+    readOne: (owner, id, options) => owner.readRetirement(id, options),
+  },
+};
+
+type Parse<Item> = Source<Item>['parse'];
+
+function alone<Item>(
+  parse: Parse<Item>,
+  ask: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
+): Source<Item> {
+  return { ...whole(parse, async (owner, options) => [await ask(owner, options)]), kind: 'one' };
+}
+
+function whole<Item>(
+  parse: Parse<Item>,
+  ask: (owner: OrganizationClient, options: ReadOptions) => Promise<readonly Item[]>,
+): Source<Item> {
+  async function* parts(owner: OrganizationClient, options: ReadOptions): AsyncIterable<Part<Item>> {
+    yield { items: await ask(owner, options), page: null };
+  }
+  return { kind: 'whole', parse, parts };
+}
+
+function streamed<Item>(
+  parse: Parse<Item>,
+  ask: (owner: OrganizationClient, options: ReadOptions) => AsyncIterable<readonly Item[]>,
+): Source<Item> {
+  async function* parts(owner: OrganizationClient, options: ReadOptions): AsyncIterable<Part<Item>> {
+    for await (const items of ask(owner, options)) yield { items, page: null };
+  }
+  return { kind: 'streamed', parse, parts };
+}
+
+function paged<Item>(
+  parse: Parse<Item>,
+  ask: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
+): Source<Item> {
+  async function* parts(owner: OrganizationClient, options: ListOptions): AsyncIterable<Part<Item>> {
+    for await (const page of ask(owner, options)) yield { items: page.items, page };
+  }
+  return { kind: 'paged', parse, parts };
+}
