@@ -102,15 +102,20 @@ test('T46 certificates verify names files with active content, which is no damag
   const { db, read } = temporaryScene({ folder });
   await read('retirements', [retirement('r-1'), retirement('r-2')]);
   mkdirSync(join(folder, 'certificates'));
-  const store = (id: string, version: number, bytes: Buffer) => {
+  const store = async (id: string, version: number, bytes: Buffer) => {
     writeFileSync(join(folder, 'certificates', `${id}.pdf`), bytes);
-    db.prepare(
+    await db.change(
       `INSERT INTO certificates (version, organization_id, retirement_id, state, file, sha256, size, fetched_at, due_at,
          retirement_version, valid_from) VALUES (?, 'organization-1', ?, 'stored', ?, ?, ?, '', '', 1, '')`,
-    ).run(version, id, `${id}.pdf`, createHash('sha256').update(bytes).digest('hex'), bytes.length);
+      version,
+      id,
+      `${id}.pdf`,
+      createHash('sha256').update(bytes).digest('hex'),
+      bytes.length,
+    );
   };
-  store('r-1', 1001, pdf('<< /Type /Catalog >>'));
-  store('r-2', 1002, pdf('<< /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>'));
+  await store('r-1', 1001, pdf('<< /Type /Catalog >>'));
+  await store('r-2', 1002, pdf('<< /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>'));
   const env = { DATA_DIR: folder };
   const { exitCode, stdout, stderr } = await runCommand(['certificates', 'verify'], { env });
   expect(exitCode).toBe(0);

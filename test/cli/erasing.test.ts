@@ -51,7 +51,7 @@ describe('T75 forget', () => {
     expect(bytesOf(folder).includes(sent.trim())).toBe(false);
     clock.at += MINUTE;
     await read('members', [member('m-1', asked), member('m-3', 'third@example.org')]);
-    expect(db.prepare('SELECT id FROM members ORDER BY id').pluck().all()).toEqual(['m-3']);
+    expect(await db.column('SELECT id FROM members ORDER BY id')).toEqual(['m-3']);
   });
 
   test('holds while a read of members is under way: what was compared before is not written after', async () => {
@@ -67,8 +67,8 @@ describe('T75 forget', () => {
     await mirror.forget('Anne@Example.org');
     const { state } = await open.finish({ ...TRAFFIC, total: null });
     expect(state).toBe('complete');
-    expect(db.prepare('SELECT id FROM members_history').pluck().all()).toEqual(['m-2']);
-    expect(db.prepare("SELECT rows FROM resource_states WHERE resource = 'members'").pluck().get()).toBe(1);
+    expect(await db.column('SELECT id FROM members_history')).toEqual(['m-2']);
+    expect(await db.value("SELECT rows FROM resource_states WHERE resource = 'members'")).toBe(1);
   });
 });
 
@@ -108,7 +108,7 @@ describe('T75 purge', () => {
     expect(exitCode).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toContain('20');
     expect(stderr).toContain('Backups and snapshots are not touched');
-    db.pragma('wal_checkpoint(TRUNCATE)');
+    await db.change('PRAGMA wal_checkpoint(TRUNCATE)');
     inbox.pragma('wal_checkpoint(TRUNCATE)');
     const bytes = bytesOf(folder);
     expect(ids.filter(id => bytes.includes(id))).toEqual([]);
@@ -129,7 +129,7 @@ describe('T75 purge', () => {
     writeFileSync(join(files, 'of-another-0123456789ab.pdf'), PDF);
     expect(await purge(folder)).toMatchObject({ exitCode: 0 });
     expect(readdirSync(files)).toEqual(['of-another-0123456789ab.pdf']);
-    expect(db.prepare('SELECT count(*) FROM certificates_history').pluck().get()).toBe(0);
+    expect(await db.value('SELECT count(*) FROM certificates_history')).toBe(0);
   });
 
   test('that is killed beside a newer walk leaves no row whose file is gone', async () => {
@@ -161,10 +161,9 @@ describe('T75 purge', () => {
       folder: { ...folder, filesOf: walkNewer },
     });
     await expect(killed).rejects.toThrow('killed');
-    const named = db
-      .prepare<[], string>('SELECT file FROM certificates_history WHERE file IS NOT NULL ORDER BY file')
-      .pluck()
-      .all();
+    const named = await db.column<string>(
+      'SELECT file FROM certificates_history WHERE file IS NOT NULL ORDER BY file',
+    );
     expect(named).toHaveLength(20);
     expect(readdirSync(files).toSorted()).toEqual(named);
   });
@@ -188,12 +187,12 @@ describe('T75 purge', () => {
     });
     expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
     const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
-    for (const table of left) expect(db.prepare(`SELECT * FROM ${table}`).all(), table).toEqual([]);
+    for (const table of left) expect(await db.rows(`SELECT * FROM ${table}`), table).toEqual([]);
     expect(readdirSync(files)).toEqual([]);
     await expect(read('warehouse', [], { claim: 10 })).rejects.toMatchObject({ code: 'fenced' });
     await mirror.writeInstallation({ installation: newer, state: 'active', claim: 12, ...at });
     await read('retirements', [retirement('new-one')], { claim: 12 });
-    expect(db.prepare('SELECT id FROM retirements').pluck().all()).toEqual(['new-one']);
+    expect(await db.column('SELECT id FROM retirements')).toEqual(['new-one']);
   });
 });
 

@@ -300,7 +300,7 @@ test.each([
     return found.map(({ check }) => check);
   };
   expect(await laws()).toEqual([]);
-  db.exec(`UPDATE retirements_past SET ${breakage}`);
+  await db.change(`UPDATE retirements_past SET ${breakage}`);
   expect(await laws()).toContain(law);
 });
 

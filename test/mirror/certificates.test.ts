@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificate-walk.js';
@@ -28,7 +28,7 @@ const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
 
 async function certificateScene(maxBytes = 10_000) {
   const scene = temporaryScene();
-  const files = join(dirname(scene.db.name), 'certificates');
+  const files = join(scene.folder, 'certificates');
   const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
   await folder.open();
   const store = createCertificateStore(scene.port, folder, () => scene.clock.at);
@@ -53,19 +53,15 @@ async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): 
 }
 
 const rowOf = ({ db }: Pick<Scene, 'db'>, id = 'r-1') =>
-  db
-    .prepare<[string], Record<string, unknown>>(
-      'SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?',
-    )
-    .get(id);
+  db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
 
 test('every retirement is entered once, is due at once, and again when it has changed', async () => {
   const scene = await certificateScene();
   await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
-  expect(scene.db.prepare('SELECT count(*) FROM certificates_missing').pluck().get()).toBe(1_200);
+  expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
   expect(await scene.store.enter()).toBe(1_200);
   expect(await scene.store.enter()).toBe(0);
-  expect(scene.db.prepare('SELECT count(*) FROM certificates_missing').pluck().get()).toBe(1_200);
+  expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
   const walk = await scene.begin();
   expect(await walk.due(5_000)).toHaveLength(1_200);
   await walk.store('r-00000', pdf('one'), scene.clock.at);
@@ -76,7 +72,7 @@ test('every retirement is entered once, is due at once, and again when it has ch
   await scene.read('retirements', changed, { limit: 100, total: 1_200 });
   expect(await scene.store.enter()).toBe(1);
   expect(await walk.due(5_000)).toHaveLength(1_200);
-  expect(scene.db.prepare('SELECT state, certificates FROM certificate_sums ORDER BY 1').all()).toEqual([
+  expect(await scene.db.rows('SELECT state, certificates FROM certificate_sums ORDER BY 1')).toEqual([
     { state: 'pending', certificates: 1_199 },
     { state: 'stored', certificates: 1 },
   ]);
@@ -97,14 +93,15 @@ test('a certificate is dated by the end of its download, also where its retireme
   await walk.finish(TRAFFIC);
   clock.at -= 5 * MINUTE;
   await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
-  const dates = db.prepare('SELECT fetched_at, valid_from, valid_to FROM certificates_past').raw();
-  expect(dates.all()).toEqual([
+  const dates = await db.rows('SELECT fetched_at, valid_from, valid_to FROM certificates_past');
+  expect(dates.map(Object.values)).toEqual([
     ['2026-05-04T12:00:00.000Z', '2026-05-04T12:10:00.000Z', '2026-05-04T12:10:00.001Z'],
   ]);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await storeAgain(scene);
-  const again = db.prepare<[], string>("SELECT valid_from FROM certificates WHERE state = 'stored'").pluck();
-  expect(again.all()).toEqual(['2026-05-04T12:10:00.002Z']);
+  expect(await db.column("SELECT valid_from FROM certificates WHERE state = 'stored'")).toEqual([
+    '2026-05-04T12:10:00.002Z',
+  ]);
 });
 
 test('T70 a stored certificate is a private file named by its retirement and its hash', async () => {
@@ -119,10 +116,15 @@ test('T70 a stored certificate is a private file named by its retirement and its
   expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
   expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
   expect(statSync(scene.files).mode & 0o777).toBe(0o700);
-  expect(rowOf(scene)).toMatchObject({ state: 'stored', file, size: 21, due_at: '2026-06-03T12:00:00.000Z' });
+  expect(await rowOf(scene)).toMatchObject({
+    state: 'stored',
+    file,
+    size: 21,
+    due_at: '2026-06-03T12:00:00.000Z',
+  });
   expect(await walk.finish(TRAFFIC)).toBe('complete');
   expect(
-    scene.db.prepare("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'").all(),
+    await scene.db.rows("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'"),
   ).toEqual([{ state: 'complete', rows_added: 1 }]);
 });
 
@@ -141,7 +143,7 @@ describe('T50 what is not a whole PDF is not stored', () => {
     const walk = await scene.begin();
     await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
     expect(readdirSync(scene.files)).toEqual([]);
-    expect(rowOf(scene)).toMatchObject({ state: 'pending', file: null });
+    expect(await rowOf(scene)).toMatchObject({ state: 'pending', file: null });
   });
 });
 
@@ -157,7 +159,7 @@ test('T50 a bad answer later leaves the good copy, says so and is tried again', 
   });
   await walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
   expect(await walk.finish(TRAFFIC)).toBe('partial');
-  expect(rowOf(scene)).toMatchObject({
+  expect(await rowOf(scene)).toMatchObject({
     state: 'stored',
     error: 'certificate_not_pdf: a web page',
     due_at: '2026-06-03T12:05:00.000Z',
@@ -190,11 +192,9 @@ test('T52 a certificate that changes is a second file and a second version', asy
   await storeOne(scene, 'unclaimed');
   scene.clock.at += MINUTE;
   await storeOne(scene, 'claimed');
-  const history = scene.db
-    .prepare<[], { file: string; valid_from: string; valid_to: string | null }>(
-      'SELECT file, valid_from, valid_to FROM certificates_history ORDER BY version',
-    )
-    .all();
+  const history = await scene.db.rows<{ file: string; valid_from: string; valid_to: string | null }>(
+    'SELECT file, valid_from, valid_to FROM certificates_history ORDER BY version',
+  );
   expect(history.map(({ valid_from, valid_to }) => [valid_from, valid_to])).toEqual([
     ['2026-05-04T12:00:00.000Z', '2026-05-04T12:02:00.000Z'],
     ['2026-05-04T12:02:00.000Z', null],
@@ -213,13 +213,13 @@ test('T53 one that does not exist yet is asked for after a day, then ever more r
     await walk.unavailable('r-1', scene.clock.at);
     expect(await walk.due(10)).toEqual([]);
     expect(await walk.finish(TRAFFIC)).toBe('complete');
-    const dueAt = Date.parse(String(rowOf(scene)?.['due_at']));
+    const dueAt = Date.parse(String((await rowOf(scene))?.['due_at']));
     waits.push((dueAt - scene.clock.at) / DAY);
     scene.clock.at = dueAt;
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
-  expect(rowOf(scene)).toMatchObject({ state: 'unavailable', error: null });
-  expect(scene.db.prepare('SELECT state FROM certificates_missing').pluck().all()).toEqual(['unavailable']);
+  expect(await rowOf(scene)).toMatchObject({ state: 'unavailable', error: null });
+  expect(await scene.db.column('SELECT state FROM certificates_missing')).toEqual(['unavailable']);
 });
 
 test('the certificate of a retirement that is gone stays in the history, and its file on disk', async () => {
@@ -230,13 +230,11 @@ test('the certificate of a retirement that is gone stays in the history, and its
   scene.clock.at += MINUTE;
   await scene.read('retirements', [retirement('r-2')]);
   expect(
-    scene.db
-      .prepare(
-        "SELECT retirement_id, valid_to IS NULL AS now FROM certificates_history WHERE state = 'stored'",
-      )
-      .all(),
+    await scene.db.rows(
+      "SELECT retirement_id, valid_to IS NULL AS now FROM certificates_history WHERE state = 'stored'",
+    ),
   ).toEqual([{ retirement_id: 'r-1', now: 0 }]);
-  expect(scene.db.prepare('SELECT sum(certificates) FROM certificate_sums').pluck().get()).toBe(1);
+  expect(await scene.db.value('SELECT sum(certificates) FROM certificate_sums')).toBe(1);
   expect(readdirSync(scene.files)).toHaveLength(1);
   await storeOne(scene, 'late');
   await storeOne(scene, 'x');
@@ -248,12 +246,11 @@ test('rows share commits, and none is left behind when the walk ends or breaks o
   await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
   await scene.store.enter();
   const walk = await scene.begin();
-  const stored = () =>
-    scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get();
+  const stored = () => scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
   for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
-  expect(stored()).toBe(16);
+  expect(await stored()).toBe(16);
   await walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-  expect(stored()).toBe(20);
+  expect(await stored()).toBe(20);
 });
 
 test('files that are stored at once all get their rows, though rows are written meanwhile', async () => {
@@ -263,9 +260,7 @@ test('files that are stored at once all get their rows, though rows are written 
   const walk = await scene.begin();
   await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
   expect(await walk.finish(TRAFFIC)).toBe('complete');
-  expect(scene.db.prepare("SELECT count(*) FROM certificates WHERE state = 'stored'").pluck().get()).toBe(
-    100,
-  );
+  expect(await scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'")).toBe(100);
 });
 
 test.each([
@@ -360,7 +355,7 @@ test('T75 no row is made to name a file that is gone by then: it is due as befor
   expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
   await walk.store('r-1', pdf('hello'), scene.clock.at);
   expect(await walk.finish(TRAFFIC)).toBe('complete');
-  expect(rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
+  expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
 });
 
 test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
@@ -457,16 +452,16 @@ test('T52 a file keeps the shorter name that it has, and its row leaves it where
   await scene.read('retirements', [retirement('r-1')]);
   await scene.store.enter();
   await storeOne(scene, 'x');
-  const long = String(rowOf(scene)?.['file']);
+  const long = String((await rowOf(scene))?.['file']);
   const short = `${long.slice(0, 'r-1-'.length + 12)}.pdf`;
   renameSync(join(scene.files, long), join(scene.files, short));
-  scene.db.prepare('UPDATE certificates SET file = ?').run(short);
+  await scene.db.change('UPDATE certificates SET file = ?', short);
   await storeOne(scene, 'x');
-  expect(rowOf(scene)).toMatchObject({ file: short });
+  expect(await rowOf(scene)).toMatchObject({ file: short });
   expect(readdirSync(scene.files)).toEqual([short]);
   writeFileSync(join(scene.files, short), 'damaged');
   await storeOne(scene, 'x');
-  expect(rowOf(scene)).toMatchObject({ file: long });
+  expect(await rowOf(scene)).toMatchObject({ file: long });
   expect(readFileSync(join(scene.files, long), 'utf8')).toContain('x');
   expect(readFileSync(join(scene.files, short), 'utf8')).toBe('damaged');
 });
@@ -486,5 +481,5 @@ test('T44 a walk that was taken over, or whose organization has left, writes no 
   await mirror.writeInstallationState({ ...leave, state: 'suspended' });
   await newer.store('r-1', pdf('x'), clock.at);
   await expect(newer.due(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
-  expect(rowOf(scene)).toMatchObject({ state: 'pending' });
+  expect(await rowOf(scene)).toMatchObject({ state: 'pending' });
 });

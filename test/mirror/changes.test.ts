@@ -11,7 +11,7 @@ function count(what: string): void {
 test.each(Array.from({ length: 8 }, (_, seed) => seed))(
   'whoever keeps the last number finds every change once, in order, those of rows that are gone too (seed %i)',
   async seed => {
-    const { db, change, clock } = changingScene(seed);
+    const { handle: db, change, clock } = changingScene(seed);
     const copy = new Map<string, string>();
     let last = 0;
     for (let step = 0; step < 25; step += 1) {

@@ -1,24 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { createMirror } from '../../src/mirror/mirror.js';
 import { judge } from '../../src/mirror/closing.js';
 import { brokenMirror } from '../support/mutant.js';
-import {
-  credit,
-  MINUTE,
-  retirements,
-  type Scene,
-  TRAFFIC,
-  temporaryScene,
-  makeMirror,
-} from '../support/mirror.js';
+import { credit, MINUTE, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
 const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
-const count = (scene: Scene, table: string) =>
-  scene.db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
+const count = (scene: Scene, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
 const state = (scene: Scene, resource: string) =>
-  scene.db
-    .prepare<[string], string>('SELECT outcome FROM resource_states WHERE resource = ?')
-    .pluck()
-    .get(resource);
+  scene.db.value<string>('SELECT outcome FROM resource_states WHERE resource = ?', resource);
 const gone = async (ids: readonly string[]) => ids;
 
 describe('what becomes of missing rows', () => {
@@ -67,7 +56,7 @@ async function shorten(scene: Scene, from: number, to: number): Promise<number |
   await scene.read('warehouse', credits(from));
   scene.clock.at += MINUTE;
   await scene.read('warehouse', credits(to));
-  return count(scene, 'warehouse_credits');
+  return await count(scene, 'warehouse_credits');
 }
 
 test.each([
@@ -78,10 +67,8 @@ test.each([
 ])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
   const scene = temporaryScene();
   expect(await shorten(scene, from, to)).toBe(from);
-  expect(state(scene, 'warehouse')).toBe('doubtful');
-  expect(scene.db.prepare("SELECT state FROM freshness WHERE resource = 'warehouse'").pluck().get()).toBe(
-    'doubtful',
-  );
+  expect(await state(scene, 'warehouse')).toBe('doubtful');
+  expect(await scene.db.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('doubtful');
 });
 
 test('T35 the same read believes it when the gate is broken', async () => {
@@ -103,10 +90,10 @@ test('T35 a second read a minute later closes what both lacked, and one before t
   await shorten(scene, 25, 0);
   scene.clock.at += MINUTE - 1;
   expect(await scene.read('warehouse', [])).toMatchObject({ state: 'doubtful', missing: 25 });
-  expect(count(scene, 'warehouse_credits')).toBe(25);
+  expect(await count(scene, 'warehouse_credits')).toBe(25);
   scene.clock.at += 1;
   expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
-  expect(count(scene, 'warehouse_credits_past')).toBe(25);
+  expect(await count(scene, 'warehouse_credits_past')).toBe(25);
 });
 
 test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {
@@ -119,7 +106,7 @@ test('T35 a doubt of the future, before the clock was put right, begins anew and
     [3, 0],
   ] as const) {
     await scene.read('warehouse', [], { claim });
-    expect(count(scene, 'warehouse_credits')).toBe(rows);
+    expect(await count(scene, 'warehouse_credits')).toBe(rows);
     scene.clock.at += MINUTE;
   }
 });
@@ -128,7 +115,7 @@ test('T35 the wait survives a restart', async () => {
   const scene = temporaryScene();
   await shorten(scene, 25, 0);
   scene.clock.at += MINUTE;
-  const restarted = makeMirror(scene.db, () => scene.clock.at);
+  const restarted = createMirror(scene.port, () => scene.clock.at);
   const read = await restarted.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
@@ -145,7 +132,7 @@ test('T35 rows that come back are not closed, and the doubt is over', async () =
   await shorten(scene, 25, 0);
   scene.clock.at += MINUTE;
   expect(await scene.read('warehouse', credits(25))).toMatchObject({ state: 'complete', unchanged: 25 });
-  expect(scene.db.prepare('SELECT count(doubted_at) FROM resource_states').pluck().get()).toBe(0);
+  expect(await scene.db.value('SELECT count(doubted_at) FROM resource_states')).toBe(0);
 });
 
 test('T35 a second read that lacks other rows closes only those that both lacked', async () => {
@@ -157,7 +144,7 @@ test('T35 a second read that lacks other rows closes only those that both lacked
   scene.clock.at += MINUTE;
   const second = await scene.read('warehouse', all.slice(0, 20));
   expect(second).toMatchObject({ state: 'doubtful', removed: 20, missing: 20 });
-  expect(count(scene, 'warehouse_credits')).toBe(40);
+  expect(await count(scene, 'warehouse_credits')).toBe(40);
 });
 
 test('T35 one of fifty missing retirements that the registry still knows keeps all of them', async () => {
@@ -174,7 +161,7 @@ test('T35 one of fifty missing retirements that the registry still knows keeps a
       missing: 90,
     });
   }
-  expect(count(scene, 'retirements')).toBe(100);
+  expect(await count(scene, 'retirements')).toBe(100);
 });
 
 test('T37 a pass whose total does not fit closes nothing and is partial', async () => {
@@ -183,8 +170,8 @@ test('T37 a pass whose total does not fit closes nothing and is partial', async 
   scene.clock.at += MINUTE;
   const outcome = await scene.read('retirements', retirements(28), { limit: 10, total: 29, ask: gone });
   expect(outcome).toMatchObject({ state: 'partial', fault: { code: 'total_differs' }, readAgain: true });
-  expect(count(scene, 'retirements')).toBe(30);
-  expect(state(scene, 'retirements')).toBe('partial');
+  expect(await count(scene, 'retirements')).toBe(30);
+  expect(await state(scene, 'retirements')).toBe('partial');
 });
 
 test('T37 a row that slipped between two pages is never closed, though the total fits', async () => {
@@ -202,14 +189,14 @@ test('T37 a row that slipped between two pages is never closed, though the total
     state: 'partial',
     fault: { code: 'rows_moved' },
   });
-  expect(count(scene, 'retirements')).toBe(31);
+  expect(await count(scene, 'retirements')).toBe(31);
   scene.clock.at += MINUTE;
   const quiet = rows.filter((_, index) => index !== 5);
   expect(await scene.read('retirements', quiet, { limit: 10, total: 30, ask: gone })).toMatchObject({
     state: 'complete',
     removed: 1,
   });
-  expect(count(scene, 'retirements')).toBe(30);
+  expect(await count(scene, 'retirements')).toBe(30);
 });
 
 test('T37 a long list closes without questions only when it stands as the read before found it', async () => {
@@ -247,6 +234,6 @@ test('two rows with one key in one answer fail the read, and nothing of it is ke
   await expect(
     scene.read('retirements', [...retirements(3), ...retirements(1)], { limit: 10 }),
   ).rejects.toMatchObject({ code: 'duplicate_key' });
-  expect(count(scene, 'warehouse_credits')).toBe(0);
-  expect(count(scene, 'retirements')).toBe(0);
+  expect(await count(scene, 'warehouse_credits')).toBe(0);
+  expect(await count(scene, 'retirements')).toBe(0);
 });

@@ -13,8 +13,7 @@ const begin = ({ mirror, clock }: Scene, claim: number) =>
   });
 
 const finish = { ...TRAFFIC, total: null };
-const inMirror = ({ db }: Scene) =>
-  db.prepare<[], string>('SELECT credit_id FROM warehouse_credits ORDER BY 1').pluck().all();
+const inMirror = ({ db }: Scene) => db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
 
 /** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
 async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
@@ -26,7 +25,7 @@ async function writeAfterBeingTakenOver(scene: Scene): Promise<string[]> {
   await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await late.finish(finish).catch(() => undefined);
-  return inMirror(scene);
+  return await inMirror(scene);
 }
 
 /** The organization uninstalls while a read runs. */
@@ -42,7 +41,7 @@ async function writeAfterUninstalling(scene: Scene): Promise<string[]> {
     trigger: 'delivery',
   });
   await read.finish(finish).catch(() => undefined);
-  return inMirror(scene);
+  return await inMirror(scene);
 }
 
 test('T44 a read that was taken over cannot write any more', async () => {
@@ -73,14 +72,14 @@ test('T44 the refusal names its reason, and the run that was cut off says so', a
   const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
   await read.writeBatch(credits, scene.clock.at);
   await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
-  expect(
-    scene.db.prepare("SELECT error_code FROM sync_runs WHERE resource = 'warehouse'").pluck().all(),
-  ).toEqual(['interrupted']);
+  expect(await scene.db.column("SELECT error_code FROM sync_runs WHERE resource = 'warehouse'")).toEqual([
+    'interrupted',
+  ]);
   await expect(read.finish(finish)).rejects.toMatchObject({ code: 'fenced' });
   await read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);
-  expect(
-    scene.db.prepare("SELECT state, error_code FROM sync_runs WHERE resource = 'warehouse'").all(),
-  ).toEqual([{ state: 'failed', error_code: 'fenced' }]);
+  expect(await scene.db.rows("SELECT state, error_code FROM sync_runs WHERE resource = 'warehouse'")).toEqual(
+    [{ state: 'failed', error_code: 'fenced' }],
+  );
   await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
 });
 
@@ -101,5 +100,5 @@ test('an older read of the same claim does not overwrite a newer one', async () 
   await newer.writeBatch([credit('new')], scene.clock.at);
   await newer.finish(finish);
   await expect(older.finish(finish)).rejects.toMatchObject({ code: 'stale_read' });
-  expect(inMirror(scene)).toEqual(['new']);
+  expect(await inMirror(scene)).toEqual(['new']);
 });

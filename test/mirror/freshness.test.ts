@@ -17,7 +17,7 @@ function sceneOfToday(): Scene {
 }
 
 const stateOf = ({ db }: Scene, resource: string) =>
-  db.prepare<[string], string>('SELECT state FROM freshness WHERE resource = ?').pluck().get(resource);
+  db.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
 
 async function fail(scene: Scene): Promise<void> {
   const read = await scene.mirror.beginRead({
@@ -33,10 +33,10 @@ async function fail(scene: Scene): Promise<void> {
 
 test('a resource that was never read says so, and so does one whose first read failed', async () => {
   const scene = sceneOfToday();
-  expect(stateOf(scene, 'warehouse')).toBe('never_read');
+  expect(await stateOf(scene, 'warehouse')).toBe('never_read');
   await fail(scene);
-  expect(stateOf(scene, 'warehouse')).toBe('failing');
-  expect(stateOf(scene, 'inventory')).toBe('never_read');
+  expect(await stateOf(scene, 'warehouse')).toBe('failing');
+  expect(await stateOf(scene, 'inventory')).toBe('never_read');
 });
 
 test('a complete read is current, then late, and a failed one after it failing', async () => {
@@ -44,14 +44,14 @@ test('a complete read is current, then late, and a failed one after it failing',
   await scene.mirror.checkOrigin('https://registry.example', 'app-1');
   await scene.mirror.setSchedule(600);
   await scene.read('warehouse', [credit('c-1')]);
-  expect(stateOf(scene, 'warehouse')).toBe('current');
+  expect(await stateOf(scene, 'warehouse')).toBe('current');
   const old = new Date(Date.now() - 21 * MINUTE).toISOString();
-  scene.db.prepare("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'").run(old);
-  expect(stateOf(scene, 'warehouse')).toBe('late');
+  await scene.db.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", old);
+  expect(await stateOf(scene, 'warehouse')).toBe('late');
   await scene.mirror.setSchedule(3_600);
-  expect(stateOf(scene, 'warehouse')).toBe('current');
+  expect(await stateOf(scene, 'warehouse')).toBe('current');
   await fail(scene);
-  expect(stateOf(scene, 'warehouse')).toBe('failing');
+  expect(await stateOf(scene, 'warehouse')).toBe('failing');
 });
 
 test('T39 a resource whose permission is missing is forbidden, keeps its rows, and is current after the next read', async () => {
@@ -59,26 +59,25 @@ test('T39 a resource whose permission is missing is forbidden, keeps its rows, a
   await scene.read('warehouse', [credit('c-1')]);
   const task = { organizationId: 'organization-1', lane: 'data', claim: 1 } as const;
   await scene.mirror.mark('forbidden', task, ['warehouse'], scene.clock.at);
-  expect(stateOf(scene, 'warehouse')).toBe('forbidden');
-  expect(scene.db.prepare('SELECT count(*) FROM warehouse_credits').pluck().get()).toBe(1);
+  expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
+  expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
   await fail(scene);
-  expect(stateOf(scene, 'warehouse')).toBe('forbidden');
+  expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
   await scene.read('warehouse', [credit('c-1')]);
-  expect(stateOf(scene, 'warehouse')).toBe('current');
+  expect(await stateOf(scene, 'warehouse')).toBe('current');
 });
 
 test('what can be sold is only what stands in active, permitted, current warehouses', async () => {
   const scene = sceneOfToday();
   const { db, mirror } = scene;
   await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
-  const sold = () =>
-    db.prepare('SELECT vintage, amount, rows, freshness FROM available_credits ORDER BY 1').all();
-  const known = () => db.prepare('SELECT freshness, rows FROM last_known_credits ORDER BY vintage').all();
-  expect(sold()).toEqual([
+  const sold = () => db.rows('SELECT vintage, amount, rows, freshness FROM available_credits ORDER BY 1');
+  const known = () => db.rows('SELECT freshness, rows FROM last_known_credits ORDER BY vintage');
+  expect(await sold()).toEqual([
     { vintage: '2020', amount: 100, rows: 1, freshness: 'current' },
     { vintage: '2021', amount: 200, rows: 2, freshness: 'current' },
   ]);
-  expect(known()).toEqual([]);
+  expect(await known()).toEqual([]);
   for (const state of ['suspended', 'uninstalled'] as const) {
     await mirror.writeInstallationState({
       installationId: 'installation-1',
@@ -88,8 +87,8 @@ test('what can be sold is only what stands in active, permitted, current warehou
       arrivedAt: scene.clock.at,
       trigger: 'delivery',
     });
-    expect(sold()).toEqual([]);
-    expect(known()).toEqual([
+    expect(await sold()).toEqual([]);
+    expect(await known()).toEqual([
       { freshness: state, rows: 1 },
       { freshness: state, rows: 2 },
     ]);
@@ -102,15 +101,15 @@ test('what can be sold is only what stands in active, permitted, current warehou
     arrivedAt: scene.clock.at,
     trigger: 'delivery',
   });
-  expect(sold()).toHaveLength(2);
+  expect(await sold()).toHaveLength(2);
 });
 
 test('drift is what a scheduled run changed that no delivery had announced', async () => {
   const scene = sceneOfToday();
   const by = (trigger: string, announced: boolean) => ({ trigger, announced, limit: 10 });
-  const drift = () => scene.db.prepare('SELECT resource, drift FROM drift ORDER BY sync_run_id').all();
+  const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_run_id');
   await scene.read('retirements', [retirement('r-1')], by('schedule', false));
-  expect(drift()).toEqual([]);
+  expect(await drift()).toEqual([]);
   scene.clock.at += 1;
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')], by('schedule', true));
   scene.clock.at += 1;
@@ -119,7 +118,7 @@ test('drift is what a scheduled run changed that no delivery had announced', asy
     [retirement('r-1'), retirement('r-2', { comment: 'x' })],
     by('delivery', false),
   );
-  expect(drift()).toEqual([]);
+  expect(await drift()).toEqual([]);
   scene.clock.at += 1;
   const outcome = await scene.read(
     'retirements',
@@ -127,10 +126,8 @@ test('drift is what a scheduled run changed that no delivery had announced', asy
     by('schedule', false),
   );
   expect(outcome).toMatchObject({ added: 1, changed: 1, removed: 1, drift: 3 });
-  expect(drift()).toEqual([{ resource: 'retirements', drift: 3 }]);
-  expect(scene.db.prepare("SELECT drift FROM freshness WHERE resource = 'retirements'").pluck().get()).toBe(
-    3,
-  );
+  expect(await drift()).toEqual([{ resource: 'retirements', drift: 3 }]);
+  expect(await scene.db.value("SELECT drift FROM freshness WHERE resource = 'retirements'")).toBe(3);
 });
 
 test('a hold ends by the clock, without any read', async () => {
@@ -159,10 +156,10 @@ test('a hold ends by the clock, without any read', async () => {
     hold('h-4', 5 * MINUTE, { state: 'Cancelled' }),
     hold('h-5', 5 * MINUTE, { state: null, isComplete: null }),
   ]);
-  const rows = scene.db.prepare(
+  const rows = await scene.db.rows(
     'SELECT id, state_now, seconds_left > 200 AS long FROM reservations_now ORDER BY id',
   );
-  expect(rows.all()).toEqual([
+  expect(rows).toEqual([
     { id: 'h-1', state_now: 'outstanding', long: 1 },
     { id: 'h-2', state_now: 'expired', long: null },
     { id: 'h-3', state_now: 'finished', long: null },

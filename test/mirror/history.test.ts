@@ -33,18 +33,17 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
       rests = rests.filter(({ at }) => at < clockOf(scene));
       if (random() < 0.25) await breakOff(random, scene, resource, truth[resource], claim);
       await readUntilQuiet(random, scene, resource, truth[resource], claim);
-      expect(now(scene, resource)).toEqual(sorted(truth[resource]));
+      expect(await now(scene, resource)).toEqual(sorted(truth[resource]));
       const at = clockOf(scene);
-      if (stamp(scene, resource) <= at) rests.push({ resource, at, truth: new Map(truth[resource]) });
+      if ((await stamp(scene, resource)) <= at) rests.push({ resource, at, truth: new Map(truth[resource]) });
     }
-    for (const rest of rests) expect(asOf(scene, rest.resource, rest.at)).toEqual(sorted(rest.truth));
+    for (const rest of rests) expect(await asOf(scene, rest.resource, rest.at)).toEqual(sorted(rest.truth));
     tally.remembered += rests.length;
-    const sums = scene.db
-      .prepare("SELECT coalesce(sum(rows), 0) FROM retirement_sums WHERE kind = 'beneficiary'")
-      .pluck()
-      .get();
+    const sums = await scene.db.value(
+      "SELECT coalesce(sum(rows), 0) FROM retirement_sums WHERE kind = 'beneficiary'",
+    );
     expect(sums).toBe(truth.retirements.size);
-    expect(overlaps(scene)).toEqual([]);
+    expect(await overlaps(scene)).toEqual([]);
   },
 );
 
@@ -101,7 +100,7 @@ async function readUntilQuiet(
     await read.writePages([...truth], limit, moves ? () => change(random, truth) : () => undefined, truth);
     const outcome = await read.finish(truth);
     tally.removed += outcome.removed;
-    const alive = now(scene, resource).filter(([id]) => truth.has(id));
+    const alive = (await now(scene, resource)).filter(([id]) => truth.has(id));
     if (!moves) expect(alive.length).toBe(truth.size);
     if (!moves && outcome.state === 'complete') return;
   }
@@ -161,40 +160,48 @@ async function open(scene: Scene, resource: (typeof RESOURCES)[number], claim: n
   };
 }
 
-function now({ db }: Scene, resource: (typeof RESOURCES)[number]): [string, string][] {
-  const sql = `SELECT ${IDS[resource]}, document FROM ${TABLES[resource]} ORDER BY 1`;
-  return db.prepare<[], [string, string]>(sql).raw().all();
+interface Held {
+  readonly id: string;
+  readonly document: string;
 }
 
-function asOf({ db }: Scene, resource: (typeof RESOURCES)[number], at: string): [string, string][] {
-  const sql = `SELECT ${IDS[resource]}, document FROM ${TABLES[resource]}_history
+async function now({ db }: Scene, resource: (typeof RESOURCES)[number]): Promise<[string, string][]> {
+  const sql = `SELECT ${IDS[resource]} AS id, document FROM ${TABLES[resource]} ORDER BY 1`;
+  return (await db.rows<Held>(sql)).map(({ id, document }) => [id, document]);
+}
+
+async function asOf(
+  { db }: Scene,
+  resource: (typeof RESOURCES)[number],
+  at: string,
+): Promise<[string, string][]> {
+  const sql = `SELECT ${IDS[resource]} AS id, document FROM ${TABLES[resource]}_history
     WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?) ORDER BY 1`;
-  return db.prepare<[string, string], [string, string]>(sql).raw().all(at, at);
+  return (await db.rows<Held>(sql, at, at)).map(({ id, document }) => [id, document]);
 }
 
 function clockOf({ clock }: Scene): string {
   return new Date(clock.at).toISOString();
 }
 
-function stamp({ db }: Scene, resource: string): string {
-  const find = db
-    .prepare<[string], string>('SELECT stamp_at FROM resource_states WHERE resource = ?')
-    .pluck();
-  return find.get(resource) ?? '';
+async function stamp({ db }: Scene, resource: string): Promise<string> {
+  const sql = 'SELECT stamp_at FROM resource_states WHERE resource = ?';
+  return (await db.value<string>(sql, resource)) ?? '';
 }
 
 /** Versions of one row that are true at once, or that end before they begin. */
-function overlaps({ db }: Scene): unknown[] {
-  return RESOURCES.flatMap(resource => {
+async function overlaps({ db }: Scene): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const resource of RESOURCES) {
     const history = `${TABLES[resource]}_history`;
     const id = IDS[resource];
-    return db
-      .prepare(
-        `SELECT a.${id} FROM ${history} AS a JOIN ${history} AS b ON a.${id} = b.${id} AND a.version < b.version
-         WHERE coalesce(a.valid_to, '9') > b.valid_from OR a.valid_from >= a.valid_to`,
-      )
-      .all();
-  });
+    const rows = await db.rows(
+      `SELECT a.${id} FROM ${history} AS a JOIN ${history} AS b ON a.${id} = b.${id} AND a.version < b.version
+       WHERE coalesce(a.valid_to, '9') > b.valid_from OR a.valid_from >= a.valid_to`,
+    );
+    found.push(...rows);
+  }
+  return found;
 }
 
 function sorted(truth: Truth): [string, string][] {

@@ -1,6 +1,7 @@
+import { createMirror } from '../../src/mirror/mirror.js';
 import { expect, test } from 'vitest';
 import type { Member } from '../../src/registry/model.js';
-import { installation, retirement, temporaryScene, makeMirror, TRAFFIC } from '../support/mirror.js';
+import { installation, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
 
 function member(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
@@ -14,19 +15,19 @@ function renamed({ id }: Member): Member {
 const members = (count: number) => Array.from({ length: count }, (_, index) => member(`m-${index}`));
 
 test('a mirror that shall not hold members lets go of all that it held, and says nothing of them', async () => {
-  const { db, mirror, read, clock } = temporaryScene();
+  const { db, port, mirror, read, clock } = temporaryScene();
   await read('members', members(1200));
   clock.at += 60_000;
   await read('members', members(1200).map(renamed));
   await read('retirements', [retirement('r-1')]);
-  const count = (sql: string) => db.prepare<[], number>(`SELECT count(*) FROM ${sql}`).pluck().get();
-  expect(count('members_history')).toBe(2400);
+  const count = (sql: string) => db.value<number>(`SELECT count(*) FROM ${sql}`);
+  expect(await count('members_history')).toBe(2400);
   await mirror.removeMembers();
-  expect(count('members_history')).toBe(0);
-  expect(count("freshness WHERE resource = 'members'")).toBe(0);
-  expect(count("freshness WHERE resource = 'retirements'")).toBe(1);
-  expect(count('retirements')).toBe(1);
-  const without = makeMirror(db, () => clock.at, { members: false });
+  expect(await count('members_history')).toBe(0);
+  expect(await count("freshness WHERE resource = 'members'")).toBe(0);
+  expect(await count("freshness WHERE resource = 'retirements'")).toBe(1);
+  expect(await count('retirements')).toBe(1);
+  const without = createMirror(port, () => clock.at, { members: false });
   await without.writeInstallation({
     installation: installation('installation-1', { createdAt: '2026-01-01T00:00:00.000Z', document: '{}' }),
     state: 'active',
@@ -35,8 +36,8 @@ test('a mirror that shall not hold members lets go of all that it held, and says
     arrivedAt: clock.at,
     trigger: 'schedule',
   });
-  expect(count("freshness WHERE resource = 'members'")).toBe(0);
-  expect(count("resource_states WHERE resource = 'warehouse'")).toBe(1);
+  expect(await count("freshness WHERE resource = 'members'")).toBe(0);
+  expect(await count("resource_states WHERE resource = 'warehouse'")).toBe(1);
 });
 
 test('members that are wanted again are read again', async () => {
@@ -44,7 +45,7 @@ test('members that are wanted again are read again', async () => {
   await read('members', members(2));
   await mirror.removeMembers();
   await read('members', members(2));
-  expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'members'").pluck().get()).toBe(2);
+  expect(await db.value("SELECT rows FROM freshness WHERE resource = 'members'")).toBe(2);
 });
 
 test('an answer of another form that names a forgotten person goes with the person, and stays away', async () => {
@@ -63,12 +64,12 @@ test('an answer of another form that names a forgotten person goes with the pers
     await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
   };
   await fail();
-  const kept = db.prepare("SELECT answer_text FROM resource_states WHERE resource = 'members'").pluck();
-  expect(kept.get()).toBe(text);
+  const kept = () => db.value("SELECT answer_text FROM resource_states WHERE resource = 'members'");
+  expect(await kept()).toBe(text);
   await mirror.forget('somebody@people.example');
-  expect(kept.get()).toBe(text);
+  expect(await kept()).toBe(text);
   await mirror.forget('ada@people.example');
-  expect(kept.get()).toBeNull();
+  expect(await kept()).toBeNull();
   await fail();
-  expect(kept.get()).toBeNull();
+  expect(await kept()).toBeNull();
 });

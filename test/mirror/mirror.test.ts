@@ -61,13 +61,13 @@ test('the projects that rows name are due until they were asked for', async () =
   expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
   expect(await projects.due(scene.clock.at)).toEqual([]);
   await projects.finish(TRAFFIC);
-  expect(scene.db.prepare('SELECT project_id, state, error FROM project_states').all()).toEqual([
+  expect(await scene.db.rows('SELECT project_id, state, error FROM project_states')).toEqual([
     { project_id: 'project-1', state: 'readable', error: null },
     { project_id: 'project-2', state: 'unavailable', error: 'not_found' },
   ]);
   scene.clock.at += MINUTE;
   expect(await (await walk(scene)).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
-  expect(scene.db.prepare("SELECT rows FROM freshness WHERE resource = 'projects'").pluck().get()).toBe(1);
+  expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'projects'")).toBe(1);
 });
 
 test('an older answer about a project never overwrites a newer one of another organization', async () => {
@@ -84,7 +84,7 @@ test('an older answer about a project never overwrites a newer one of another or
   expect(await ask(walk(scene), project('project-1', 'Newer name'), asked(older + 3 * MINUTE))).toBe(
     'changed',
   );
-  expect(scene.db.prepare('SELECT full_name FROM projects_history ORDER BY version').pluck().all()).toEqual([
+  expect(await scene.db.column('SELECT full_name FROM projects_history ORDER BY version')).toEqual([
     'New name',
     'Newer name',
   ]);
@@ -107,16 +107,13 @@ test('an installation keeps a version of each state it was in', async () => {
     }),
   ).toBe('changed');
   expect(
-    db.prepare('SELECT state, valid_to IS NULL AS now FROM installations_history ORDER BY version').all(),
+    await db.rows('SELECT state, valid_to IS NULL AS now FROM installations_history ORDER BY version'),
   ).toEqual([
     { state: 'active', now: 0 },
     { state: 'suspended', now: 0 },
     { state: 'active', now: 1 },
   ]);
-  const reversed = db
-    .prepare('SELECT count(*) FROM installations_history WHERE valid_from >= valid_to')
-    .pluck()
-    .get();
+  const reversed = await db.value('SELECT count(*) FROM installations_history WHERE valid_from >= valid_to');
   expect(reversed).toBe(0);
 });
 
@@ -133,8 +130,8 @@ test('projects and installations are dated by the arrival of their answers', asy
   } as const;
   await mirror.writeInstallationState({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
   const answered = '2026-05-04T12:00:03.000Z';
-  const of = (table: string) => db.prepare<[], string>(`SELECT valid_from FROM ${table}`).pluck().all();
-  expect([of('projects'), of('installations')]).toEqual([[answered], [answered]]);
+  const of = (table: string) => db.column<string>(`SELECT valid_from FROM ${table}`);
+  expect([await of('projects'), await of('installations')]).toEqual([[answered], [answered]]);
 });
 
 test('a mirror filled from one registry refuses any other', async () => {
@@ -161,7 +158,7 @@ test('a person who is forgotten goes from the rows and their history, and later 
     member('m-2', 'bo@example.org'),
   ]);
   expect(await mirror.forget(' ada@example.org')).toBe(2);
-  expect(db.prepare('SELECT email FROM members_history').pluck().all()).toEqual(['bo@example.org']);
+  expect(await db.column('SELECT email FROM members_history')).toEqual(['bo@example.org']);
   clock.at += MINUTE;
   expect(await read('members', people)).toMatchObject({
     state: 'complete',
@@ -169,8 +166,8 @@ test('a person who is forgotten goes from the rows and their history, and later 
     removed: 0,
     unchanged: 1,
   });
-  expect(db.prepare("SELECT rows FROM freshness WHERE resource = 'members'").pluck().get()).toBe(1);
-  expect(JSON.stringify(db.prepare('SELECT * FROM forgotten_people').all())).not.toMatch(/ada/i);
+  expect(await db.value("SELECT rows FROM freshness WHERE resource = 'members'")).toBe(1);
+  expect(JSON.stringify(await db.rows('SELECT * FROM forgotten_people'))).not.toMatch(/ada/i);
 });
 
 test('a purge removes one organization and nothing of another', async () => {
@@ -193,26 +190,24 @@ test('a purge removes one organization and nothing of another', async () => {
     owners.map(organizationId => ({ ...announced, organizationId })),
     announced.announcedAt,
   );
-  const rowsOf = (organizationId: string) =>
-    db
-      .prepare<[], string>(
-        "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = 'organization_id'",
-      )
-      .pluck()
-      .all()
-      .filter(
-        table =>
-          db.prepare(`SELECT 1 FROM ${table} WHERE organization_id = ?`).get(organizationId) !== undefined,
-      );
-  const before = rowsOf('organization-2');
+  const rowsOf = async (organizationId: string) => {
+    const found: string[] = [];
+    for (const table of await db.tables()) {
+      if (!(await db.columns(table)).includes('organization_id')) continue;
+      const one = await db.row(`SELECT 1 FROM ${table} WHERE organization_id = ?`, organizationId);
+      if (one !== undefined) found.push(table);
+    }
+    return found;
+  };
+  const before = await rowsOf('organization-2');
   const folder = createCertificateFolder(temporaryFolder(), { now: Date.now });
   const claims = [5, 6];
   const takeClaim = async () => claims.shift() ?? 0;
   const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
   expect(purged).toEqual({ files: 0, installations: [] });
-  expect(rowsOf('organization-1')).toEqual(['fences']);
-  expect(rowsOf('organization-2')).toEqual(before);
-  expect(db.prepare('SELECT count(*) FROM retirements').pluck().get()).toBe(700);
+  expect(await rowsOf('organization-1')).toEqual(['fences']);
+  expect(await rowsOf('organization-2')).toEqual(before);
+  expect(await db.value('SELECT count(*) FROM retirements')).toBe(700);
   const stale = read('warehouse', [credit('c-1')], { claim: 4 });
   await expect(stale).rejects.toMatchObject({ code: 'fenced' });
 });
@@ -227,14 +222,11 @@ describe('old runs', () => {
       clock.at += 4 * HOUR;
       await read('warehouse', [credit(time < 9 ? 'c-1' : 'c-2')]);
     }
-    db.exec(`INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
+    await db.change(`INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, state)
       VALUES ('organization-1', 'warehouse', 'schedule', 1, '2026-05-01T00:00:00.000Z', 'running')`);
     const kept = () =>
-      db
-        .prepare("SELECT substr(started_at, 1, 13) FROM sync_runs WHERE resource = 'warehouse' ORDER BY id")
-        .pluck()
-        .all();
-    expect(kept()).toHaveLength(14);
+      db.column("SELECT substr(started_at, 1, 13) FROM sync_runs WHERE resource = 'warehouse' ORDER BY id");
+    expect(await kept()).toHaveLength(14);
     expect(await mirror.pruneRuns(clock.at)).toBe(8);
     const whatStays = [
       '2026-05-04T12', // the first rows
@@ -244,26 +236,27 @@ describe('old runs', () => {
       '2026-05-06T12', // not older than the bound
       '2026-05-01T00', // still running
     ];
-    expect(kept()).toEqual(whatStays);
+    expect(await kept()).toEqual(whatStays);
     expect(await mirror.pruneRuns(clock.at)).toBe(0);
     expect(await mirror.pruneRuns(clock.at + 1)).toBe(0);
-    expect(kept()).toEqual(whatStays);
+    expect(await kept()).toEqual(whatStays);
   });
 
   test('are looked at in slices, and again only where they came to be old since', async () => {
     const { db, mirror, clock } = temporaryScene();
     const add = (count: number) =>
-      db
-        .prepare(
-          `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ?)
+      db.change(
+        `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ?)
           INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state)
           SELECT 'organization-1', 'members', 'schedule', 1, ?, ?, 'complete' FROM n`,
-        )
-        .run(count, new Date(clock.at).toISOString(), new Date(clock.at).toISOString());
-    add(1201);
+        count,
+        new Date(clock.at).toISOString(),
+        new Date(clock.at).toISOString(),
+      );
+    await add(1201);
     clock.at += 24 * HOUR;
     expect(await mirror.pruneRuns(clock.at)).toBe(1200);
-    add(3);
+    await add(3);
     expect(await mirror.pruneRuns(clock.at + 25 * HOUR)).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
@@ -76,11 +76,11 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-async function certificates({ db, port, clock, random, truth }: Player): Promise<void> {
+async function certificates({ folder, port, clock, random, truth }: Player): Promise<void> {
   const now = () => clock.at;
-  const folder = createCertificateFolder(join(dirname(db.name), 'certificates'), { now, maxBytes: 1000 });
-  await folder.open();
-  const store = createCertificateStore(port, folder, now);
+  const files = createCertificateFolder(join(folder, 'certificates'), { now, maxBytes: 1000 });
+  await files.open();
+  const store = createCertificateStore(port, files, now);
   await store.enter();
   const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
   const walk = await store.begin(request);

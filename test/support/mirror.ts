@@ -5,11 +5,12 @@ import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import type { Outcome, Read } from '../../src/mirror/list-read.js';
 import type { Ask } from '../../src/mirror/missing.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
-import { createMirror, type Mirror, type MirrorOptions, type ReadRequest } from '../../src/mirror/mirror.js';
+import { createMirror, type Mirror, type ReadRequest } from '../../src/mirror/mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
+import { type Tables, tablesOf } from './tables.js';
 
 /** A real, migrated mirror.db that goes away with its test. */
 export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
@@ -90,18 +91,21 @@ export function installation(id: string, overrides: Partial<Installation> = {}):
   return { ...item, document: overrides.document ?? JSON.stringify(item) };
 }
 
-/** What makes a mirror of a connection. */
-export type MirrorMaker = (db: Sqlite, now: () => number, options?: MirrorOptions) => Mirror;
+/** What makes a mirror of a connection. Certificates stand beside the database. */
+export type MirrorMaker = (db: Sqlite, now: () => number) => Mirror;
 
-export const makeMirror: MirrorMaker = (db, now, options) => createMirror(portOf(db), now, options);
+export const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
 
-/** Certificates stand beside the database. */
-export function portOf(db: Sqlite): MirrorPort {
+function portOf(db: Sqlite): MirrorPort {
   return createMirrorPort(db, join(dirname(db.name), 'certificates'));
 }
 
 export interface Scene {
-  readonly db: Sqlite;
+  /** Where the mirror stands, its certificates in a folder of it. */
+  readonly folder: string;
+  readonly db: Tables;
+  /** The connection that writes, for tests of the engine. */
+  readonly handle: Sqlite;
   readonly port: MirrorPort;
   readonly mirror: Mirror;
   readonly clock: Clock;
@@ -121,7 +125,7 @@ export const TRAFFIC = { requests: 1, bytes: 100 };
 
 /** A mirror with one active installation, and a clock at noon. */
 export function temporaryScene({
-  folder,
+  folder = temporaryFolder(),
   create = makeMirror,
 }: {
   folder?: string;
@@ -140,7 +144,9 @@ export function temporaryScene({
     trigger,
   });
   return {
-    db,
+    folder,
+    db: tablesOf(db),
+    handle: db,
     port: portOf(db),
     mirror,
     clock,

@@ -45,8 +45,8 @@ export async function brokenMirror(file: string, piece: string, broken: string):
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
     moduleIn(folder, 'engines/sqlite/mirror/direct.js')
   );
-  return (db, now, options) =>
-    mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now, options);
+  return (db, now) =>
+    mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);
 }
 
 /** The address of one module of that mirror. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate, readMigrations } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import { KEYS } from '../../src/engines/sqlite/laws/law.js';
-import { brokenLaws, changesSince, present, replay } from '../support/changes.js';
-import { changingScene } from '../support/changing.js';
-import { NOON, temporaryFolder } from '../support/inbox.js';
+import { migrate, readMigrations } from '../../../../src/engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../../../src/engines/sqlite/open.js';
+import { KEYS } from '../../../../src/engines/sqlite/laws/law.js';
+import { brokenLaws, changesSince, present, replay } from '../../../support/changes.js';
+import { changingScene } from '../../../support/changing.js';
+import { NOON, temporaryFolder } from '../../../support/inbox.js';
 
 const BEFORE = 7;
 const AT = new Date(NOON).toISOString();
@@ -62,8 +62,8 @@ test.each([1, 2, 3, 4])(
   async seed => {
     const scene = changingScene(seed);
     for (let step = 0; step < 30; step += 1) await scene.change();
-    const known = closedVersions(scene.db);
-    const db = asBefore(scene.db);
+    const known = closedVersions(scene.handle);
+    const db = asBefore(scene.handle);
     const last = db.prepare<[], number>('SELECT last FROM version_counter').pluck().get() ?? 0;
     expect(migrate(db, 'mirror', AT)).toContain('0008-closed-versions.sql');
 
@@ -88,7 +88,7 @@ test.each([1, 2, 3, 4])(
     expect(brokenLaws(db, scene.clock.at)).toEqual([]);
     const copy = new Map<string, string>();
     replay(copy, changesSince(db, 0));
-    expect(copy).toEqual(present(scene.db));
+    expect(copy).toEqual(present(scene.handle));
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
   },
 );
@@ -98,7 +98,7 @@ test('those mirrors had rows that changed, that came back and that were gone for
 });
 
 test('a writer that gives no number is refused, not believed', () => {
-  const db = changingScene(1).db;
+  const db = changingScene(1).handle;
   const close = (version: number) =>
     db.exec(`INSERT INTO projects_past (version, id, valid_from, valid_to, sync_run_id, closed_by, document)
       VALUES (${version}, 'p', '${AT}', '${AT}', 1, 1, '{}')`);

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { temporaryMirror } from '../support/mirror.js';
+import { temporaryMirror } from '../../../support/mirror.js';
 
-const FOLDER = new URL('../../migrations/sqlite/mirror/', import.meta.url);
+const FOLDER = new URL('../../../../migrations/sqlite/mirror/', import.meta.url);
 const SQL = readdirSync(FOLDER)
   .toSorted()
   .map(name => readFileSync(new URL(name, FOLDER), 'utf8'))

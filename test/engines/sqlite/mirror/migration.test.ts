@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { migrate, readMigrations } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import { NOON, temporaryFolder } from '../support/inbox.js';
+import { migrate, readMigrations } from '../../../../src/engines/sqlite/migrate.js';
+import { openDatabase, type Sqlite } from '../../../../src/engines/sqlite/open.js';
+import { NOON, temporaryFolder } from '../../../support/inbox.js';
 
 const BEFORE = 5;
 const AT = new Date(NOON).toISOString();

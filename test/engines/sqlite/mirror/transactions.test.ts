@@ -1,0 +1,56 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../support/inbox.js';
+import { credit, MINUTE, retirements, temporaryScene } from '../../../support/mirror.js';
+
+test('a read that finds nothing new writes no row, and the log grows by its own record only', async () => {
+  const folder = temporaryFolder();
+  const { db, handle, clock, read } = temporaryScene({ folder });
+  handle.pragma('wal_autocheckpoint = 0');
+  await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
+  await read('warehouse', [credit('c-1'), credit('c-2')]);
+  const before = await db.rows('SELECT * FROM retirements');
+  const walBefore = statSync(join(folder, 'mirror.db-wal')).size;
+  clock.at += MINUTE;
+  const outcome = await read('retirements', retirements(2_000), { limit: 100, total: 2_000 });
+  await read('warehouse', [credit('c-2'), credit('c-1')]);
+  expect(outcome).toMatchObject({ state: 'complete', added: 0, changed: 0, removed: 0, unchanged: 2_000 });
+  expect(await db.rows('SELECT * FROM retirements')).toEqual(before);
+  expect(await db.value('SELECT count(*) FROM retirements_past')).toBe(0);
+  // Two runs and two states: a dozen pages, whatever the length of the list.
+  expect(statSync(join(folder, 'mirror.db-wal')).size - walBefore).toBeLessThan(24 * 4_120);
+});
+
+test('a transaction takes 400 rows at first, and then at most twice as many as the one before, be they new, changed or gone', async () => {
+  const { handle: db, clock, read } = temporaryScene();
+  const count = db.prepare<[], [number, number]>(
+    'SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM warehouse_credits_past)',
+  );
+  const [written, closed] = [[1], [0]];
+  const exec = db.exec.bind(db);
+  db.exec = sql => {
+    if (sql !== 'COMMIT') return exec(sql);
+    const [versions = 0, past = 0] = count.raw().get() ?? [];
+    written.push(versions);
+    closed.push(past);
+    return exec(sql);
+  };
+  const credits = (amount: string) =>
+    Array.from({ length: 1_000 }, (_, index) => credit(`c-${index}`, { unit: amount }));
+  for (const items of [credits('t'), credits('kg'), credits('kg').slice(0, 550)]) {
+    await read('warehouse', items);
+    clock.at += MINUTE;
+  }
+  const slices = (sums: readonly number[]) =>
+    sums
+      .slice(1)
+      .map((sum, at) => sum - (sums[at] ?? 0))
+      .filter(rows => rows > 0);
+  expect([written.at(-1), closed.at(-1)]).toEqual([expect.any(Number), 1_450]);
+  const rows = slices(written);
+  expect(rows[0]).toBeLessThanOrEqual(400);
+  const allowed = rows.map((_, at) => 2 * Math.max(400, ...rows.slice(0, at)));
+  expect(rows.filter((row, at) => row > (allowed[at] ?? 0))).toEqual([]);
+  expect(slices(closed).slice(-2)).toEqual([400, 50]);
+});
