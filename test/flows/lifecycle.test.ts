@@ -192,6 +192,24 @@ test('what suspension leaves to be seen of an installation is looked at on sched
   ]);
 });
 
+test('a project whose answer is of no use keeps no other from being written, and is asked for again', async () => {
+  const { program, organizationId } = await startInstalled();
+  const { projects, credits, faults } = program.registry;
+  const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
+  faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
+  for (const { id: projectId } of [one, other]) {
+    credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
+  }
+  await program.reconcile();
+  expect(
+    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN sync_runs AS r ON r.id = p.sync_run_id
+      WHERE p.full_name IN ('One', 'Other') ORDER BY p.full_name`),
+  ).toEqual([
+    { full_name: 'One', state: 'complete' },
+    { full_name: 'Other', state: 'partial' },
+  ]);
+});
+
 test('a project that is not public is marked so and fails nobody', async () => {
   const { program, organizationId } = await startInstalled();
   const hidden = program.registry.projects.create({ fullName: 'Hidden', isPublic: false });
