@@ -23,7 +23,7 @@ export interface SandboxOptions {
   readonly seed?: number;
   /** Another size than the demo's, for benchmarks. */
   readonly world?: WorldAmounts;
-  /** Refuses a missing version header. */
+  /** Refuses what the registry is known to forgive: no version header, a JWT without `iat` or `alg`. */
   readonly strict?: boolean;
   /** As in `x-<prefix>-api-version`. */
   readonly headerPrefix?: string;
@@ -57,7 +57,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   async function open() {
     prepareWorld(store, wall(), options);
-    const parts = createRegistry({ store, prefix, wall });
+    const parts = createRegistry({ store, prefix, wall, strict });
     const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
     try {
       return { registry: parts, server: await listen(app, port, host) };

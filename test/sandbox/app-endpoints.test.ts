@@ -213,6 +213,7 @@ describe('the app JWT', () => {
   test('expires at most 10 minutes ahead', async () => {
     const { clock } = sandbox.registry.store;
     clock.freeze();
+    const { id } = sandbox.registry.faults.add({ kind: 'clock' });
     const now = clock.now() / 1000;
     expect(await statusOf(signAppJwt(sandbox, app, { exp: now + 600 }))).toBe(200);
     expect(await statusOf(signAppJwt(sandbox, app, { exp: now + 600.001 }))).toBe(401);
@@ -220,6 +221,7 @@ describe('the app JWT', () => {
     expect(await statusOf(signAppJwt(sandbox, app, { exp: now }))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, app, { exp: undefined }))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, app, { exp: '2100' }))).toBe(401);
+    sandbox.registry.faults.remove(id);
     clock.run();
   });
 

@@ -38,7 +38,7 @@ export function defineStart(sandbox: Command, io: Io): void {
     .option('--organizations <n>', 'so many organizations in the world')
     .option('--credits <n>', 'so many credits')
     .option('--retirements <n>', 'so many retirements')
-    .option('--strict', 'refuse calls without a version header')
+    .option('--strict', 'refuse calls without a version header, and JWTs without iat or alg')
     .option(
       '--header-prefix <word>',
       'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)',

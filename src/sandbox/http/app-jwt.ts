@@ -35,7 +35,10 @@ function parseKey(pem: string): KeyObject | undefined {
 
 export interface JwtCheck {
   readonly jwt: string;
-  readonly nowMs: number;
+  /** Good by one of these clocks is good. */
+  readonly nowMs: readonly number[];
+  /** Refuses one without the `iat` and `alg` that its description asks for among the claims. */
+  readonly strict: boolean;
   /** The public keys of the app that the JWT names, or undefined where there is no such app. */
   readonly keysOf: (appId: string) => readonly string[] | undefined;
 }
@@ -43,7 +46,7 @@ export interface JwtCheck {
 export type JwtVerdict = { readonly appId: string } | { readonly refused: string };
 
 /** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes. */
-export function verifyAppJwt({ jwt, nowMs, keysOf }: JwtCheck): JwtVerdict {
+export function verifyAppJwt({ jwt, nowMs, strict, keysOf }: JwtCheck): JwtVerdict {
   const [, head, body, signature] = COMPACT_JWT.exec(jwt) ?? [];
   if (!head || !body || !signature) return { refused: 'A JWT is needed' };
   const header = decode(head);
@@ -61,7 +64,10 @@ export function verifyAppJwt({ jwt, nowMs, keysOf }: JwtCheck): JwtVerdict {
   if (!keys.some(key => verify('RSA-SHA256', signed, key, bytes))) {
     return { refused: 'No key of the app verifies the JWT' };
   }
-  return checkTimes(claims, nowMs / 1000) ?? { appId };
+  if (strict && claims.get('alg') !== 'RS256') return { refused: 'The JWT has no alg among its claims' };
+  if (strict && !claims.has('iat')) return { refused: 'The JWT has no iat' };
+  const refusals = nowMs.map(ms => checkTimes(claims, ms / 1000));
+  return refusals.includes(undefined) ? { appId } : (refusals[0] ?? { refused: 'The JWT cannot be dated' });
 }
 
 function checkTimes(claims: ReadonlyMap<string, unknown>, now: number): { refused: string } | undefined {

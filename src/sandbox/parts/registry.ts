@@ -24,9 +24,10 @@ export interface RegistryOptions {
   readonly store: Store;
   readonly prefix: string;
   readonly wall: () => number;
+  readonly strict: boolean;
 }
 
-export function createRegistry({ store, prefix, wall }: RegistryOptions) {
+export function createRegistry({ store, prefix, wall, strict }: RegistryOptions) {
   const deliveries = createDeliveries({ store, prefix, wall });
   const announcer = createAnnouncer(store, deliveries.send);
   const tokens = createTokens(store);
@@ -36,7 +37,7 @@ export function createRegistry({ store, prefix, wall }: RegistryOptions) {
   const installations = createInstallations(store, announcer);
   return {
     store,
-    access: createAccess({ store, tokens, attribute: calls.attribute }),
+    access: createAccess({ store, tokens, wall, strict, attribute: calls.attribute }),
     apps: createApps(store),
     calls,
     clock: createClockControl(store),

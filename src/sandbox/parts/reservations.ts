@@ -11,6 +11,7 @@ import { readFields, refuseFaults } from '../http/validate.js';
 const HOLD_MS = 10 * 60 * 1000;
 
 type ReservationShape = ReturnType<typeof reservation>;
+type WholeReservation = ReservationShape & { readonly organizationId: string };
 
 export interface Reservations {
   list(organizationId: string, query: PageQuery): ListAnswer;
@@ -18,6 +19,10 @@ export interface Reservations {
   reserve(organizationId: string, appId: string, body: unknown): ReservationShape;
   cancel(organizationId: string, appId: string, id: string): ReservationShape;
   finish(organizationId: string, appId: string, order: FinishOrder): ReservationShape;
+  /** The human side: of every organization, the newest first. */
+  newest(limit: number): readonly WholeReservation[];
+  /** As if its time had come. */
+  expire(id: string): WholeReservation;
 }
 
 export interface FinishOrder {
@@ -57,9 +62,12 @@ export function createReservations(
                                created_at, updated_at, reserved_to_at)
      values (@id, @organizationId, @ordinal, @appId, @creditId, @micro, 'outstanding', @now, @now, @reservedTo)`,
   );
-  const end = db.prepare<[string, Action | null, string, string]>(
-    'update reservations set state = ?, action = ?, updated_at = ? where id = ?',
+  const end = db.prepare<[string, Action | null, string, string, string]>(
+    'update reservations set state = ?, action = ?, updated_at = ?, reserved_to_at = ? where id = ?',
   );
+  const shorten = db.prepare<[string, string]>('update reservations set reserved_to_at = ? where id = ?');
+  const newest = db.prepare<[number], FullRow>(`${FULL_ROWS} order by r.created_at desc, r.id limit ?`);
+  const byId = db.prepare<[string], FullRow>(`${FULL_ROWS} where r.id = ?`);
   const page = db.prepare<[string, number, number], FullRow>(
     `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
   );
@@ -73,8 +81,15 @@ export function createReservations(
   function findOutstanding(organizationId: string, appId: string, id: string): FullRow {
     const row = find(organizationId, id);
     if (row.app_id !== appId) throw forbidden('The reservation was made by another app');
-    if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
-    return row;
+    return demandOutstanding(row);
+  }
+
+  function expire(id: string): WholeReservation {
+    write(now => {
+      shorten.run(now, demandOutstanding(found(byId.get(id), 'Reservation')).id);
+      ledger.endExpiredHolds(now);
+    });
+    return showWhole(found(byId.get(id), 'Reservation'));
   }
 
   function reserve(organizationId: string, appId: string, body: unknown): ReservationShape {
@@ -98,7 +113,7 @@ export function createReservations(
     write(now => {
       const row = findOutstanding(organizationId, appId, id);
       ledger.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
-      end.run('cancelled', null, now, id);
+      end.run('cancelled', null, now, now, id);
     });
     return reservation(find(organizationId, id));
   }
@@ -128,7 +143,7 @@ export function createReservations(
       } as const;
       const what = { creditId: row.credit_id, micro: row.amount_micro, reservationId: id, requestId: null };
       const receiverId = action === 'retire' ? null : transactions.resolve(destination);
-      end.run('finished', action, now, id);
+      end.run('finished', action, now, now, id);
       announcer.announceTransaction(transactions.carryOut({ ...move, ...what, receiverId }, now));
     });
     return reservation(find(organizationId, id));
@@ -144,5 +159,16 @@ export function createReservations(
     reserve,
     cancel,
     finish,
+    newest: limit => newest.all(limit).map(showWhole),
+    expire,
   };
+}
+
+function demandOutstanding(row: FullRow): FullRow {
+  if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
+  return row;
+}
+
+function showWhole(row: FullRow): WholeReservation {
+  return { ...reservation(row), organizationId: row.organization_id };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { toInstant } from '../store/clock.js';
-import { forbidden } from '../http/errors.js';
+import { forbidden, found } from '../http/errors.js';
 import { type Grants, narrower, parseGrants } from './permissions.js';
 import type { InstallationRow, InstallationState } from '../store/schema.js';
 import type { Store } from '../store/store.js';
@@ -20,6 +20,8 @@ export interface TokenShape {
   readonly organizationId?: string;
 }
 
+export type TokenEntry = Omit<TokenShape, 'token' | 'permissions' | 'updatedAt'>;
+
 /** Whoever makes a call. */
 export interface Caller {
   readonly appId: string;
@@ -38,6 +40,10 @@ export interface Tokens {
   open(token: string): Caller;
   /** The token that the call was made with. */
   revoke(caller: Caller): object;
+  /** The human side: the newest first, without what opens them. */
+  newest(limit: number): readonly TokenEntry[];
+  /** As if its time had come. */
+  expire(id: string): TokenEntry;
 }
 
 interface TokenRow {
@@ -46,6 +52,7 @@ interface TokenRow {
   installation_id: string | null;
   organization_id: string | null;
   permissions: string;
+  created_at: string;
   expires_at: string;
   revoked_at: string | null;
   installation_state: InstallationState | null;
@@ -59,11 +66,30 @@ export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const find = db.prepare<[string], TokenRow>(
-    `select t.id, t.app_id, t.installation_id, t.organization_id, t.permissions, t.expires_at, t.revoked_at,
+    `select t.id, t.app_id, t.installation_id, t.organization_id, t.permissions, t.created_at, t.expires_at, t.revoked_at,
             i.state as installation_state, i.permissions as granted
      from tokens t left join installations i on i.id = t.installation_id where t.digest = ?`,
   );
   const revoke = db.prepare<[string, string | null]>('update tokens set revoked_at = ? where id = ?');
+
+  const newest = db.prepare<[number], TokenRow>('select * from tokens order by rowid desc limit ?');
+  const byId = db.prepare<[string], TokenRow>('select * from tokens where id = ?');
+  const shorten = db.prepare<[string, string]>(
+    'update tokens set expires_at = min(expires_at, ?) where id = ?',
+  );
+
+  function list(row: TokenRow): TokenEntry {
+    const { installation_id: installationId, organization_id: organizationId } = row;
+    return {
+      id: row.id,
+      appId: row.app_id,
+      ...(installationId !== null && { installationId }),
+      ...(organizationId !== null && { organizationId }),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      isActive: row.revoked_at === null && Date.parse(row.expires_at) > clock.now(),
+    };
+  }
 
   function mint(appId: string, installation?: InstallationRow): TokenShape {
     const token = `crs_${randomBytes(24).toString('hex')}`;
@@ -123,6 +149,11 @@ export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
     revoke({ tokenId }) {
       write(at => revoke.run(at, tokenId));
       return {};
+    },
+    newest: limit => newest.all(limit).map(list),
+    expire(id) {
+      write(at => shorten.run(at, found(byId.get(id), 'Token').id));
+      return list(found(byId.get(id), 'Token'));
     },
   };
 }

@@ -19,6 +19,7 @@ export const FAULT_KINDS = [
   'pageLimit',
   'rowsAppear',
   'rowsDisappear',
+  'clock',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

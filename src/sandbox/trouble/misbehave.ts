@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import { trustOwnClock } from '../http/access.js';
 import { errorBody } from '../http/errors.js';
 import { type Bend, bendLists } from '../http/pages.js';
 import { holdAnswer } from './held-answer.js';
@@ -41,6 +42,10 @@ const DEEDS: Readonly<Record<FaultKind, Deed>> = {
   pageLimit: refuseLimit,
   rowsAppear: bend((rows, hits) => ({ hidden: rows * Math.max(0, LATE_CALLS - hits) })),
   rowsDisappear: bend((rows, hits) => ({ hidden: rows * hits })),
+  clock: (_fault, { res, next }) => {
+    trustOwnClock(res);
+    next();
+  },
 };
 
 export function commitFault(fault: Fault, exchange: Exchange): void {

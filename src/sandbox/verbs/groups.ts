@@ -4,6 +4,7 @@ import { CLOCK } from './clock.js';
 import { CREDITS } from './credits.js';
 import { DELIVERIES, WEBHOOKS } from './deliveries.js';
 import { FAULTS } from './faults.js';
+import { RESERVATIONS, TOKENS } from './holds.js';
 import { INSTALLATIONS } from './installations.js';
 import { ORGANIZATIONS } from './organizations.js';
 import { PROJECTS } from './projects.js';
@@ -18,6 +19,8 @@ export const VERB_GROUPS: readonly VerbGroup[] = [
   REQUESTS,
   PROJECTS,
   CREDITS,
+  RESERVATIONS,
+  TOKENS,
   CALLS,
   TRANSACTIONS,
   DELIVERIES,

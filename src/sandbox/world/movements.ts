@@ -63,7 +63,7 @@ function planFinished({ size, retirements }: Sources): Omit<ReservationRow, 'ord
         action: 'retire',
         created_at: toInstant(createdAt),
         updated_at: created_at,
-        reserved_to_at: toInstant(createdAt + HOLD_MS),
+        reserved_to_at: created_at,
       },
     ];
   });
@@ -88,7 +88,7 @@ function planReservation(
     action: null,
     created_at: toInstant(createdAt),
     updated_at: toInstant(updatedAt),
-    reserved_to_at: toInstant(createdAt + HOLD_MS),
+    reserved_to_at: toInstant(state === 'cancelled' ? updatedAt : createdAt + HOLD_MS),
   };
 }
 

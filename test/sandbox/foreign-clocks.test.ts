@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  type Answer,
+  ask,
+  type Installed,
+  installApp,
+  issueCredit,
+  registerApp,
+  signAppJwt,
+  signJwt,
+  startTestSandbox,
+  temporarySandbox,
+  type TestApp,
+} from '../support/sandbox.js';
+
+const DAY_MS = 86_400_000;
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let creditId: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox());
+  installed = installApp(sandbox);
+  creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
+});
+afterAll(async () => stop());
+beforeEach(() => {
+  sandbox.registry.faults.clear();
+  sandbox.registry.store.clock.setTo(Date.now());
+});
+
+/** As another program signs it, which knows the wall clock alone. */
+function signByWall({ id, privateKey }: TestApp, claims: object = {}): string {
+  const now = Math.floor(Date.now() / 1000);
+  return signJwt(privateKey, { alg: 'RS256', iss: id, iat: now - 60, exp: now + 300, ...claims });
+}
+
+async function statusOf(token: string): Promise<number> {
+  return (await ask(sandbox, 'GET /app/installations', { token })).status;
+}
+
+async function reserve(): Promise<Answer> {
+  const { organization, token } = installed;
+  const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+  return await ask(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
+}
+
+async function read(id: string): Promise<Answer> {
+  const { organization, token } = installed;
+  const path = `/organizations/${organization.id}/warehouse/inventory/reservations/${id}`;
+  return await ask(sandbox, `GET ${path}`, { token });
+}
+
+describe('a JWT', () => {
+  test.each([DAY_MS, 700_000, -700_000, -DAY_MS])(
+    'is good by either clock while the sandbox’s is %d ms ahead',
+    async ms => {
+      sandbox.registry.store.clock.move(ms);
+      expect(await statusOf(signByWall(installed.app))).toBe(200);
+      expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
+    },
+  );
+
+  test('is refused where neither clock takes it', async () => {
+    sandbox.registry.store.clock.move(DAY_MS);
+    const now = Math.floor(Date.now() / 1000);
+    expect(await statusOf(signByWall(installed.app, { exp: now - 1 }))).toBe(401);
+    expect(await statusOf(signByWall(installed.app, { exp: now + 660 }))).toBe(401);
+    expect(await statusOf(signByWall(installed.app, { exp: now + DAY_MS / 1000 - 2 }))).toBe(401);
+  });
+
+  test('goes by the sandbox’s clock alone under the fault "clock"', async () => {
+    sandbox.registry.faults.add({ kind: 'clock', path: '/app/**' });
+    sandbox.registry.store.clock.move(DAY_MS);
+    expect(await statusOf(signByWall(installed.app))).toBe(401);
+    expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
+  });
+
+  test.each(['iat', 'alg'])(
+    'without %s among its claims is refused by a strict sandbox alone',
+    async claim => {
+      const claims = { [claim]: undefined };
+      const forgiving = await temporarySandbox({ strict: false });
+      const app = registerApp(forgiving, { privateKey: installed.app.privateKey });
+      expect(await statusOf(signByWall(installed.app, claims))).toBe(401);
+      const token = signByWall(app, claims);
+      expect((await ask(forgiving, 'GET /app/installations', { token })).status).toBe(200);
+    },
+  );
+});
+
+test('a program that knows only the wall clock sees its hold run out', async () => {
+  const { body } = await reserve();
+  sandbox.registry.store.clock.move(10 * 60_000);
+  const path = `POST /app/installations/${installed.installationId}/accessTokens`;
+  expect((await ask(sandbox, path, { token: signByWall(installed.app) })).status).toBe(200);
+  expect((await read(body.id)).body).toMatchObject({ state: 'expired' });
+});
+
+describe('a hold', () => {
+  test('is ended now by the control API, and its credits are back', async () => {
+    const { warehouse } = await amounts();
+    const { body } = await reserve();
+    expect((await amounts()).warehouse).toBe(warehouse - 1);
+    const before = sandbox.registry.store.now();
+    const ended = await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`);
+    expect(ended).toMatchObject({
+      status: 200,
+      body: { state: 'expired', organizationId: installed.organization.id },
+    });
+    expect((await amounts()).warehouse).toBe(warehouse);
+    const { reservedToDate } = (await read(body.id)).body;
+    expect(reservedToDate >= before && reservedToDate <= sandbox.registry.store.now()).toBe(true);
+    expect((await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`)).status).toBe(409);
+    expect((await ask(sandbox, 'POST /_sandbox/reservations/none/expire')).status).toBe(404);
+    const { reservations } = (await ask(sandbox, 'GET /_sandbox/reservations?limit=1')).body;
+    expect(reservations).toEqual([ended.body]);
+  });
+
+  test('that ended before its time tells when', async () => {
+    const { organization, token } = installed;
+    const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+    const [one, other] = [(await reserve()).body.id, (await reserve()).body.id];
+    await ask(sandbox, `DELETE ${path}/${one}`, { token });
+    const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+    await ask(sandbox, `POST ${path}/${other}/retire`, { token, body: { retirementData } });
+    for (const id of [one, other]) {
+      const { reservedToDate, updatedAt } = (await read(id)).body;
+      expect(reservedToDate).toBe(updatedAt);
+      expect(Date.parse(reservedToDate)).toBeLessThanOrEqual(sandbox.registry.store.clock.now());
+    }
+  });
+
+  async function amounts(): Promise<{ warehouse: number }> {
+    const { organization, token } = installed;
+    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
+      token,
+    });
+    return { warehouse: body.credits[0].amount };
+  }
+});
+
+test('a token is ended now by the control API, and no other', async () => {
+  const path = `POST /app/installations/${installed.installationId}/accessTokens`;
+  const made = await ask(sandbox, path, { token: signByWall(installed.app) });
+  const call = `GET /organizations/${installed.organization.id}`;
+  expect((await ask(sandbox, call, { token: made.body.token })).status).toBe(200);
+  const ended = await ask(sandbox, `POST /_sandbox/tokens/${made.body.id}/expire`);
+  expect(ended).toMatchObject({ status: 200, body: { id: made.body.id, isActive: false } });
+  const refused = await ask(sandbox, call, { token: made.body.token });
+  expect(refused).toMatchObject({ status: 403, body: { message: 'Access token invalid: it has expired' } });
+  expect((await ask(sandbox, call, { token: installed.token })).status).toBe(200);
+  const { tokens } = (await ask(sandbox, 'GET /_sandbox/tokens?limit=1')).body;
+  expect(tokens).toEqual([ended.body]);
+  expect(JSON.stringify(tokens)).not.toContain('crs_');
+});
