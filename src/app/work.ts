@@ -118,6 +118,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       },
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });
+    await client.jwt.get();
     await sync.start();
     closing.add(() => sync.stop());
     closing.add(startSweep(context.certificates, log));

@@ -148,3 +148,18 @@ interface Sbom {
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
 }
+
+const LOADED = `
+  const isLoaded = () => process.moduleLoadList.some(name => name.endsWith('undici/undici'));
+  const { createClient } = await import('carbon-mirror/client');
+  const { generateKeyPairSync } = await import('node:crypto');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const before = isLoaded();
+  createClient({ baseUrl: 'http://127.0.0.1:9', appId: 'a', privateKey, now: Date.now, random: Math.random });
+  process.stdout.write(JSON.stringify({ before, after: isLoaded() }));
+`;
+
+test('what fetch is made of is loaded with the client, so that the first call of a worker does not stop it', async () => {
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', LOADED], { cwd: folder });
+  expect(JSON.parse(stdout)).toEqual({ before: false, after: true });
+});

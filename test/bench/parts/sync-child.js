@@ -82,6 +82,7 @@ const worker = createWorker({
   onEnded: event => ended.push(event),
 });
 await mirror.checkOrigin(url, appId);
+await client.jwt.get();
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 
