@@ -9,16 +9,16 @@ export interface LogState {
   readonly held: boolean;
 }
 
-/** Writers move what they have written every thousand pages at the latest. */
-const HELD_PAGES = 4000;
+/** The longest that a log gets before its writers move it to the file, where nobody holds it back. */
+export const LONGEST_LOG_BYTES = 16_384_000;
 
 /** Moves nothing, and takes no lock. */
 export function readLogState(db: Sqlite, schema = 'main'): LogState {
   const [row] = db.prepare<[], Checkpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
   const pageBytes = Number(db.pragma(`${schema}.page_size`, { simple: true }));
   const movedPages = Math.max(0, row?.checkpointed ?? 0);
-  const unmoved = Math.max(0, (row?.log ?? 0) - movedPages);
-  return { movedPages, unmovedBytes: unmoved * pageBytes, held: unmoved > HELD_PAGES };
+  const unmovedBytes = pageBytes * Math.max(0, (row?.log ?? 0) - movedPages);
+  return { movedPages, unmovedBytes, held: unmovedBytes > LONGEST_LOG_BYTES };
 }
 
 interface Checkpoint {

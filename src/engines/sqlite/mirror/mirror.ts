@@ -1,3 +1,4 @@
+import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { isListResource } from '../../../resources/lists.js';
@@ -21,8 +22,6 @@ import { createStanding } from './standing.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
-/** The log before it is moved to the file: keys come in no order, and what many commits touch is moved once. */
-const CHECKPOINT_BYTES = 16_384_000;
 const DUE_AT_ONCE = 500;
 
 const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
@@ -31,7 +30,8 @@ const FETCHED = { stored: 'added', replaced: 'changed', unchanged: 'unchanged' }
 export function createMirrorOperations(db: Sqlite, files: CertificateFiles): MirrorOperations {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
-  db.pragma(`wal_autocheckpoint = ${Math.round(CHECKPOINT_BYTES / pageBytes)}`);
+  // Keys come in no order, and what many commits touch is moved once.
+  db.pragma(`wal_autocheckpoint = ${Math.round(LONGEST_LOG_BYTES / pageBytes)}`);
   const books = createBooks(db);
   const standing = createStanding(db);
   const pages = createPages(db);
