@@ -9,6 +9,7 @@ export const PROGRAM = [
   'test/mirror/{certificates,closing,fence}.test.ts',
   'test/registry/{examples,package,sandbox}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
+  'test/resources/adds-a-resource.test.ts',
   'test/sync/{access,lookout,lost-time,sync}.test.ts',
   'test/webhook/{connections,kill,listen,mutants,power,receiver,refusals,storm,thread}.test.ts',
 ];

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/inbox.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PATCH = join(ROOT, 'test/fixtures/adds-a-resource.patch');
+const COPIED = ['src', 'migrations', 'test/support', 'test/resources', 'test/tsconfig.json'];
+const ALSO = ['package.json', 'tsconfig.json', 'vitest.config.ts'];
+const MIGRATIONS = 'migrations/sqlite/mirror';
+
+const run = promisify(execFile);
+
+/** The sources as they would be with one list more: the patch knows no number for its migration. */
+async function withNinthList(): Promise<string> {
+  const folder = temporaryFolder();
+  for (const name of [...COPIED, ...ALSO]) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const number = String(readdirSync(join(folder, MIGRATIONS)).length + 1).padStart(4, '0');
+  await run('git', ['apply', PATCH], { cwd: folder });
+  const migration = (name: string) => join(folder, MIGRATIONS, `${name}-transfers.sql`);
+  renameSync(migration('next'), migration(number));
+  return folder;
+}
+
+/** What a program that failed has said. */
+function outputOf(error: unknown): { readonly stdout: string } {
+  return { stdout: String(Object(error)['stdout'] ?? error) };
+}
+
+test('a new list is its model, its parser, a method of the client, a migration, one entry and one line', () => {
+  const touched = readFileSync(PATCH, 'utf8').matchAll(/^\+\+\+ b\/(.+)$/gm);
+  expect(Array.from(touched, ([, file]) => file)).toEqual([
+    `${MIGRATIONS}/next-transfers.sql`,
+    'src/registry/clients.ts',
+    'src/registry/model.ts',
+    'src/registry/organization-client.ts',
+    'src/registry/parse.ts',
+    'src/resources/lists.ts',
+    'src/sync/sources.ts',
+    'test/resources/transfers.test.ts',
+  ]);
+});
+
+test('with these alone its types fit, and it is mirrored by every law', async () => {
+  const folder = await withNinthList();
+  const modules = join(ROOT, 'node_modules');
+  writeFileSync(
+    join(folder, 'test/resources/tsconfig.json'),
+    '{ "extends": "../tsconfig.json", "include": ["../../src", "transfers.test.ts"], "exclude": [] }',
+  );
+  const tsc = join(modules, 'typescript/bin/tsc');
+  const faults = await run(process.execPath, [tsc, '-p', 'test/resources'], { cwd: folder }).catch(outputOf);
+  expect(faults.stdout).toBe('');
+  const { stdout } = await run(
+    process.execPath,
+    [join(modules, 'vitest/vitest.mjs'), 'run', '--project', 'laws', 'transfers', 'entries'],
+    { cwd: folder, env: { PATH: process.env['PATH'], NO_COLOR: '1' } },
+  ).catch(outputOf);
+  expect(stdout).toMatch(/Test Files +2 passed/);
+}, 180_000);
