@@ -9,7 +9,7 @@ import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificate-walk.js';
 import { createCertificateFolder } from '../mirror/certificates.js';
-import { createMirror } from '../mirror/mirror.js';
+import { createMirror } from '../mirror/create-mirror.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';

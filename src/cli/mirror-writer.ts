@@ -1,7 +1,8 @@
 import { createInbox, type Inbox } from '../inbox/inbox.js';
 import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
 import { createMirrorPort } from '../engines/sqlite/mirror/direct.js';
-import { createMirror, type Mirror } from '../mirror/mirror.js';
+import { createMirror } from '../mirror/create-mirror.js';
+import type { Mirror } from '../mirror/mirror.js';
 import type { Place } from './place.js';
 
 export interface Writers {

@@ -1,8 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { digestOf, HeldPages } from './held-pages.js';
+import type { Finish, Outcome, PageResult, Read } from './mirror.js';
 import {
-  type Ask,
   type Circumstances,
   COMPLETE,
   type Decision,
@@ -18,7 +18,6 @@ import {
   type Changes,
   type Close,
   type Committed,
-  type Counts,
   type Ending,
   type Fault,
   NO_CHANGES,
@@ -41,43 +40,6 @@ const OWNER_UNTOLD: Fault = {
   message:
     'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
 };
-
-export interface PageResult {
-  /** Rows that this read had not seen before; 0 where the page only repeats. */
-  readonly fresh: number;
-  readonly repeated: number;
-}
-
-export interface Finish extends Traffic {
-  /** How many rows the registry says the list has; null where it does not say. */
-  readonly total: number | null;
-  readonly ask?: Ask;
-  /** Why this is not the whole list, whatever else is known of it. */
-  readonly flaw?: Fault | null;
-}
-
-export interface Outcome extends Counts {
-  readonly state: 'complete' | 'partial' | 'doubtful';
-  readonly fault: Fault | null;
-  readonly runId: number;
-  readonly drift: number;
-  /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */
-  readonly missing: number;
-  readonly missingIds: readonly string[];
-  /** The list moved while it was read: reading it once more, at once, can settle it. */
-  readonly readAgain: boolean;
-}
-
-/** A read of one list. Its calls follow one another. */
-export interface Read<Item> {
-  /** A page of a paginated list, numbered from 0, and when its answer had arrived. */
-  writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
-  /** A part of one answer that holds the whole list, and when that part had arrived. */
-  writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
-  /** After everything was written: closes what is gone, if that is certain. */
-  finish(finish: Finish): Promise<Outcome>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
-}
 
 export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly #parts: ListParts<Item>;

@@ -1,16 +1,20 @@
-import { setImmediate as pause } from 'node:timers/promises';
-import { formatInstant } from '../resources/columns.js';
-import { ListRead, type Read } from './list-read.js';
-import { Pace } from './pace.js';
-import type { Cause, MirrorPort, Purged, RunRequest, Task, Written } from './port.js';
-import { type Purge, purge } from './purge.js';
-import { createProjectsWalk, type ProjectsWalk } from './projects.js';
-import { fieldsOf, type InstallationRow } from '../resources/installations.js';
-import { type Items, type ListResource, LISTS } from '../resources/lists.js';
-import { ENTRY_OF, isResource } from '../resources/resources.js';
-import type { Installation } from '../registry/model.js';
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
-import { SyncRun } from './sync-run.js';
+import type { Installation } from '../registry/model.js';
+import type { Items, ListResource } from '../resources/lists.js';
+import type { CertificateFolder } from './certificates.js';
+import type {
+  Cause,
+  Counts,
+  Fault,
+  MirrorPort,
+  ProjectAnswer,
+  ProjectWritten,
+  Purged,
+  RunRequest,
+  Task,
+  Traffic,
+  Written,
+} from './port.js';
 
 export interface ReadRequest<Name extends ListResource> extends RunRequest {
   readonly resource: Name;
@@ -37,6 +41,16 @@ type Kept =
   | 'announce'
   | 'mark';
 
+/** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
+export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+
+export interface Purge {
+  readonly organizationId: string;
+  /** A claim that is newer than all that were given out. */
+  readonly takeClaim: () => Promise<number>;
+  readonly folder: Pick<CertificateFolder, 'filesOf' | 'flush'>;
+}
+
 /** Everything that writes the mirror, but for certificates. */
 export interface Mirror extends Pick<MirrorPort, Kept> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
@@ -62,73 +76,48 @@ export interface MirrorOptions {
   readonly members: boolean;
 }
 
-const DAY_MS = 86_400_000;
-
-export function createMirror(
-  port: MirrorPort,
-  now: () => number,
-  { members }: MirrorOptions = { members: true },
-): Mirror {
-  const resources = Object.keys(ENTRY_OF)
-    .filter(isResource)
-    .filter(resource => members || resource !== 'members');
-  const pace = new Pace();
-
-  function writeInstallation(
-    id: string,
-    row: InstallationRow | null,
-    look: InstallationLook,
-  ): Promise<Written> {
-    return port.writeInstallation(id, row, { ...look, endedAt: now(), resources });
-  }
-
-  return {
-    setSchedule: port.setSchedule,
-    highestClaim: port.highestClaim,
-    findInstallation: port.findInstallation,
-    listInstallations: port.listInstallations,
-    lastReads: port.lastReads,
-    announcements: port.announcements,
-    watchedResources: port.watchedResources,
-    announce: port.announce,
-    mark: port.mark,
-    checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
-    raiseFence: task => port.raiseFence(task, now()),
-    beginRead: async request => {
-      const { resource, organizationId } = request;
-      const run = await SyncRun.begin({ port, lane: 'data', now }, request);
-      const entry = LISTS[resource];
-      return new ListRead({ port, request, list: { organizationId, resource }, run, entry, pace, now });
-    },
-    beginProjects: async request => {
-      const run = await SyncRun.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });
-      return createProjectsWalk(port, run, request.organizationId, now);
-    },
-    writeInstallation: ({ installation, ...look }) =>
-      writeInstallation(installation.id, fieldsOf(installation), look),
-    writeInstallationState: ({ installationId, ...look }) => writeInstallation(installationId, null, look),
-    forget: email => port.forget(email, now()),
-    removeMembers: async () => {
-      while ((await port.removeMembers()) > 0) await pause();
-    },
-    purge: asked => purge(port, asked),
-    pruneRuns: createPruneRuns(port),
-  };
+export interface PageResult {
+  /** Rows that this read had not seen before; 0 where the page only repeats. */
+  readonly fresh: number;
+  readonly repeated: number;
 }
 
-function createPruneRuns(port: MirrorPort): (before: number) => Promise<number> {
-  /** Everything that ended earlier was looked at already. */
-  let lookedAtUntil = '';
-  return async before => {
-    let removed = 0;
-    let next: { readonly after: string; readonly id: number } | null = { after: lookedAtUntil, id: 0 };
-    while (next !== null) {
-      const slice = await port.pruneRuns(formatInstant(before), next);
-      removed += slice.removed;
-      next = slice.next;
-      await pause();
-    }
-    lookedAtUntil = formatInstant(before - DAY_MS);
-    return removed;
-  };
+export interface Finish extends Traffic {
+  /** How many rows the registry says the list has; null where it does not say. */
+  readonly total: number | null;
+  readonly ask?: Ask;
+  /** Why this is not the whole list, whatever else is known of it. */
+  readonly flaw?: Fault | null;
+}
+
+export interface Outcome extends Counts {
+  readonly state: 'complete' | 'partial' | 'doubtful';
+  readonly fault: Fault | null;
+  readonly runId: number;
+  readonly drift: number;
+  /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */
+  readonly missing: number;
+  readonly missingIds: readonly string[];
+  /** The list moved while it was read: reading it once more, at once, can settle it. */
+  readonly readAgain: boolean;
+}
+
+/** A read of one list. Its calls follow one another. */
+export interface Read<Item> {
+  /** A page of a paginated list, numbered from 0, and when its answer had arrived. */
+  writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** A part of one answer that holds the whole list, and when that part had arrived. */
+  writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** After everything was written: closes what is gone, if that is certain. */
+  finish(finish: Finish): Promise<Outcome>;
+  abandon(fault: Fault, traffic: Traffic): Promise<void>;
+}
+
+/** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
+export interface ProjectsWalk {
+  /** Projects that were never asked for, or not since that instant. */
+  due(checkedBefore: number): Promise<string[]>;
+  write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
+  finish(traffic: Traffic): Promise<void>;
+  abandon(fault: Fault, traffic: Traffic): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { ASK_AT_MOST, judge, type Verdict } from './closing.js';
+import type { Ask } from './mirror.js';
 import type { Fault, List, MirrorPort } from './port.js';
 import { VersionSet } from './version-set.js';
 
@@ -21,9 +22,6 @@ export interface Decision {
   readonly doubt: VersionSet | null | undefined;
   readonly readAgain: boolean;
 }
-
-/** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
-export type Ask = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 export interface Circumstances {
   readonly before: number;

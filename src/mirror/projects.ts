@@ -1,17 +1,9 @@
 import type { Project } from '../registry/model.js';
+import type { ProjectsWalk } from './mirror.js';
 import { formatInstant } from '../resources/columns.js';
 import { PROJECTS } from '../resources/projects.js';
-import type { Fault, MirrorPort, ProjectAnswer, ProjectWritten, Traffic } from './port.js';
+import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncRun } from './sync-run.js';
-
-/** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
-export interface ProjectsWalk {
-  /** Projects that were never asked for, or not since that instant. */
-  due(checkedBefore: number): Promise<string[]>;
-  write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
-  finish(traffic: Traffic): Promise<void>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
-}
 
 /** What the registry answered for one project. */
 export function projectAnswer(

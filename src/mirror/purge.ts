@@ -1,15 +1,8 @@
-import type { CertificateFolder } from './certificates.js';
 import { MirrorError } from './errors.js';
+import type { Purge } from './mirror.js';
 import type { MirrorPort, Purged } from './port.js';
 
 const FILES_AT_ONCE = 64;
-
-export interface Purge {
-  readonly organizationId: string;
-  /** A claim that is newer than all that were given out. */
-  readonly takeClaim: () => Promise<number>;
-  readonly folder: Pick<CertificateFolder, 'filesOf' | 'flush'>;
-}
 
 /** Who is killed and asked again finds the files by the retirements, which go after them. */
 export async function purge(port: MirrorPort, { organizationId, takeClaim, folder }: Purge): Promise<Purged> {

@@ -13,6 +13,13 @@ export type Access =
     }
   | { readonly state: 'uninstalled' };
 
+/** An active installation. */
+export interface Admitted {
+  readonly installation: Installation;
+  readonly organizationId: string;
+  readonly permissionsChanged: boolean;
+}
+
 export interface AccessOptions extends ReadOptions {
   readonly appId: string;
   /** What the mirror knew before. */

@@ -1,12 +1,7 @@
 import type { Cause } from '../mirror/port.js';
-import type { Context } from './context.js';
 import type { Run } from './worker.js';
 
 /** A run that knows why it is made, to write it beside what it reads. */
 export interface CausedRun extends Run {
   readonly cause: Cause;
-}
-
-export function withCause({ inbox }: Context, run: Run): CausedRun {
-  return { ...run, cause: { jobId: run.job.id, deliveryId: inbox.newestDelivery(run.job) } };
 }

@@ -1,7 +1,7 @@
 import type { NewJob } from '../inbox/job.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
-import type { Admitted } from './gate.js';
+import type { Admitted } from './access.js';
 import { holdsJob } from './holds.js';
 import { decide, describe } from './outcome.js';
 import { readWish, RESOURCES, type Resource, writeWish } from './plan.js';

@@ -1,15 +1,7 @@
-import type { Installation } from '../registry/model.js';
-import { readAccess } from './access.js';
+import { type Admitted, readAccess } from './access.js';
 import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
 import { StopError } from './outcome.js';
-
-/** An active installation. */
-export interface Admitted {
-  readonly installation: Installation;
-  readonly organizationId: string;
-  readonly permissionsChanged: boolean;
-}
 
 /** What the registry allows at this moment, asked for and written down. */
 export interface Gate {

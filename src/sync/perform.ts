@@ -1,12 +1,12 @@
 import { RegistryError } from '../registry/errors.js';
-import { type CausedRun, withCause } from './cause.js';
+import type { CausedRun } from './cause.js';
 import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
 import { discover } from './discover.js';
 import { look } from './look.js';
 import { isJobKind, type JobKind } from './plan.js';
 import { tick } from './tick.js';
-import type { Perform } from './worker.js';
+import type { Perform, Run } from './worker.js';
 
 type Work = (context: Context, run: CausedRun) => Promise<string>;
 
@@ -25,4 +25,8 @@ export function createPerform(context: Context): Perform {
     if (isJobKind(kind)) return WORK[kind](context, withCause(context, run));
     throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
   };
+}
+
+function withCause({ inbox }: Context, run: Run): CausedRun {
+  return { ...run, cause: { jobId: run.job.id, deliveryId: inbox.newestDelivery(run.job) } };
 }

@@ -1,5 +1,4 @@
-import type { Outcome, Read } from '../mirror/list-read.js';
-import type { Ask } from '../mirror/missing.js';
+import type { Ask, Outcome, Read } from '../mirror/mirror.js';
 import type { Fault, LastRead } from '../mirror/port.js';
 import { RegistryError } from '../registry/errors.js';
 import { PAGE_ROWS, type Page, type ReadOptions } from '../registry/reading.js';

@@ -10,7 +10,7 @@ import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
 import { openBoth } from '../../dist/engines/sqlite/open-both.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { createMirrorPort } from '../../dist/engines/sqlite/mirror/direct.js';
-import { createMirror } from '../../dist/mirror/mirror.js';
+import { createMirror } from '../../dist/mirror/create-mirror.js';
 import { readStatus } from '../../dist/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMirror } from '../../src/mirror/mirror.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
 import { judge } from '../../src/mirror/closing.js';
 import { brokenMirror } from '../support/mutant.js';
 import { credit, MINUTE, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';

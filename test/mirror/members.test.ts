@@ -1,4 +1,4 @@
-import { createMirror } from '../../src/mirror/mirror.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
 import { expect, test } from 'vitest';
 import type { Member } from '../../src/registry/model.js';
 import { installation, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';

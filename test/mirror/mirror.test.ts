@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
-import { projectAnswer, type ProjectsWalk } from '../../src/mirror/projects.js';
+import type { ProjectsWalk } from '../../src/mirror/mirror.js';
+import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMirror } from '../../src/mirror/mirror.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Credit } from '../../src/registry/model.js';
 import {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
-import type { createMirror } from '../../src/mirror/mirror.js';
+import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
 import type { MirrorMaker } from './mirror.js';
 
@@ -41,7 +41,9 @@ export function brokenFiles(file: string, piece: string, broken: string): string
 /** The program's own mirror with one piece of one line broken, to see that a test would notice. */
 export async function brokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
   const folder = brokenFolder(file, piece, broken);
-  const mirror: { createMirror: typeof createMirror } = await import(moduleIn(folder, 'mirror/mirror.js'));
+  const mirror: { createMirror: typeof createMirror } = await import(
+    moduleIn(folder, 'mirror/create-mirror.js')
+  );
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
     moduleIn(folder, 'engines/sqlite/mirror/direct.js')
   );

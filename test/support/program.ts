@@ -13,7 +13,7 @@ import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/closing.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
-import { createMirror } from '../../src/mirror/mirror.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import type { Context } from '../../src/sync/context.js';

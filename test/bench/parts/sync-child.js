@@ -10,7 +10,7 @@ import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js
 import { createInbox } from '../../../dist/inbox/inbox.js';
 import { createCertificateStore } from '../../../dist/mirror/certificate-walk.js';
 import { createCertificateFolder } from '../../../dist/mirror/certificates.js';
-import { createMirror } from '../../../dist/mirror/mirror.js';
+import { createMirror } from '../../../dist/mirror/create-mirror.js';
 
 import { createPerform } from '../../../dist/sync/perform.js';
 import { createWorker } from '../../../dist/sync/worker.js';

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Database } from '../../../../src/engines/sqlite/driver.js';
 import type { Sqlite } from '../../../../src/engines/sqlite/open.js';
 import { startMirrorThread } from '../../../../src/engines/sqlite/mirror/thread.js';
-import { createMirror } from '../../../../src/mirror/mirror.js';
+import { createMirror } from '../../../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
 import { installation, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';

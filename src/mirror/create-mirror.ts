@@ -1,0 +1,83 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import { formatInstant } from '../resources/columns.js';
+import { ListRead } from './list-read.js';
+import type { InstallationLook, Mirror, MirrorOptions } from './mirror.js';
+import { Pace } from './pace.js';
+import type { MirrorPort, Written } from './port.js';
+import { purge } from './purge.js';
+import { createProjectsWalk } from './projects.js';
+import { fieldsOf, type InstallationRow } from '../resources/installations.js';
+import { LISTS } from '../resources/lists.js';
+import { ENTRY_OF, isResource } from '../resources/resources.js';
+import { SyncRun } from './sync-run.js';
+
+const DAY_MS = 86_400_000;
+
+export function createMirror(
+  port: MirrorPort,
+  now: () => number,
+  { members }: MirrorOptions = { members: true },
+): Mirror {
+  const resources = Object.keys(ENTRY_OF)
+    .filter(isResource)
+    .filter(resource => members || resource !== 'members');
+  const pace = new Pace();
+
+  function writeInstallation(
+    id: string,
+    row: InstallationRow | null,
+    look: InstallationLook,
+  ): Promise<Written> {
+    return port.writeInstallation(id, row, { ...look, endedAt: now(), resources });
+  }
+
+  return {
+    setSchedule: port.setSchedule,
+    highestClaim: port.highestClaim,
+    findInstallation: port.findInstallation,
+    listInstallations: port.listInstallations,
+    lastReads: port.lastReads,
+    announcements: port.announcements,
+    watchedResources: port.watchedResources,
+    announce: port.announce,
+    mark: port.mark,
+    checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
+    raiseFence: task => port.raiseFence(task, now()),
+    beginRead: async request => {
+      const { resource, organizationId } = request;
+      const run = await SyncRun.begin({ port, lane: 'data', now }, request);
+      const entry = LISTS[resource];
+      return new ListRead({ port, request, list: { organizationId, resource }, run, entry, pace, now });
+    },
+    beginProjects: async request => {
+      const run = await SyncRun.begin({ port, lane: 'data', now }, { ...request, resource: 'projects' });
+      return createProjectsWalk(port, run, request.organizationId, now);
+    },
+    writeInstallation: ({ installation, ...look }) =>
+      writeInstallation(installation.id, fieldsOf(installation), look),
+    writeInstallationState: ({ installationId, ...look }) => writeInstallation(installationId, null, look),
+    forget: email => port.forget(email, now()),
+    removeMembers: async () => {
+      while ((await port.removeMembers()) > 0) await pause();
+    },
+    purge: asked => purge(port, asked),
+    pruneRuns: createPruneRuns(port),
+  };
+}
+
+function createPruneRuns(port: MirrorPort): (before: number) => Promise<number> {
+  /** Everything that ended earlier was looked at already. */
+  let lookedAtUntil = '';
+  return async before => {
+    let removed = 0;
+    let next: { readonly after: string; readonly id: number } | null = { after: lookedAtUntil, id: 0 };
+    while (next !== null) {
+      const slice = await port.pruneRuns(formatInstant(before), next);
+      removed += slice.removed;
+      next = slice.next;
+      await pause();
+    }
+    lookedAtUntil = formatInstant(before - DAY_MS);
+    return removed;
+  };
+}
