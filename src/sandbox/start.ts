@@ -11,6 +11,9 @@ import { createWorld } from './world/create-world.js';
 import { fillWorld } from './world/fill.js';
 import type { WorldSpec } from './world/plan.js';
 
+/** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
+const IDLE_MS = 60_000;
+
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
 
 export interface SandboxOptions {
@@ -114,6 +117,7 @@ async function listen(app: Express, port: number, host: string): Promise<Server>
       if (error) reject(error);
       else resolve(server);
     });
+    server.keepAliveTimeout = IDLE_MS;
   });
 }
 

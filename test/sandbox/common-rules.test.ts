@@ -154,6 +154,10 @@ test('the Date header tells the time of the sandbox’s clock', async () => {
   expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
 });
 
+test('an idle connection is kept for a minute', async () => {
+  expect((await ask(sandbox, 'GET /projects')).headers.get('keep-alive')).toBe('timeout=60');
+});
+
 test('a taken port is an error of startSandbox', async () => {
   await expect(startSandbox({ port: sandbox.port })).rejects.toThrow('EADDRINUSE');
 });

@@ -47,6 +47,20 @@ export function readPageQuery({ query }: Request, res: Response): PageQuery {
   };
 }
 
+/** Some lists are asked for by `skip` and `first` instead, and tell no total. */
+export interface Slice {
+  readonly skip: number;
+  readonly first: number;
+}
+
+export function readSlice(query: Request['query']): Slice {
+  const faults: string[] = [];
+  const skip = readWholeNumber(query['skip'], { name: 'skip', least: 0, most: MAX_PAGE, faults });
+  const first = readWholeNumber(query['first'], { name: 'first', least: 1, most: MAX_LIMIT, faults });
+  if (faults.length > 0) throw badRequest(faults);
+  return { skip: skip ?? 0, first: first ?? DEFAULT_LIMIT };
+}
+
 /** The pagination object stands beside the list, whose name differs. */
 export interface ListAnswer {
   readonly pagination: Page['pagination'];

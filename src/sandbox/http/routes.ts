@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import type { Registry } from '../parts/registry.js';
 import type { Caller } from '../parts/tokens.js';
 import type { Needs } from './access.js';
-import { type PageQuery, readPageQuery } from './pages.js';
+import { type PageQuery, readPageQuery, readSlice } from './pages.js';
 import { sendCertificate, sendPieces } from './send.js';
 
 /** What a call of the registry brings, once its caller may make it. */
@@ -11,7 +11,7 @@ interface Asked {
   readonly organizationId: string;
   readonly id: string;
   readonly action: string;
-  readonly query: Readonly<Record<string, unknown>>;
+  readonly query: Request['query'];
   readonly page: () => PageQuery;
   readonly body: unknown;
 }
@@ -175,6 +175,16 @@ export const ROUTES: readonly Route[] = [
     route: 'GET /retirements',
     needs: 'any token',
     answer: ({ retirements }, { query }) => retirements.find(query['id']),
+  },
+  {
+    route: 'GET /retirements/list',
+    needs: 'any token',
+    answer: ({ retirements }, { query }) => retirements.everywhere(readSlice(query)),
+  },
+  {
+    route: 'GET /carbonCredits/projects/:id',
+    needs: 'any token',
+    answer: ({ projects }, { id }) => projects.credits(id),
   },
   {
     route: 'GET /retirements/:id/pdf',

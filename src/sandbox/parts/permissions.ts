@@ -6,6 +6,10 @@ export const PERMISSIONS = {
   'organization_warehouse:write': { name: 'organization_warehouse', level: 'WRITE' },
   'organization_inventory:read': { name: 'organization_inventory', level: 'VIEW' },
   'organization_inventory:read_request': { name: 'organization_inventory', level: 'REQUEST' },
+  'organization_inventory:request': { name: 'organization_inventory', level: 'REQUEST' },
+  'organization_inventory:read_write': { name: 'organization_inventory', level: 'WRITE' },
+  'organization_projects:read': { name: 'organization_projects', level: 'VIEW' },
+  'examiner:read': { name: 'examiner', level: 'VIEW' },
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
@@ -13,14 +17,6 @@ export type Level = 'VIEW' | 'REQUEST' | 'WRITE';
 export type Grants = Readonly<Record<string, Level>>;
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
-
-/** What each permission can be granted at. */
-const LEVELS: Readonly<Record<string, readonly Level[]>> = {
-  organization_info: ['VIEW'],
-  organization_members: ['VIEW'],
-  organization_warehouse: ['VIEW', 'WRITE'],
-  organization_inventory: ['VIEW', 'REQUEST'],
-};
 
 export function allows(grants: Grants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
@@ -52,9 +48,9 @@ export function readGrants(value: unknown, faults: string[]): Grants {
   if (typeof value !== 'object' || value === null) faults.push('permissions must be an object or a list');
   const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
   for (const [name, level] of asked) {
-    const known = (LEVELS[name] ?? []).find(one => one === level);
+    const known = Object.values(PERMISSIONS).find(one => one.name === name && one.level === level);
     if (known === undefined) faults.push(`permissions: ${name} cannot be granted at ${String(level)}`);
-    else grants[name] = higher(grants[name], known);
+    else grants[name] = higher(grants[name], known.level);
   }
   return grants;
 }

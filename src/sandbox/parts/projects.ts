@@ -1,7 +1,6 @@
 import { badRequest, conflict, found } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
-import type { ProjectRow } from '../store/schema.js';
-import { project } from './shapes.js';
+import { type IssuedRow, issuance, project, summarize, type WholeProjectRow } from './shapes.js';
 import type { Store } from '../store/store.js';
 import { IS_COUNTRY_CODE, NOT_EMPTY, readFields, refuseFaults } from '../http/validate.js';
 
@@ -13,26 +12,37 @@ export interface Projects {
   list(query: PageQuery): ListAnswer;
   getPublic(id: string): ProjectShape;
   findPublic(query: Readonly<Record<string, unknown>>): ProjectShape;
+  /** What a public project has issued, year by year. */
+  credits(id: string): object;
   /** The human side sees every project. */
   all(): readonly WholeProject[];
   create(body: unknown): WholeProject;
   change(id: string, body: unknown): WholeProject;
 }
 
-const PROJECT_OF_CREDIT = 'select p.* from credits c join projects p on p.id = c.project_id';
+const WITH_PROPONENT = 'left join organizations o on o.id = p.proponent_id';
+const COLUMNS = 'p.*, o.full_name as proponent_name, o.logo as proponent_logo';
+const PROJECTS = `select ${COLUMNS} from projects p ${WITH_PROPONENT}`;
+const PROJECT_OF_CREDIT = `select ${COLUMNS} from credits c join projects p on p.id = c.project_id ${WITH_PROPONENT}`;
 
 export function createProjects({ db, newId, write }: Store): Projects {
   const count = db.prepare<[], number>('select count(*) from projects where is_public = 1').pluck();
-  const page = db.prepare<[number, number], ProjectRow>(
-    'select * from projects where is_public = 1 order by created_at desc, id limit ? offset ?',
+  const page = db.prepare<[number, number], WholeProjectRow>(
+    `${PROJECTS} where p.is_public = 1 order by p.created_at desc, p.id limit ? offset ?`,
   );
-  const find = db.prepare<[string], ProjectRow>('select * from projects where id = ?');
-  const everyRow = db.prepare<[], ProjectRow>('select * from projects order by created_at desc, id');
-  const findByCreditId = db.prepare<[string, string | null, string | null], ProjectRow>(
+  const find = db.prepare<[string], WholeProjectRow>(`${PROJECTS} where p.id = ?`);
+  const everyRow = db.prepare<[], WholeProjectRow>(`${PROJECTS} order by p.created_at desc, p.id`);
+  const findByCreditId = db.prepare<[string, string | null, string | null], WholeProjectRow>(
     `${PROJECT_OF_CREDIT} where c.id = ? and (? is null or c.serialization = ?)`,
   );
-  const findBySerialization = db.prepare<[string], ProjectRow>(
+  const findBySerialization = db.prepare<[string], WholeProjectRow>(
     `${PROJECT_OF_CREDIT} where c.serialization = ?`,
+  );
+  const findIssued = db.prepare<[string, string], IssuedRow>(
+    `select c.*, coalesce(r.micro, 0) as retired_micro from credits c left join
+       (select credit_id, sum(amount_micro) as micro from retirements
+        where credit_id in (select id from credits where project_id = ?) group by credit_id) r on r.credit_id = c.id
+     where c.project_id = ? order by c.vintage, c.id`,
   );
   const organizationExists = db.prepare<[string]>('select 1 from organizations where id = ?');
   const findNumber = db.prepare<[string]>('select 1 from projects where num = ?');
@@ -54,6 +64,16 @@ export function createProjects({ db, newId, write }: Store): Projects {
     if (creditId !== null) return showPublic(findByCreditId.get(creditId, serialization, serialization));
     if (serialization === null) throw badRequest('serialization or creditId is needed');
     return showPublic(findBySerialization.get(serialization));
+  }
+
+  function credits(id: string): object {
+    const shown = showPublic(find.get(id));
+    const issued = findIssued.all(id, id);
+    const vintages = [...new Set(issued.map(({ vintage }) => vintage))].map(vintage => {
+      const rows = issued.filter(row => row.vintage === vintage);
+      return { vintage, summary: summarize(rows), events: rows.map(issuance) };
+    });
+    return { summary: summarize(issued), vintages, project: shown };
   }
 
   function create(body: unknown): WholeProject {
@@ -100,6 +120,7 @@ export function createProjects({ db, newId, write }: Store): Projects {
     },
     getPublic: id => showPublic(find.get(id)),
     findPublic,
+    credits,
     all: () => everyRow.all().map(showWhole),
     create,
     change,
@@ -113,10 +134,10 @@ function readQueryText(query: Readonly<Record<string, unknown>>, name: string): 
   return value;
 }
 
-function showPublic(row: ProjectRow | undefined): ProjectShape {
+function showPublic(row: WholeProjectRow | undefined): ProjectShape {
   return project(found(row?.is_public === 1 ? row : undefined, 'Project'));
 }
 
-function showWhole(row: ProjectRow): WholeProject {
+function showWhole(row: WholeProjectRow): WholeProject {
   return { ...project(row), isPublic: row.is_public === 1 };
 }

@@ -1,7 +1,7 @@
 import { toTonnes } from './amounts.js';
 import { drawCertificate } from '../certificate/certificate.js';
 import { badRequest, found, notFound } from '../http/errors.js';
-import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
+import { type ListAnswer, type PageQuery, type Slice, toPage } from '../http/pages.js';
 import type { RetirementRow } from '../store/schema.js';
 import { type CreditColumns, retirement } from './shapes.js';
 import type { Store } from '../store/store.js';
@@ -31,6 +31,8 @@ export interface Retirements {
   describe(id: string, body: unknown): RetirementShape;
   list(organizationId: string, query: PageQuery): ListAnswer;
   get(id: string, organizationId?: string): RetirementShape;
+  /** Of every organization, the newest first; of an unclaimed one only how much and of what. */
+  everywhere(slice: Slice): object;
   /** One, by the `id` of a query. */
   find(id: unknown): RetirementShape;
   certificate(id: string, organizationId?: string): Buffer;
@@ -73,6 +75,10 @@ export function createRetirements({ db, newId, write }: Store): Retirements {
     `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
   );
   const one = db.prepare<[string], FullRow>(`${FULL_ROWS} where r.id = ?`);
+  const newest = db.prepare<[number, number], FullRow>(
+    `${FULL_ROWS} where r.rowid in (select rowid from retirements order by rowid desc limit ? offset ?)
+     order by r.rowid desc`,
+  );
   const claim = db.prepare<[string, string, string | null, string]>(
     'update retirements set is_claimed = 1, beneficiary = ?, reason = ?, comment = ? where id = ?',
   );
@@ -107,6 +113,12 @@ export function createRetirements({ db, newId, write }: Store): Retirements {
       return { pagination, retirements };
     },
     get: (id, organizationId) => retirement(findRow(id, organizationId)),
+    everywhere: ({ first, skip }) => ({
+      retirements: newest.all(first, skip).map(row => {
+        const shown = retirement(row);
+        return row.is_claimed === 1 ? shown : { amount: shown.amount, project: shown.project };
+      }),
+    }),
     find(id) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return retirement(findRow(id));

@@ -2,6 +2,7 @@ import { toTonnes } from './amounts.js';
 import { parseGrants } from './permissions.js';
 import type {
   AddressRow,
+  CreditRow,
   InstallationRow,
   InventoryRequestRow,
   OrganizationRow,
@@ -192,7 +193,26 @@ export function user(row: UserRow) {
   };
 }
 
-export function project(row: ProjectRow) {
+export interface WholeProjectRow extends ProjectRow {
+  proponent_name: string | null;
+  proponent_logo: string | null;
+}
+
+/** The rest of what the registry shows of a project, where nobody told it. */
+const UNTOLD = {
+  thumbnail: null,
+  sector: { id: '0', title: 'Other' },
+  methodology: { id: '0', title: 'Other' },
+  type: { id: 'other', title: 'Other', description: '' },
+  otherBenefits: [],
+  validators: [],
+  estimatedAnnualMitigations: [],
+  additionalities: [],
+  location: null,
+  kmlFile: null,
+};
+
+export function project(row: WholeProjectRow) {
   const details: Record<string, unknown> = JSON.parse(row.details);
   return {
     id: row.id,
@@ -208,7 +228,49 @@ export function project(row: ProjectRow) {
     countryCode: row.country_code,
     startDate: row.start_date,
     creditingPeriodStartDate: row.crediting_period_start_date,
+    proponents: proponentsOf(row),
+    ...UNTOLD,
     ...details,
+  };
+}
+
+function proponentsOf({ proponent_id: id, proponent_name, proponent_logo }: WholeProjectRow) {
+  if (id === null) return [];
+  const publicUrl = `${LINKS}/explore/organizations/${id}`;
+  return [{ id, fullName: proponent_name, logo: proponent_logo, publicUrl }];
+}
+
+export interface IssuedRow extends CreditRow {
+  retired_micro: number;
+}
+
+/** Nothing is cancelled here, and nothing validated beyond what was issued. */
+export function summarize(rows: readonly IssuedRow[]) {
+  const sum = (micros: readonly number[]) => toTonnes(micros.reduce((total, micro) => total + micro, 0));
+  const issued = (type: string) =>
+    sum(rows.filter(row => row.type === type).map(({ issued_micro }) => issued_micro));
+  return {
+    exPost: issued('exPost'),
+    exPostCancelled: 0,
+    exAnte: issued('exAnte'),
+    exAnteCancelled: 0,
+    retired: sum(rows.map(({ retired_micro }) => retired_micro)),
+    validated: sum(rows.map(({ issued_micro }) => issued_micro)),
+  };
+}
+
+export function issuance(row: IssuedRow) {
+  return {
+    id: row.id,
+    vintage: row.vintage,
+    createdAt: row.created_at,
+    amount: toTonnes(row.issued_micro),
+    type: 'issuance',
+    creditType: row.type,
+    monitoringPeriodStart: `${row.vintage}-01-01`,
+    monitoringPeriodEnd: `${row.vintage}-12-31`,
+    files: [],
+    verificationBody: null,
   };
 }
 

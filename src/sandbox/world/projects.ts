@@ -63,7 +63,14 @@ function describeProject(kind: ProjectKind, random: Random): object {
     type: kind.removal
       ? { id: 'removal', title: 'Removal', description: 'Takes carbon dioxide out of the air.' }
       : { id: 'avoidance', title: 'Avoidance', description: 'Keeps carbon dioxide from being set free.' },
-    otherBenefits: [{ title: 'Decent work', description: 'Local people are hired and trained first.' }],
+    otherBenefits: [
+      {
+        id: 8,
+        title: 'Decent work',
+        description: 'Local people are hired and trained first.',
+        checked: true,
+      },
+    ],
     location: { lat: degrees(random, 60), lng: degrees(random, 170) },
   };
 }

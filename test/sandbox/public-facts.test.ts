@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  createOrganization,
+  type Installed,
+  installApp,
+  issueCredit,
+  registerApp,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox({ seed: 1 }));
+  installed = installApp(sandbox);
+});
+afterAll(async () => stop());
+
+const TEXT = expect.any(String);
+const LIST = expect.any(Array);
+const KIND = expect.objectContaining({ id: TEXT, title: TEXT });
+
+/** Each documented field of a project; those of null are known to be null now and then. */
+const PROJECT = {
+  ...{ id: TEXT, num: TEXT, fullName: TEXT, description: TEXT, shortDescription: TEXT, publicUrl: TEXT },
+  ...{ registry: 'ICR', status: TEXT, sector: KIND, methodology: KIND, type: KIND },
+  ...{ otherBenefits: LIST, proponents: LIST, validators: LIST, estimatedAnnualMitigations: LIST },
+  additionalities: LIST,
+};
+const NULLABLE = ['thumbnail', 'city', 'state', 'countryCode', 'startDate', 'creditingPeriodStartDate'];
+
+async function readProject(id: string) {
+  const { token } = installed;
+  return (await ask(sandbox, `GET /projects/${id}`, { token })).body;
+}
+
+describe('a project has every documented field', () => {
+  test.each(['the world', 'the control API', 'friendbot'])('made by %s', async maker => {
+    const project = await readProject(await idOf(maker));
+    expect(project).toMatchObject(PROJECT);
+    for (const name of [...NULLABLE, 'location', 'kmlFile']) expect(project).toHaveProperty(name);
+  });
+
+  async function idOf(maker: string): Promise<string> {
+    const { projects, credits } = sandbox.registry;
+    if (maker === 'the control API') return projects.create({ fullName: 'Bog' }).id;
+    if (maker === 'friendbot') credits.friendbot(installed.organization.id);
+    const isWanted = (num: string) => (maker === 'friendbot') === (num === '0');
+    return projects.all().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
+  }
+
+  test('and names its proponent', async () => {
+    const { id, fullName } = createOrganization(sandbox);
+    const made = sandbox.registry.projects.create({ fullName: 'Owned bog', proponentId: id });
+    expect((await readProject(made.id)).proponents).toEqual([{ id, fullName, logo: null, publicUrl: TEXT }]);
+  });
+});
+
+test('GET /carbonCredits/projects/<project_id> tells what a project issued and what of it was retired', async () => {
+  const { id: organizationId } = createOrganization(sandbox);
+  const { id: projectId } = sandbox.registry.projects.create({ fullName: 'Fen' });
+  const issue = (vintage: string, type: string, amount: number) =>
+    sandbox.registry.credits.issue({ organizationId, projectId, vintage, type, amount }).creditId;
+  const first = issue('2021', 'exPost', 10.5);
+  issue('2022', 'exAnte', 4);
+  sandbox.registry.credits.retireOffPlatform(organizationId, { creditId: first, amount: 2.5 });
+  const { token } = installed;
+  const { status, body } = await ask(sandbox, `GET /carbonCredits/projects/${projectId}`, { token });
+  expect(status).toBe(200);
+  expect(body.summary).toMatchObject({ exPost: 10.5, exAnte: 4, retired: 2.5, exPostCancelled: 0 });
+  expect(body.vintages).toMatchObject([
+    { vintage: '2021', summary: { exPost: 10.5, exAnte: 0, retired: 2.5 }, events: [{ id: first }] },
+    { vintage: '2022', summary: { exAnte: 4 }, events: [{ amount: 4, creditType: 'exAnte' }] },
+  ]);
+  expect(body.project).toEqual(await readProject(projectId));
+  sandbox.registry.projects.change(projectId, { isPublic: false });
+  expect((await ask(sandbox, `GET /carbonCredits/projects/${projectId}`, { token })).status).toBe(404);
+});
+
+describe('GET /retirements/list', () => {
+  test('skips and takes of all retirements, the newest first, with no pagination', async () => {
+    const { token } = installed;
+    const list = async (query: string) =>
+      (await ask(sandbox, `GET /retirements/list${query}`, { token })).body;
+    const ten = await list('');
+    expect(Object.keys(ten)).toEqual(['retirements']);
+    expect(ten.retirements).toHaveLength(10);
+    const five = await list('?skip=3&first=5');
+    expect(five.retirements).toEqual(ten.retirements.slice(3, 8));
+    expect((await list('?skip=100000')).retirements).toEqual([]);
+    for (const query of ['?first=0', '?skip=-1', '?first=1001', '?skip=x'])
+      expect((await list(query)).statusCode, query).toBe(400);
+  });
+
+  test('tells of an unclaimed one only how much and of what', async () => {
+    const { id } = createOrganization(sandbox);
+    const creditId = issueCredit(sandbox, id, { place: 'inventory' });
+    sandbox.registry.credits.retireOffPlatform(id, { creditId, amount: 1.5 });
+    const { token } = installed;
+    const { body } = await ask(sandbox, 'GET /retirements/list?first=1', { token });
+    expect(body.retirements).toEqual([{ amount: 1.5, project: expect.objectContaining({ id: TEXT }) }]);
+  });
+});
+
+test.each([
+  ['organization_projects:read', { organization_projects: 'VIEW' }],
+  ['examiner:read', { examiner: 'VIEW' }],
+  ['organization_inventory:request', { organization_inventory: 'REQUEST' }],
+  ['organization_inventory:read_write', { organization_inventory: 'WRITE' }],
+])('the permission %s can be granted, by its word and by its level', (word, level) => {
+  const { id } = registerApp(sandbox, { permissions: level, privateKey: installed.app.privateKey });
+  const expected = { organization_info: 'VIEW', ...level };
+  expect(sandbox.registry.apps.get(id).permissions).toEqual(expected);
+  expect(sandbox.registry.apps.change(id, { permissions: [word] }).permissions).toEqual(expected);
+});
