@@ -81,9 +81,16 @@ export async function openReader(files: Files): Promise<Sqlite> {
 
 function demandMirror(place: Place): Place {
   if (existsSync(place.mirrorFile)) return place;
-  throw new CommandFault(
-    EXIT.usage,
-    `There is no mirror in ${place.folder}: expected the file ${place.mirrorFile}.`,
-    'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
-  );
+  throw new NoMirror(place);
+}
+
+/** The first that a command finds out, before it has read or said anything. */
+export class NoMirror extends CommandFault {
+  constructor({ folder, mirrorFile }: Place) {
+    super(
+      EXIT.usage,
+      `There is no mirror in ${folder}: expected the file ${mirrorFile}.`,
+      'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
+    );
+  }
 }

@@ -4,8 +4,10 @@ import { takeEnvFile } from '../config/env-file.js';
 import { hideSecrets } from './clean.js';
 import type { CommandModule } from './command.js';
 import { COMMANDS } from './commands.js';
+import { demoComes } from './demo-start.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
 import { type Io, say } from './io.js';
+import { NoMirror } from './place.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
@@ -20,10 +22,10 @@ export async function runProgram(
   try {
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
     io = { ...given, env, secretFiles };
-    const program = createProgram(version, io);
-    for (const module of modulesFor(words)) module.define(program, io);
-    inherit(program);
-    await program.parseAsync([...words], { from: 'user' });
+    await runWords(words, version, io).catch(async (error: unknown) => {
+      if (!(error instanceof NoMirror && (await demoComes(io)))) throw error;
+      await runWords(words, version, io);
+    });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -31,6 +33,13 @@ export async function runProgram(
     say(io, ...lines.map(hideSecrets(io.env)));
     return exitCode;
   }
+}
+
+async function runWords(words: readonly string[], version: string, io: Io): Promise<void> {
+  const program = createProgram(version, io);
+  for (const module of modulesFor(words)) module.define(program, io);
+  inherit(program);
+  await program.parseAsync([...words], { from: 'user' });
 }
 
 /** Only the named command is defined; all of them where the whole list is shown. */

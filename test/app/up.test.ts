@@ -255,6 +255,23 @@ test('a command beside a demo that is just starting finds its mirror, still empt
   await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
 }, 120_000);
 
+test('a command that is given before the demo has begun waits for it; where none comes it says that there is no mirror', async () => {
+  const demo = await createDemo();
+  const early = demo.run('status');
+  const running = demo.start();
+  const { exitCode, stderr } = await early;
+  expect(stderr).toContain('Reading the demo in data/demo.');
+  expect(exitCode).toBe(0);
+  running.child.kill('SIGTERM');
+  await running.gone;
+
+  const nobody = await createDemo();
+  const alone = await nobody.run('status');
+  expect(alone.exitCode).toBe(2);
+  expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
+  expect(readdirSync(nobody.cwd)).toEqual([]);
+});
+
 test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);
   const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
