@@ -3,6 +3,11 @@ import { existsSync } from 'node:fs';
 /** The package's own folder: what is shipped beside the code is found from here, wherever the code was bundled to. */
 export const PACKAGE = findPackage(new URL('./', import.meta.url));
 
+/** What is started as a thread or a process of its own: beside its module as it was built, which is in dist/ for sources that run unbuilt. */
+export function builtBeside(module: string, name: string): URL {
+  return new URL(name, module.replace(new URL('src/', PACKAGE).href, new URL('dist/', PACKAGE).href));
+}
+
 function findPackage(folder: URL): URL {
   if (existsSync(new URL('package.json', folder))) return folder;
   const above = new URL('../', folder);

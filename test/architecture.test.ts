@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
@@ -7,6 +7,7 @@ import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
 import { readSource } from './support/source.js';
 
 const fixtures = join(import.meta.dirname, 'fixtures/architecture');
+const TESTS = readTests();
 
 /** Every planted file says in comments which rules it breaks. */
 function expectedFaults(folder: string): string[] {
@@ -28,10 +29,8 @@ test('the code keeps to the architecture', () => {
 });
 
 test('a law starts no process and imports nothing that is built', () => {
-  const tests = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
-  const laws = tests.filter(
-    file =>
-      file.endsWith('.test.ts') && ![...PROGRAM, ...POSTGRES].some(glob => matchesGlob(`test/${file}`, glob)),
+  const laws = tests().filter(
+    file => ![...PROGRAM, ...POSTGRES].some(glob => matchesGlob(`test/${file}`, glob)),
   );
   const faults = laws.flatMap(law =>
     [...reachedBy(law)]
@@ -42,16 +41,82 @@ test('a law starts no process and imports nothing that is built', () => {
   expect(faults).toEqual([]);
 });
 
+/** A file of test/ and what it imports run the sources or what was built of them: two of a module are two worlds. */
+test('no test mixes the sources with what is built', () => {
+  const mixed = tests().flatMap(file => {
+    const reached = [...reachedBy(file)].filter(from => /^\.\.\/(?:src|dist)\//.test(from));
+    const built = reached.filter(from => from.startsWith('../dist/'));
+    return built.length > 0 && built.length < reached.length ? [`${file}: ${built.join(', ')}`] : [];
+  });
+  expect(mixed).toEqual([]);
+});
+
+const DRIVER = /^\.\.\/(?:src|dist)\/engines\/sqlite\/(?:driver|open)\.js$/;
+
+/** Tests of the engine, and benchmarks of what it costs. */
+const OWN_SQL = /^(?:engines|bench)\//;
+
+/** Who opens a database with the driver, and what for. All others look at rows by test/support/tables.ts. */
+const OPENS: Readonly<Record<string, string>> = {
+  'support/tables.ts': 'the home of looking at rows',
+  'support/inbox.ts': 'makes the inbox that a test plays on',
+  'support/mirror.ts': 'makes the mirror that a test plays on',
+  'support/program.ts': 'makes both, and tells their views the time',
+  'support/door.ts': 'puts a door before an inbox',
+  'support/changes.ts': 'names the handle of the laws that it asks',
+  'support/held-log.ts': 'a reader that does not end',
+  'support/killed-writer.js': 'a process that dies as it writes',
+  'support/kill-receiver.js': 'looks at a file before any program mends it',
+  'support/receiver-process.js': 'a process that dies as it stores',
+  'cli/verify.test.ts': 'breaks a column and takes it back',
+  'query/tables.test.ts': 'holds the tables of readers against the migrations',
+  'inbox/housekeeping.test.ts': 'two connections of one inbox',
+  'inbox/repeats.test.ts': 'breaks the inbox',
+  'sync/worker.test.ts': 'two workers on one inbox',
+  'webhook/mutants.test.ts': 'breaks the inbox',
+  'webhook/storm.test.ts': 'a disk that is full and a lock that somebody holds',
+  'webhook/thread.test.ts': 'a lock that somebody holds',
+};
+
+test('no test but those of the engine has a handle of its driver', () => {
+  const openers = [...TESTS.entries()]
+    .filter(([file, imports]) => !OWN_SQL.test(file) && imports.some(({ from }) => DRIVER.test(from)))
+    .map(([file]) => file);
+  expect(openers.toSorted()).toEqual(Object.keys(OPENS).toSorted());
+});
+
+interface Imported {
+  /** From test/ where it is a file. */
+  readonly from: string;
+  readonly typeOnly: boolean;
+}
+
+/** Each file of test/ and what it imports. */
+function readTests(): ReadonlyMap<string, readonly Imported[]> {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+  const own = files.filter(file => /\.[jt]s$/.test(file) && !/^fixtures\/|node_modules|\.d\.ts$/.test(file));
+  return new Map(own.map(file => [file, importsOf(file)]));
+}
+
+function importsOf(file: string): Imported[] {
+  const { imports } = readSource(readFileSync(join(import.meta.dirname, file), 'utf8'));
+  return imports.flatMap(({ from, typeOnly }) => {
+    if (from === null) return [];
+    return [{ from: from.startsWith('.') ? posix.join(posix.dirname(file), from) : from, typeOnly }];
+  });
+}
+
+function tests(): string[] {
+  return [...TESTS.keys()].filter(file => file.endsWith('.test.ts'));
+}
+
 /** Every module that a file of test/ imports, by way of test/ itself. */
 function reachedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
-  for (const { from, typeOnly } of readSource(readFileSync(join(import.meta.dirname, file), 'utf8'))
-    .imports) {
-    if (from === null || typeOnly) continue;
-    const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from;
-    if (known.has(target)) continue;
-    known.add(target);
-    const source = target.replace(/\.js$/, '.ts');
-    if (existsSync(join(import.meta.dirname, source)) && !source.startsWith('..')) reachedBy(source, known);
+  const imports = TESTS.get(file) ?? TESTS.get(file.replace(/\.js$/, '.ts')) ?? [];
+  for (const { from, typeOnly } of imports) {
+    if (typeOnly || known.has(from)) continue;
+    known.add(from);
+    reachedBy(from, known);
   }
   return known;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { LivingProcess, Pulse } from '../inbox/process.js';
 import type { Refusal } from '../inbox/refusal.js';
+import { builtBeside } from '../package.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {
@@ -62,8 +63,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Beside this file once it is built. */
-const ENTRY = new URL('./thread-worker.js', import.meta.url);
+const ENTRY = builtBeside(import.meta.url, './thread-worker.js');
 
 /**
  * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startReceive } from '../../dist/app/receive.js';
-import { startWork } from '../../dist/app/work.js';
+import { startReceive } from '../../src/app/receive.js';
+import { startWork } from '../../src/app/work.js';
 import { keepSigning } from '../../src/app/signs.js';
-import { readSettings } from '../../dist/config.js';
-import { createLog } from '../../dist/log.js';
+import { readSettings } from '../../src/config.js';
+import { createLog } from '../../src/log.js';
 import { createMask } from '../../src/registry/mask.js';
 import { APP_ID, SECRET } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';

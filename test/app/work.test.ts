@@ -1,10 +1,10 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startWork, type WorkOptions } from '../../dist/app/work.js';
-import { readSettings } from '../../dist/config.js';
+import { startWork, type WorkOptions } from '../../src/app/work.js';
+import { readSettings } from '../../src/config.js';
 import { createMask } from '../../src/registry/mask.js';
-import { createLog } from '../../dist/log.js';
+import { createLog } from '../../src/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
 import { holdLog } from '../support/held-log.js';

@@ -1,9 +1,8 @@
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { runProgram } from '../../dist/cli/program.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
-import { brokenFiles } from '../support/mutant.js';
+import { brokenProgram } from '../support/mutant.js';
+import { runProcess } from '../support/processes.js';
 
 /** Clears the screen, turns the text, and makes up a line of its own. */
 const EVIL = '\u001b[2J\u009b31m\u202eevil\r\nok  registry  all is well\u2028';
@@ -69,10 +68,8 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
 });
 
 test('T72 a program that cleans no text would let a name draw', async () => {
-  const main = brokenFiles('cli/clean.js', "text.replace(UNSEEN, ' ')", 'text');
-  const address = new URL('./cli/program.js', pathToFileURL(main)).href;
-  const { runProgram: program }: { runProgram: typeof runProgram } = await import(address);
-  const { stdout } = await runCommand(['organizations', 'list'], { env: demo.env, program });
+  const main = brokenProgram('main.js', 'text.replace(UNSEEN, " ")', 'text');
+  const { stdout } = await runProcess(['organizations', 'list'], demo.env, undefined, main);
   expect(stdout).toMatch(OBEYED);
 });
 

@@ -14,7 +14,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mirror: ['engines/contract', 'resources', 'registry/model.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package'],
   query: ['engines/contract', 'engines/sqlite', 'resources', 'registry/model.ts'],
-  webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
+  webhook: ['inbox', 'package', 'registry/model.ts', 'registry/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
   sandbox: [],
   cli: EVERYTHING,

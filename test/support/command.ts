@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runProgram } from '../../dist/cli/program.js';
+import { runProgram } from '../../src/cli/program.js';
 
 export interface Outcome {
   readonly exitCode: number;
@@ -14,8 +14,6 @@ export interface CommandOptions {
   readonly now?: () => number;
   readonly terminal?: boolean;
   readonly interruption?: () => AbortSignal;
-  /** Another program than the one that was built. */
-  readonly program?: typeof runProgram;
 }
 
 /** Run a command line in this process, as a script would: no terminal unless asked for. */
@@ -26,8 +24,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   stdin.end(options.input ?? '');
   const terminal = options.terminal ?? false;
   const printed = Promise.all([text(stdout), text(stderr)]);
-  const { program = runProgram } = options;
-  const exitCode = await program(argv, '0.0.0-test', {
+  const exitCode = await runProgram(argv, '0.0.0-test', {
     stdin,
     stdout,
     stderr,

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startReceive } from '../../dist/app/receive.js';
-import { startWork } from '../../dist/app/work.js';
-import { readSettings } from '../../dist/config.js';
+import { startReceive } from '../../src/app/receive.js';
+import { startWork } from '../../src/app/work.js';
+import { readSettings } from '../../src/config.js';
 import { createMask } from '../../src/registry/mask.js';
-import { createLog } from '../../dist/log.js';
+import { createLog } from '../../src/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from './processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';

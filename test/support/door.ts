@@ -14,9 +14,6 @@ export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
 export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
 
-/** A thread runs what was built. */
-export const THREAD_ENTRY = new URL('../../dist/webhook/thread-worker.js', import.meta.url);
-
 export interface Door {
   readonly url: string;
   readonly port: number;
@@ -94,7 +91,6 @@ async function acceptInThread(db: Sqlite): Promise<Accept> {
     busyTimeoutMs: 250,
     now: Date.now,
     failed: () => undefined,
-    entry: THREAD_ENTRY,
   });
   onTestFinished(() => thread.close());
   return posts => thread.accept(posts);

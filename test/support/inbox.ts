@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import type { NewDelivery } from '../../src/inbox/delivery.js';
+import { temporaryFolder } from './folder.js';
 
 /** Noon of a day on which nothing happens. */
 export const NOON = Date.UTC(2026, 4, 4, 12);
 
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { temporaryFolder };
 
 /** A real, migrated inbox.db that goes away with its test. */
 export function temporaryInbox(folder: string = temporaryFolder()): Sqlite {

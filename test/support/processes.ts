@@ -82,8 +82,9 @@ export async function runProcess(
   argv: readonly string[],
   env: Record<string, string>,
   cwd?: string,
+  main: string = MAIN,
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
+  const child = spawn(process.execPath, [main, ...argv], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/inbox.js';
+import { temporaryFolder } from '../support/folder.js';
 import { killReceiver } from '../support/kill-receiver.js';
 
 const LOAD = { connections: 32, answeredPerLife: 150 };

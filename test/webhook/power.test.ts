@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/inbox.js';
+import { temporaryFolder } from '../support/folder.js';
 import { canCutPower, cutPower } from '../support/power-cut.js';
 
 const LOAD = { cuts: 2, connections: 16, answeredPerLife: 60 };

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { Post } from '../../src/webhook/posts.js';
 import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
-import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';
+import { APP_ID, payloadOf, SECRET, signedPost } from '../support/door.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
+async function start(file: string, failures: Error[] = [], entry?: URL): Promise<DoorThread> {
   const thread = await startDoorThread({
     file,
     busyTimeoutMs: 50,
@@ -16,7 +16,7 @@ async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY)
     appId: APP_ID,
     now: () => NOON,
     failed: error => failures.push(error),
-    entry,
+    ...(entry && { entry }),
   });
   onTestFinished(() => thread.close().catch(() => undefined));
   return thread;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Row, Value } from '../../contract/tables.js';
+import { builtBeside } from '../../../package.js';
 import { type Files, openBoth } from '../open-both.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
@@ -28,7 +29,7 @@ export interface QueryResult {
   readonly rows: AsyncIterable<Row>;
 }
 
-const PROGRAM = fileURLToPath(new URL('./query-process.js', import.meta.url));
+const PROGRAM = fileURLToPath(builtBeside(import.meta.url, './query-process.js'));
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function ask(options: QueryOptions): Promise<QueryResult> {

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Sqlite } from '../open.js';
 import { MIRROR_ERROR_CODES, MirrorError } from '../../../mirror/errors.js';
 import type { Insert, MirrorPort } from '../../../mirror/port.js';
+import { builtBeside } from '../../../package.js';
 import { createCall } from './direct.js';
 import { type Answers, type Given, type Name, portOf } from './operations.js';
 
@@ -60,8 +61,7 @@ interface Pending {
 }
 
 const ROWS_A_MESSAGE = 200;
-/** Beside this file once it is built. */
-const ENTRY = new URL('./mirror-thread.js', import.meta.url);
+const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
 
 /** Operations that only look: nobody waits for these, so they are done at once on the reader. */
 const LOOKS: ReadonlySet<Name> = new Set<Name>([

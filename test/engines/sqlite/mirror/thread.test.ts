@@ -12,9 +12,8 @@ import { NOON, temporaryFolder } from '../../../support/inbox.js';
 import { installation, retirements, temporaryMirror, TRAFFIC } from '../../../support/mirror.js';
 
 /** A thread runs what was built. */
-const ENTRY = new URL('../../../../dist/engines/sqlite/mirror/mirror-thread.js', import.meta.url);
 
-async function start(reader: Sqlite, failures: Error[] = [], entry = ENTRY): Promise<MirrorPort> {
+async function start(reader: Sqlite, failures: Error[] = [], entry?: URL): Promise<MirrorPort> {
   const file = reader.name;
   const port = await startMirrorThread({
     file,
@@ -22,7 +21,7 @@ async function start(reader: Sqlite, failures: Error[] = [], entry = ENTRY): Pro
     busyTimeoutMs: 5_000,
     certificates: join(dirname(file), 'certificates'),
     failed: error => failures.push(error),
-    entry,
+    ...(entry && { entry }),
   });
   onTestFinished(() => port.close());
   return port;
