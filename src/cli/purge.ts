@@ -37,7 +37,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const found = await find(place, options.organization);
   demandMeant(found, options);
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
-  const { createCertificateFolder } = await import('../mirror/certificates.js');
+  const { createCertificateFolder } = await import('../mirror/certificates/folder.js');
   const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
   const { installationJob } = await import('../inbox/job.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });

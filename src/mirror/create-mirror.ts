@@ -1,8 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
-import { ListRead } from './list-read.js';
+import { ListRead } from './list/list-read.js';
 import type { InstallationLook, Mirror, MirrorOptions } from './mirror.js';
-import { Pace } from './pace.js';
+import { Pace } from './list/pace.js';
 import type { MirrorPort, Written } from './port.js';
 import { purge } from './purge.js';
 import { createProjectsWalk } from './projects.js';

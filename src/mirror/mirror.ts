@@ -1,7 +1,7 @@
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import type { CertificateFolder } from './certificates.js';
+import type { CertificateFolder } from './certificates/folder.js';
 import type {
   Cause,
   Counts,

@@ -1,6 +1,6 @@
 import type { AccessTokens } from '../auth/access-tokens.js';
 import type { Inbox } from '../inbox/inbox.js';
-import type { CertificateStore } from '../mirror/certificate-walk.js';
+import type { CertificateStore } from '../mirror/certificates/walk.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { createInbox } from '../../src/inbox/inbox.js';
 import type { Member } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';

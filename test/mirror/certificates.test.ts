@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificate-walk.js';
-import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { brokenModule } from '../support/mutant.js';
 import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
@@ -437,10 +437,10 @@ describe('T52 two PDFs whose hashes begin alike', () => {
 
   test('with a part of the hash in the name the first would be gone', async () => {
     const address = brokenModule(
-      'mirror/certificates.js',
+      'mirror/certificates/folder.js',
       'const name = `${retirementId}-${sha256}.pdf`',
       'const name = `${retirementId}-${sha256.slice(0, 12)}.pdf`',
-      'mirror/certificates.js',
+      'mirror/certificates/folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
     expect(await saveBeside(broken.createCertificateFolder)).toContain('second');

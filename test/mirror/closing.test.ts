@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { judge } from '../../src/mirror/closing.js';
+import { judge } from '../../src/mirror/list/closing.js';
 import { brokenMirror } from '../support/mutant.js';
 import { credit, MINUTE, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
@@ -73,14 +73,14 @@ test.each([
 
 test('T35 the same read believes it when the gate is broken', async () => {
   const scene = temporaryScene({
-    create: await brokenMirror('mirror/closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
+    create: await brokenMirror('mirror/list/closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
   });
   expect(await shorten(scene, 25, 1)).toBe(1);
 });
 
 test('T35 a short list that is suddenly empty is believed when that is not looked at', async () => {
   const scene = temporaryScene({
-    create: await brokenMirror('mirror/closing.js', 'seen === 0 ||', ''),
+    create: await brokenMirror('mirror/list/closing.js', 'seen === 0 ||', ''),
   });
   expect(await shorten(scene, 3, 0)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pace } from '../../src/mirror/pace.js';
+import { Pace } from '../../src/mirror/list/pace.js';
 
 function after(...slices: readonly [rows: number, ms: number][]): number {
   const pace = new Pace();

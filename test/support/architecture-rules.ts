@@ -39,7 +39,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
       'package.ts',
       'engines/migrations.ts',
       'engines/sqlite',
-      'mirror/certificates*',
+      'mirror/certificates',
       'cli',
     ],
     sandbox: 'any',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createCertificateStore } from '../../src/mirror/certificate-walk.js';
-import { createCertificateFolder } from '../../src/mirror/certificates.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from './mirror.js';
 import { createRandom, pick } from './random.js';

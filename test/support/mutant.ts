@@ -66,6 +66,8 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     '',
     'auth',
     'mirror',
+    'mirror/certificates',
+    'mirror/list',
     'registry',
     'resources',
     'engines',

@@ -29,7 +29,7 @@ export async function fillMirror(folder, from) {
       'engines/sqlite/migrate.js',
       'engines/sqlite/open.js',
       'engines/sqlite/mirror/direct.js',
-      'mirror/mirror.js',
+      'mirror/create-mirror.js',
       'inbox/inbox.js',
       'registry/parse.js',
       'registry/fields.js',

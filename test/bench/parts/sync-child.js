@@ -8,8 +8,8 @@ import { migrateFile } from '../../../dist/engines/sqlite/migrate.js';
 import { openDatabase } from '../../../dist/engines/sqlite/open.js';
 import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js';
 import { createInbox } from '../../../dist/inbox/inbox.js';
-import { createCertificateStore } from '../../../dist/mirror/certificate-walk.js';
-import { createCertificateFolder } from '../../../dist/mirror/certificates.js';
+import { createCertificateStore } from '../../../dist/mirror/certificates/walk.js';
+import { createCertificateFolder } from '../../../dist/mirror/certificates/folder.js';
 import { createMirror } from '../../../dist/mirror/create-mirror.js';
 
 import { createPerform } from '../../../dist/sync/perform.js';

@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isId } from '../registry/model.js';
-import { MirrorError } from './errors.js';
-import type { CertificateFile } from './port.js';
+import { isId } from '../../registry/model.js';
+import { MirrorError } from '../errors.js';
+import type { CertificateFile } from '../port.js';
 import { shareNext } from './share-next.js';
 
 const PRIVATE_FILE = 0o600;

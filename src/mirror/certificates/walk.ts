@@ -1,9 +1,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { type CertificateFolder, LEFTOVER_AFTER_MS } from './certificates.js';
-import { formatInstant } from '../resources/columns.js';
-import { MirrorError } from './errors.js';
-import type { CertificateAnswer, DueCertificate, Fault, MirrorPort, RunRequest, Traffic } from './port.js';
-import { SyncRun } from './sync-run.js';
+import { type CertificateFolder, LEFTOVER_AFTER_MS } from './folder.js';
+import { formatInstant } from '../../resources/columns.js';
+import { MirrorError } from '../errors.js';
+import type { CertificateAnswer, DueCertificate, Fault, MirrorPort, RunRequest, Traffic } from '../port.js';
+import { SyncRun } from '../sync-run.js';
 
 /** Answers whose rows share one commit. A crash before it costs asking for them again. */
 const ROWS_AT_ONCE = 16;

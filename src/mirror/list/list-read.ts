@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { formatInstant } from '../resources/columns.js';
+import { formatInstant } from '../../resources/columns.js';
 import { digestOf, HeldPages } from './held-pages.js';
-import type { Finish, Outcome, PageResult, Read } from './mirror.js';
+import type { Finish, Outcome, PageResult, Read } from '../mirror.js';
 import {
   type Circumstances,
   COMPLETE,
@@ -13,7 +13,7 @@ import {
   partial,
 } from './missing.js';
 import type { ListParts } from './parts.js';
-import { isForgotten } from './people.js';
+import { isForgotten } from '../people.js';
 import {
   type Changes,
   type Close,
@@ -22,7 +22,7 @@ import {
   type Fault,
   NO_CHANGES,
   type Traffic,
-} from './port.js';
+} from '../port.js';
 import { type Origin, Staging } from './staging.js';
 import { VersionSet } from './version-set.js';
 

@@ -1,6 +1,6 @@
-import { MirrorError } from './errors.js';
+import { MirrorError } from '../errors.js';
 import type { HeldPage, ListParts, Slice } from './parts.js';
-import type { Insert, Key, StoredRow } from './port.js';
+import type { Insert, Key, StoredRow } from '../port.js';
 import { VersionSet } from './version-set.js';
 
 interface Staged {

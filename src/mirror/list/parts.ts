@@ -1,7 +1,7 @@
 import type { Pace } from './pace.js';
-import type { Insert, List, MirrorPort, RunRequest } from './port.js';
-import type { ListEntry } from '../resources/entry.js';
-import type { SyncRun } from './sync-run.js';
+import type { Insert, List, MirrorPort, RunRequest } from '../port.js';
+import type { ListEntry } from '../../resources/entry.js';
+import type { SyncRun } from '../sync-run.js';
 
 /** What a read of one list works with. */
 export interface ListParts<Item> {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { HeldPage, Slice } from './parts.js';
-import type { List, MirrorPort, StoredPage } from './port.js';
+import type { List, MirrorPort, StoredPage } from '../port.js';
 
 /** What has been seen so far in this pass. */
 export interface Sight {

@@ -1,6 +1,6 @@
 import { ASK_AT_MOST, judge, type Verdict } from './closing.js';
-import type { Ask } from './mirror.js';
-import type { Fault, List, MirrorPort } from './port.js';
+import type { Ask } from '../mirror.js';
+import type { Fault, List, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
 
 const SCAN = 2_000;
