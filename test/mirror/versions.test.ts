@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
+import type { ListResource } from '../../src/resources/lists.js';
 import type { Credit } from '../../src/registry/model.js';
 import {
   answering,
@@ -99,14 +100,7 @@ test('what an interrupted read wrote stays, says that it is partial, and mislead
   await read('retirements', old, { limit: 100, total: 3_000 });
   const changed = old.map(item => ({ ...item, document: `${item.document} ` }));
   clock.at += MINUTE;
-  const broken = await createMirror(port, () => clock.at).beginRead({
-    organizationId: 'organization-1',
-    resource: 'retirements',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-    announced: true,
-  });
+  const broken = await begin('retirements', { mirror: createMirror(port, () => clock.at), clock });
   for (let page = 0; page < 10; page += 1)
     await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
   await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
@@ -126,7 +120,7 @@ test('a page that stands as it stood is looked at again after a read that wrote 
   await read('retirements', old, { limit: 100, total: 2_000 });
   clock.at += MINUTE;
   const mirror = createMirror(port, () => clock.at);
-  const broken = await begin({ mirror, clock });
+  const broken = await begin('retirements', { mirror, clock });
   for (let page = 0; page < 10; page += 1) {
     const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
     await broken.writePage(
@@ -148,7 +142,7 @@ test('what a read sees later is what it keeps, also on a page that stands as it 
   const old = retirements(20);
   await read('retirements', old, { limit: 10, total: 20 });
   clock.at += MINUTE;
-  const moved = await begin({ mirror, clock });
+  const moved = await begin('retirements', { mirror, clock });
   const changed = retirement('r-00015', { comment: 'for a moment' });
   await moved.writePage(0, [changed, ...old.slice(0, 9)], clock.at);
   expect(await moved.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
@@ -162,7 +156,7 @@ test.each([
   { rows: 900, written: 900, what: 'after it was written' },
 ])('a row that one read saw twice with two contents has two versions ($what)', async ({ rows, written }) => {
   const { db, mirror, clock } = temporaryScene();
-  const twice = await begin({ mirror, clock });
+  const twice = await begin('retirements', { mirror, clock });
   await twice.writePage(0, retirements(rows), clock.at);
   expect(await db.value('SELECT count(*) FROM retirements')).toBe(written);
   const changed = retirement('r-00000', { comment: 'changed meanwhile' });
@@ -191,7 +185,7 @@ test('a row that comes again while it is being written is compared with what was
       return port.commit(...given);
     },
   };
-  const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
+  const read = await begin('retirements', { mirror: createMirror(slow, () => clock.at), clock });
   await read.writePage(0, retirements(400), clock.at);
   await expect.poll(() => waiting).toHaveLength(1);
   const changed = retirement('r-00350', { comment: 'changed meanwhile' });
@@ -216,7 +210,7 @@ test('what went wrong with a slice under way is told by the next call, and the r
       return port.commit(run, changes, ending);
     },
   };
-  const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
+  const read = await begin('retirements', { mirror: createMirror(failing, () => clock.at), clock });
   await read.writePage(0, retirements(400), clock.at);
   await expect(read.finish({ ...TRAFFIC, total: 400 })).rejects.toThrow('the disk is full');
   await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
@@ -229,7 +223,7 @@ test('a row is dated by the answer that showed it, and its end by the answer tha
   const old = retirements(30);
   await read('retirements', old, { limit: 10, total: 30 });
   clock.at += MINUTE;
-  const slow = await begin({ mirror, clock });
+  const slow = await begin('retirements', { mirror, clock });
   await slow.writePage(0, [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
   await slow.writePage(1, [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
   const toldAt = clock.at + 4_000;
@@ -251,7 +245,7 @@ test('a row is dated by the answer that showed it, and its end by the answer tha
 
 test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
   const { db, mirror, clock } = temporaryScene();
-  const first = await begin({ mirror, clock });
+  const first = await begin('retirements', { mirror, clock });
   await first.writePage(0, retirements(10), clock.at + 1_000);
   await first.writePage(1, [retirement('last')], clock.at + 9_000);
   clock.at += 10_000;
@@ -289,14 +283,7 @@ test('after a clock that was a day ahead only the rows of that day are dated aft
 
 test('few changes of an answer become visible together, with its end', async () => {
   const { db, mirror, clock } = temporaryScene();
-  const read = await mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'warehouse',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-    announced: true,
-  });
+  const read = await begin('warehouse', { mirror, clock });
   const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
   await read.writeBatch(items.slice(0, 200), clock.at);
   await read.writeBatch(items.slice(200), clock.at);
@@ -307,14 +294,7 @@ test('few changes of an answer become visible together, with its end', async () 
 
 test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
   const { db, mirror, clock } = temporaryScene();
-  const read = await mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'warehouse',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-    announced: true,
-  });
+  const read = await begin('warehouse', { mirror, clock });
   const count = () => db.value('SELECT count(*) FROM warehouse_credits');
   const document = JSON.stringify({ comment: 'x'.repeat(1024 * 1024) });
   const long = (from: number) =>
@@ -331,14 +311,7 @@ test('T47 long rows become visible before the end of a read, so that they are no
 
 test('many changes of an answer are written in slices that call themselves partial', async () => {
   const { db, mirror, clock } = temporaryScene();
-  const read = await mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'warehouse',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'delivery',
-    announced: true,
-  });
+  const read = await begin('warehouse', { mirror, clock });
   const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
   await read.writeBatch(items, clock.at);
   expect(await db.row("SELECT state, rows FROM freshness WHERE resource = 'warehouse'")).toEqual({
@@ -376,10 +349,13 @@ test('sums follow their rows through every change', async () => {
   ]);
 });
 
-function begin({ mirror, clock }: Pick<Scene, 'mirror' | 'clock'>) {
+function begin<Name extends ListResource>(
+  resource: Name,
+  { mirror, clock }: Pick<Scene, 'mirror' | 'clock'>,
+) {
   return mirror.beginRead({
     organizationId: 'organization-1',
-    resource: 'retirements',
+    resource,
     claim: 1,
     startedAt: clock.at,
     trigger: 'delivery',
