@@ -10,6 +10,7 @@ import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificates/walk.js';
 import { createCertificateFolder } from '../mirror/certificates/folder.js';
 import { createMirror } from '../mirror/create-mirror.js';
+import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
@@ -163,6 +164,7 @@ function watchLog(name: string, db: Sqlite) {
 }
 
 function countReads(metrics: Metrics): (end: ReadEnd) => void {
+  for (const resource of DRIFTING) metrics.drift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
     metrics.syncRun(resource, state, ms / 1000);
     metrics.rows(resource, 'added', added);

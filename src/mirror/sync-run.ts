@@ -14,7 +14,8 @@ import {
 } from './port.js';
 import type { Resource } from '../resources/resources.js';
 
-const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
+/** Those whose every change a delivery announces. */
+export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
 export interface RunParts {
   readonly port: MirrorPort;

@@ -34,6 +34,7 @@ export interface Metrics {
   registryRequest(route: string, status: number | null): void;
   syncRun(resource: string, state: string, seconds: number): void;
   rows(resource: string, change: 'added' | 'changed' | 'removed', count: number): void;
+  /** With 0 at the start: a monitor sees the first only where the count was there before. */
   drift(resource: string, count: number): void;
   certificates(countByState: Readonly<Record<string, number>>): void;
   /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */

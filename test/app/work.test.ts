@@ -9,6 +9,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
 import { holdLog } from '../support/held-log.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { freePort } from '../support/processes.js';
 import {
   createPrivateKey,
   installApp,
@@ -103,6 +104,23 @@ test.each([
     await expect.poll(waiting, { timeout: 15_000 }).toEqual([{ state }]);
   },
 );
+
+test('drift is counted from 0 for each resource that has any, before the first read', async () => {
+  const sandbox = await temporarySandbox();
+  const operationsPort = await freePort();
+  const nobody = 'http://127.0.0.1:1';
+  await startHere(sandbox, installApp(sandbox).app, {
+    operationsPort,
+    baseUrl: nobody,
+    syncSchedule: ONCE_A_YEAR,
+  });
+  const text = await (await fetch(`http://127.0.0.1:${operationsPort}/metrics`)).text();
+  expect(text.match(/^carbon_mirror_drift_rows_total\{.*$/gm)).toEqual(
+    ['warehouse', 'inventory', 'retirements'].map(
+      resource => `carbon_mirror_drift_rows_total{resource="${resource}"} 0`,
+    ),
+  );
+});
 
 test('metrics of the worker count calls, reads, rows and certificates', async () => {
   const demo = await startDemoMirror({ operations: true });
