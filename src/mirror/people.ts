@@ -6,12 +6,13 @@ export function hashOfAddress(address: string): string {
   return createHash('sha256').update(address).digest('hex');
 }
 
-/** Older programs had another form for what is not plain letters. */
 export function isForgotten(forgotten: ReadonlySet<string>, email: string): boolean {
-  return (
-    forgotten.has(hashOfAddress(normalAddress(email))) ||
-    forgotten.has(hashOfAddress(email.trim().toLowerCase()))
-  );
+  return hashesOf(email).some(hash => forgotten.has(hash));
+}
+
+/** By which an address may be known: older programs had another form for what is not plain letters. */
+export function hashesOf(email: string): string[] {
+  return [hashOfAddress(normalAddress(email)), hashOfAddress(email.trim().toLowerCase())];
 }
 
 /** Whether a text names none of them. */

@@ -6,12 +6,14 @@ import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporar
 import { createRandom, pick } from './random.js';
 
 /** A mirror that changes in every way in which one can. */
-export interface Changing extends Scene {
+export interface Changing {
   /** One change by chance; answers its name. */
   readonly change: () => Promise<string>;
 }
 
-interface Player extends Scene {
+type Ground = Omit<Scene, 'handle'>;
+
+interface Player extends Ground {
   readonly random: () => number;
   readonly truth: Record<'retirements' | 'warehouse', Map<string, string>>;
 }
@@ -19,13 +21,17 @@ interface Player extends Scene {
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
 
-export function changingScene(seed: number): Changing {
+export function changingScene(seed: number): Scene & Changing {
   const scene = temporaryScene();
+  return { ...scene, ...changing(scene, seed) };
+}
+
+/** The same changes for the same seed, wherever they are made. */
+export function changing(scene: Ground, seed: number): Changing {
   const random = createRandom(seed);
   const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
   const player = { ...scene, random, truth };
   return {
-    ...scene,
     change: async () => {
       scene.clock.at += MINUTE;
       const name = pick(random, Object.keys(MOVES), 'warehouse');

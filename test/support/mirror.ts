@@ -121,6 +121,7 @@ export interface Scene {
 }
 
 export const TRAFFIC = { requests: 1, bytes: 100 };
+const TRIGGER = 'delivery';
 
 /** A mirror with one active installation, and a clock at noon. */
 export function temporaryScene({
@@ -133,15 +134,7 @@ export function temporaryScene({
   const db = temporaryMirror(folder);
   const clock = { at: NOON };
   const mirror = create(db, () => clock.at);
-  const trigger = 'delivery';
-  void mirror.writeInstallation({
-    installation: installation('installation-1'),
-    state: 'active',
-    claim: 1,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger,
-  });
+  void activate(mirror, clock);
   return {
     folder,
     db: tablesOf(db),
@@ -149,20 +142,36 @@ export function temporaryScene({
     port: portOf(db),
     mirror,
     clock,
-    read: async (resource, items, { limit = null, total, ask, ...request } = {}) => {
-      const read = await mirror.beginRead({
-        organizationId: 'organization-1',
-        resource,
-        claim: 1,
-        startedAt: clock.at,
-        trigger,
-        announced: true,
-        ...request,
-      });
-      if (limit === null) await read.writeBatch(items, clock.at);
-      else await writePages(read, items, limit, clock);
-      return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
-    },
+    read: readerOf(mirror, clock),
+  };
+}
+
+/** One installation of the first organization. */
+export async function activate(mirror: Mirror, clock: Clock): Promise<void> {
+  await mirror.writeInstallation({
+    installation: installation('installation-1'),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: TRIGGER,
+  });
+}
+
+export function readerOf(mirror: Mirror, clock: Clock): Scene['read'] {
+  return async (resource, items, { limit = null, total, ask, ...request } = {}) => {
+    const read = await mirror.beginRead({
+      organizationId: 'organization-1',
+      resource,
+      claim: 1,
+      startedAt: clock.at,
+      trigger: TRIGGER,
+      announced: true,
+      ...request,
+    });
+    if (limit === null) await read.writeBatch(items, clock.at);
+    else await writePages(read, items, limit, clock);
+    return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
   };
 }
 

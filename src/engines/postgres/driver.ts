@@ -14,6 +14,8 @@ export interface PoolOptions {
 const CONNECT_MS = 10_000;
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
+/** No column of ours is one, but sums of 64-bit integers are. */
+const NUMERIC = 1700;
 
 /** The driver of PostgreSQL, loaded here and nowhere else. Connections are made when they are needed. */
 export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
@@ -47,6 +49,7 @@ function isHere(host: string): boolean {
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8]: wholeNumber,
+  [NUMERIC]: text => (/^-?\d+$/.test(text) ? wholeNumber(text) : Number(text)),
   [TIMESTAMPTZ]: instantOf,
 };
 

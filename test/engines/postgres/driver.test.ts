@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/engines/postgres/driver.js';
-import { openPostgres } from '../../../src/engines/postgres/open.js';
+import { openPostgres, performSteps } from '../../../src/engines/postgres/open.js';
 import { openTemporary, temporaryDatabase, theDatabase } from '../../support/postgres.js';
 
 const INSTANTS = [
@@ -28,12 +28,13 @@ test('an instant in a form that is not known is a fault, never another instant',
   }
 });
 
-test('64-bit integers keep their digits', async () => {
+test('64-bit integers keep their digits, and sums of them are numbers', async () => {
   const postgres = openTemporary(theDatabase());
   const [row] = await postgres.query(
-    'SELECT 9007199254740991::bigint AS safe, 9223372036854000000::bigint AS large',
+    'SELECT 9007199254740991::bigint AS safe, 9223372036854000000::bigint AS large, sum(n) AS sum, avg(n) AS mean\n' +
+      'FROM (VALUES (1::bigint), (2)) AS v (n)',
   );
-  expect(row).toEqual({ safe: 9007199254740991, large: 9223372036854000000n });
+  expect(row).toEqual({ safe: 9007199254740991, large: 9223372036854000000n, sum: 3, mean: 1.5 });
 });
 
 test.each([
@@ -77,7 +78,7 @@ test('the steps of a transaction see what others committed meanwhile, and one th
   let done: Promise<unknown> = Promise.resolve();
   await openTemporary(database, 1).transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last + 1');
-    done = postgres.perform('mirror', [lock, count], { given: {} });
+    done = performSteps(postgres.query, 'mirror', [lock, count], { given: {} });
     await expect
       .poll(() => postgres.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
       .toHaveLength(1);
@@ -85,7 +86,7 @@ test('the steps of a transaction see what others committed meanwhile, and one th
   });
   expect(await done).toEqual({ claims: 7 });
   const refuse = `SELECT jsonb_build_object('refused', 'fenced', 'seen', $1 -> 'claim')`;
-  const refused = postgres.perform('mirror', [lock, refuse], { given: { claim: 9 } });
+  const refused = performSteps(postgres.query, 'mirror', [lock, refuse], { given: { claim: 9 } });
   await expect(refused).rejects.toMatchObject({
     code: 'CM001',
     message: 'fenced',

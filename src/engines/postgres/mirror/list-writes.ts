@@ -1,0 +1,176 @@
+import { hashesOf } from '../../../mirror/people.js';
+import type { Changes, Insert, OpenRun } from '../../../mirror/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { columnsOf, type Entry } from '../../../resources/entry.js';
+import { type ListResource, LISTS } from '../../../resources/lists.js';
+import { NUMBER } from './fence.js';
+import { PUT_PAGES } from './pages.js';
+import { given, known } from './perform.js';
+import { closeSums, RETIREMENT_VANISHES, writeSums } from './retirements.js';
+import type { Work } from './runs.js';
+import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
+
+const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
+const NEXT = "interval '1 millisecond'";
+
+/**
+ * Inserts and what they take the place of, in one statement. What one read saw of one row is a chain: its first takes the
+ * place of what stands there, each later one of the one before, and only the last stands there at the end. Instants rise
+ * within a chain, and from what was there.
+ */
+function writeStatement(resource: ListResource): string {
+  const entry = LISTS[resource];
+  const { table, scope } = entry;
+  const values = columnsOf(entry).map(
+    name => VALUES[name] ?? (name === scope ? given('organization_id') : `c.${name}`),
+  );
+  const isRetirements = resource === 'retirements';
+  return `
+  WITH given AS (
+    SELECT r.*, ${given('organization_id')} AS ${scope}, sum((NOT follows)::int) OVER (ORDER BY n) AS chain
+    FROM json_to_recordset($3) AS r (n bigint, told timestamptz, replaces bigint, follows boolean, looks boolean,
+      names json, document text, ${typedColumns(entry)})
+  ),
+  admitted AS (
+    SELECT * FROM (
+      SELECT *, bool_and(${isAdmitted(entry)}) OVER (PARTITION BY chain ORDER BY n) AS is_admitted,
+        row_number() OVER (PARTITION BY chain ORDER BY n) - 1 AS place
+      FROM given
+    ) AS g WHERE is_admitted
+  ),
+  before AS (
+    SELECT chain, CASE
+      WHEN NOT looks THEN NULL
+      WHEN replaces IS NULL THEN (SELECT max(p.valid_to) FROM mirror.${table}_past AS p WHERE ${sameKey(entry, 'p', 'a')})
+      ELSE (SELECT p.valid_from FROM mirror.${table} AS p WHERE p.version = a.replaces)
+    END AS at
+    FROM admitted AS a WHERE place = 0
+  ),
+  dated AS (
+    SELECT a.*, ${known('first', 'bigint')} + n AS version, place * ${NEXT}
+      + greatest(max(told - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS at
+    FROM admitted AS a JOIN before AS b USING (chain)
+  ),
+  chained AS (
+    SELECT *, lead(at) OVER own AS next_at, lead(version) OVER own AS next_version
+    FROM dated WINDOW own AS (PARTITION BY chain ORDER BY n)
+  ),
+  moved AS (
+    DELETE FROM mirror.${table} AS t USING chained AS c WHERE c.place = 0 AND t.version = c.replaces
+    RETURNING t.*, c.at, c.version AS next_version
+  ),
+  archived AS (
+    INSERT INTO mirror.${table}_past (${names(entry)}, valid_to, closed_by, closed_version)
+    SELECT ${listed(entry, 'm')}, m.at, ${RUN}, m.next_version FROM moved AS m
+    UNION ALL
+    SELECT ${values.join(', ')}, c.next_at, ${RUN}, c.next_version FROM chained AS c WHERE c.next_at IS NOT NULL
+  ),
+  gone AS (SELECT count(*) AS rows FROM moved),
+  entered AS (
+    INSERT INTO mirror.${table} (${names(entry)})
+    SELECT ${values.join(', ')} FROM chained AS c CROSS JOIN gone WHERE c.next_at IS NULL
+    RETURNING ${isRetirements ? 'beneficiary, created_at, amount_micro' : 'version'}
+  )${isRetirements ? writeSums('entered', 'moved') : ''}
+  SELECT jsonb_build_object(
+    'versions', (SELECT jsonb_agg(coalesce(c.version, 0) ORDER BY g.n) FROM given AS g LEFT JOIN chained AS c USING (n)),
+    'added', count(*) FILTER (WHERE place = 0) - (SELECT rows FROM gone),
+    'changed', count(*) FILTER (WHERE place > 0) + (SELECT rows FROM gone),
+    'latest', max(at))
+  FROM chained`;
+}
+
+const VALUES: Readonly<Record<string, string>> = { valid_from: 'c.at', sync_run_id: RUN };
+
+/** No one who has asked to be forgotten. Looked at under the lock that forgetting takes too. */
+function isAdmitted({ columns }: Entry): string {
+  if (!columns.some(({ name }) => name === 'email')) return 'true';
+  return `NOT EXISTS (SELECT 1 FROM mirror.forgotten_people
+        WHERE email_sha256 IN (SELECT json_array_elements_text(names)))`;
+}
+
+function closeStatement(resource: ListResource): string {
+  const entry = LISTS[resource];
+  const isRetirements = resource === 'retirements';
+  return `
+  WITH closed AS (
+    DELETE FROM mirror.${entry.table} AS t
+    USING jsonb_to_recordset($1 -> 'closes') AS c (n bigint, version bigint, told timestamptz)
+    WHERE t.version = c.version
+    RETURNING t.*, greatest(c.told, t.valid_from + ${NEXT}) AS at, ${known('first', 'bigint')} + c.n AS number
+  ),
+  archived AS (
+    INSERT INTO mirror.${entry.table}_past (${names(entry)}, valid_to, closed_by, closed_version)
+    SELECT ${listed(entry, 'c')}, c.at, ${RUN}, c.number FROM closed AS c
+  )${isRetirements ? closeSums('closed') + RETIREMENT_VANISHES : ''}
+  SELECT jsonb_build_object('removed', count(*), 'closed', max(at)) FROM closed`;
+}
+
+const NOTE_PROJECTS = `
+  INSERT INTO mirror.project_references
+  SELECT ${given('organization_id')}, id FROM jsonb_array_elements_text($1 -> 'projects') AS named (id) ORDER BY id
+  ON CONFLICT DO NOTHING
+  RETURNING '{}'::jsonb`;
+
+const DROP_PAGES = `
+  DELETE FROM mirror.read_pages
+  WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
+    AND page >= ${given('drop_from', 'bigint')}
+  RETURNING '{}'::jsonb`;
+
+const DOUBT = `
+  UPDATE mirror.resource_states SET doubted_at = ${given('doubted_at', 'timestamptz')},
+    doubted = decode(${given('doubted')}, 'base64')
+  WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
+  RETURNING '{}'::jsonb`;
+
+/** What one commit writes to a list. */
+export function createListWork(resource: ListResource): (changes: Changes, run: OpenRun) => Work {
+  const entry = LISTS[resource];
+  const write = writeStatement(resource);
+  const close = closeStatement(resource);
+  /** A retirement's certificate goes with it, and has a number of its own. */
+  const numbersOfClosing = resource === 'retirements' ? 2 : 1;
+  const email = entry.columns.findIndex(({ name }) => name === 'email');
+
+  function rowOf(insert: Insert, n: number, knownAt: string | null) {
+    const { key, cells, document, told, replaces, follows, isRepeated } = insert;
+    const address = cells[email];
+    return {
+      n,
+      told,
+      replaces,
+      follows,
+      looks: isRepeated || (knownAt !== null && told <= knownAt),
+      names: typeof address === 'string' ? hashesOf(address) : [],
+      document,
+      ...cellsByName(entry, key, cells),
+    };
+  }
+
+  return (changes, { request, knownAt }) => {
+    const { inserts, closes, pages, dropPagesFrom, projects, doubt } = changes;
+    const doubtedAt = doubt ? formatInstant(request.startedAt) : null;
+    return {
+      statements: [
+        ...(inserts.length + closes.length > 0 ? [NUMBER] : []),
+        ...(inserts.length > 0 ? [write] : []),
+        ...(closes.length > 0 ? [close] : []),
+        ...(projects.length > 0 ? [NOTE_PROJECTS] : []),
+        ...(pages.length > 0 ? [PUT_PAGES] : []),
+        ...(dropPagesFrom === null ? [] : [DROP_PAGES]),
+        ...(doubt === undefined ? [] : [DOUBT]),
+      ],
+      given: {
+        wanted: inserts.length + closes.length * numbersOfClosing,
+        closes: closes.map((each, index) => ({ ...each, n: inserts.length + index })),
+        closing: closes.length,
+        projects,
+        pages,
+        drop_from: dropPagesFrom,
+        doubted_at: doubtedAt,
+        doubted: doubt ? Buffer.from(doubt).toString('base64') : null,
+      },
+      rows: inserts.map((insert, n) => rowOf(insert, n, knownAt)),
+    };
+  };
+}

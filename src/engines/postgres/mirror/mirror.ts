@@ -1,0 +1,96 @@
+import type { Mark, MirrorPort } from '../../../mirror/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { type ListResource, LIST_RESOURCES } from '../../../resources/lists.js';
+import type { Postgres } from '../open.js';
+import { createAnnouncements } from './announcements.js';
+import { createCertificates } from './certificates.js';
+import { FENCE, PREPARE_STATES } from './fence.js';
+import { createWriteInstallation } from './installations.js';
+import { createListRows } from './list-rows.js';
+import { createListWork } from './list-writes.js';
+import { createOrigin } from './origin.js';
+import { createPages } from './pages.js';
+import { createPeople } from './people.js';
+import { createPerform, given } from './perform.js';
+import { createProjects } from './projects.js';
+import { createPruneRuns } from './prune-runs.js';
+import { type CertificateFiles, createRemoval } from './removal.js';
+import { createRuns, type Work } from './runs.js';
+import { createStanding } from './standing.js';
+
+const INTERRUPT_RUNS = `
+  UPDATE mirror.sync_runs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
+    error_code = 'interrupted', error = 'the work was interrupted before it ended'
+  WHERE state = 'running' AND organization_id = ${given('organization_id')} AND claim < ${given('claim', 'bigint')}
+    AND (resource = 'certificates') = (${given('lane')} = 'certificates')
+  RETURNING '{}'::jsonb`;
+
+/** Where it was not even asked for, what went wrong before is no matter any more. */
+const MARKS: Readonly<Record<Mark, string>> = {
+  forbidden: `forbidden_at = coalesce(forbidden_at, ${given('at', 'timestamptz')}), refusals = 0,
+    not_offered_at = NULL, error_code = NULL, error = NULL`,
+  refused: `forbidden_at = coalesce(forbidden_at, ${given('at', 'timestamptz')}), refusals = refusals + 1,
+    not_offered_at = NULL`,
+  not_offered: `not_offered_at = coalesce(not_offered_at, ${given('at', 'timestamptz')}), refusals = refusals + 1,
+    forbidden_at = NULL`,
+};
+
+const markStatement = (how: Mark) => `
+  UPDATE mirror.resource_states SET ${MARKS[how]}
+  WHERE organization_id = ${given('organization_id')}
+    AND resource IN (SELECT jsonb_array_elements_text($1 -> 'resources'))
+  RETURNING '{}'::jsonb`;
+
+/** The mirror in a PostgreSQL that has been migrated. */
+export function createMirrorPort(postgres: Postgres, files: CertificateFiles): MirrorPort {
+  const { query } = postgres;
+  const perform = createPerform(query);
+  const runs = createRuns(postgres, perform);
+  const works = new Map(LIST_RESOURCES.map(name => [name, createListWork(name)] as const));
+
+  function workOf(resource: string): ReturnType<typeof createListWork> {
+    const known = LIST_RESOURCES.find((name): name is ListResource => name === resource);
+    return (known && works.get(known)) ?? (() => NO_WORK);
+  }
+
+  return {
+    ...createOrigin(postgres),
+    raiseFence: async ({ organizationId, lane, claim }, at) => {
+      const whose = { organization_id: organizationId, lane, claim, at: formatInstant(at) };
+      await perform([...FENCE, INTERRUPT_RUNS], whose);
+    },
+    highestClaim: async () => {
+      const [row] = await query<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
+      return row?.claim ?? 0;
+    },
+    ...createStanding(postgres),
+    writeInstallation: createWriteInstallation(perform),
+    mark: async (how, { organizationId, lane, claim }, resources, at) => {
+      await perform([...FENCE, PREPARE_STATES, markStatement(how)], {
+        organization_id: organizationId,
+        lane,
+        claim,
+        resources,
+        at: formatInstant(at),
+      });
+    },
+    begin: runs.begin,
+    pages: createPages(postgres),
+    ...createListRows(postgres),
+    commit: async (run, changes, ending) => {
+      const work = workOf(run.request.resource)(changes, run);
+      const { answer, ...done } = await runs.commit<{ versions?: readonly number[] }>(run, work, ending);
+      return { ...done, versions: answer.versions ?? [] };
+    },
+    closeRun: runs.closeRow,
+    ...createPeople(postgres),
+    ...createProjects(postgres, runs),
+    ...createCertificates(postgres, perform, runs, files.has),
+    ...createAnnouncements(postgres, perform),
+    ...createRemoval(postgres, perform, files),
+    pruneRuns: createPruneRuns(postgres),
+    close: postgres.close,
+  };
+}
+
+const NO_WORK: Work = { statements: [], given: {} };

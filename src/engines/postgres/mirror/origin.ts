@@ -1,0 +1,35 @@
+import { MirrorError } from '../../../mirror/errors.js';
+import type { MirrorPort } from '../../../mirror/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import type { Postgres } from '../open.js';
+
+/** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
+export function createOrigin({
+  query,
+}: Postgres): Pick<MirrorPort, 'checkOrigin' | 'setSchedule' | 'filledSince'> {
+  return {
+    checkOrigin: async (baseUrl, appId, at) => {
+      await query(
+        `INSERT INTO mirror.origin (only_row, base_url, app_id, created_at) VALUES (1, $1, $2, $3)
+         ON CONFLICT DO NOTHING`,
+        [baseUrl, appId, formatInstant(at)],
+      );
+      const [stored] = await query<{ base_url: string; app_id: string }>(
+        'SELECT base_url, app_id FROM mirror.origin',
+      );
+      if (stored?.base_url === baseUrl && stored.app_id === appId) return;
+      throw new MirrorError(
+        'foreign_registry',
+        `this mirror was filled from ${stored?.base_url} by app ${stored?.app_id}, ` +
+          `the settings name ${baseUrl} and app ${appId}: use another database, or the old settings`,
+      );
+    },
+    setSchedule: async seconds => {
+      await query('UPDATE mirror.origin SET schedule_seconds = $1 WHERE schedule_seconds <> $1', [seconds]);
+    },
+    filledSince: async () => {
+      const [row] = await query<{ created_at: string }>('SELECT created_at FROM mirror.origin');
+      return row?.created_at ?? null;
+    },
+  };
+}

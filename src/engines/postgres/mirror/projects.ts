@@ -1,0 +1,95 @@
+import type { MirrorPort, OpenRun, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { columnsOf } from '../../../resources/entry.js';
+import { PROJECTS } from '../../../resources/projects.js';
+import type { Postgres } from '../open.js';
+import { NUMBER } from './fence.js';
+import { given, known } from './perform.js';
+import type { Runs } from './runs.js';
+import { cellsByName, listed, names, typedColumns } from './versions.js';
+
+const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
+const VALUES: Readonly<Record<string, string>> = {
+  version: `${known('first', 'bigint')} + d.n`,
+  valid_from: 'd.at',
+  sync_run_id: RUN,
+};
+const NEW_ROW = columnsOf(PROJECTS)
+  .map(name => VALUES[name] ?? `d.${name}`)
+  .join(', ');
+
+/** All organizations share the rows: looked at under the lock that numbers them. */
+const WRITE = `
+  WITH given AS (
+    SELECT r.*, coalesce(s.checked_at > asked_at AND s.checked_at <= ${given('at', 'timestamptz')}, false) AS is_older,
+      p.version AS stored, p.document AS before, p.valid_from AS since
+    FROM json_to_recordset($3) AS r (n bigint, asked_at timestamptz, told timestamptz, unavailable text,
+      document text, ${typedColumns(PROJECTS)})
+    LEFT JOIN mirror.project_states AS s ON s.project_id = r.id
+    LEFT JOIN mirror.projects AS p ON p.id = r.id
+  ),
+  checked AS (
+    INSERT INTO mirror.project_states (project_id, state, checked_at, error)
+    SELECT id, CASE WHEN unavailable IS NULL THEN 'readable' ELSE 'unavailable' END, asked_at, unavailable
+    FROM given WHERE NOT is_older
+    ON CONFLICT (project_id) DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error
+  ),
+  dated AS (
+    SELECT *, greatest(told, interval '1 millisecond' + CASE WHEN stored IS NOT NULL THEN since
+      ELSE (SELECT max(valid_to) FROM mirror.projects_past AS p WHERE p.id = g.id) END) AS at
+    FROM given AS g WHERE NOT is_older AND unavailable IS NULL AND before IS DISTINCT FROM document
+  ),
+  moved AS (
+    DELETE FROM mirror.projects AS t USING dated AS d WHERE t.version = d.stored RETURNING t.*, d.at, d.n
+  ),
+  archived AS (
+    INSERT INTO mirror.projects_past (${names(PROJECTS)}, valid_to, closed_by, closed_version)
+    SELECT ${listed(PROJECTS, 'm')}, m.at, ${RUN}, ${known('first', 'bigint')} + m.n FROM moved AS m
+  ),
+  entered AS (
+    INSERT INTO mirror.projects (${names(PROJECTS)})
+    SELECT ${NEW_ROW} FROM dated AS d CROSS JOIN (SELECT count(*) FROM moved) AS gone
+  ),
+  told AS (
+    SELECT n, CASE WHEN is_older THEN 'older' WHEN unavailable IS NOT NULL THEN 'unavailable'
+      WHEN before IS NOT DISTINCT FROM document THEN 'unchanged' WHEN stored IS NULL THEN 'added' ELSE 'changed' END AS word
+    FROM given
+  )
+  SELECT jsonb_build_object('written', coalesce(jsonb_agg(word ORDER BY n), '[]'),
+    'added', count(*) FILTER (WHERE word = 'added'), 'changed', count(*) FILTER (WHERE word = 'changed'),
+    'unchanged', count(*) FILTER (WHERE word = 'unchanged'), 'latest', (SELECT max(at) FROM dated))
+  FROM told`;
+
+export function createProjects(
+  { query }: Postgres,
+  runs: Runs,
+): Pick<MirrorPort, 'dueProjects' | 'writeProjects'> {
+  return {
+    dueProjects: async (organizationId, checkedBefore, at) => {
+      const rows = await query<{ project_id: string }>(
+        `SELECT r.project_id FROM mirror.project_references AS r
+         LEFT JOIN mirror.project_states AS s ON s.project_id = r.project_id
+         WHERE r.organization_id = $1 AND (s.checked_at IS NULL OR s.checked_at < $2 OR s.checked_at > $3)
+         ORDER BY r.project_id`,
+        [organizationId, formatInstant(checkedBefore), formatInstant(at)],
+      );
+      return rows.map(row => row.project_id);
+    },
+    writeProjects: async (run: OpenRun, answers, at) => {
+      const work = {
+        statements: [NUMBER, WRITE],
+        given: { wanted: answers.length, at: formatInstant(at) },
+        rows: answers.map(rowOf),
+      };
+      const { answer, ...done } = await runs.commit<{ written: ProjectWritten[] }>(run, work, null);
+      return { ...done, versions: [], written: answer.written };
+    },
+  };
+}
+
+function rowOf(answer: ProjectAnswer, n: number) {
+  const asked = { n, asked_at: formatInstant(answer.askedAt) };
+  if ('error' in answer) return { ...asked, id: answer.id, unavailable: answer.error };
+  const { id, cells, told, document } = answer;
+  return { ...asked, told, document, ...cellsByName(PROJECTS, [id], cells) };
+}

@@ -1,0 +1,167 @@
+import type { MirrorPort } from '../../../mirror/port.js';
+import { CERTIFICATES } from '../../../resources/certificates.js';
+import { LISTS } from '../../../resources/lists.js';
+import type { Postgres, Query } from '../open.js';
+import { FENCE } from './fence.js';
+import { HOLD_COUNTER } from './people.js';
+import { createPerform, given, type Perform } from './perform.js';
+
+const SLICE = 500;
+
+type Tables = readonly (readonly [table: string, scope: string])[];
+const CERTIFICATE_TABLES: Tables = withPast(CERTIFICATES.table, 'organization_id');
+/** By its name a person who asks again knows the organization: that goes last. */
+const LIST_TABLES: Tables = Object.values(LISTS)
+  .toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'))
+  .flatMap(({ table, scope }) => withPast(table, scope));
+/** Removed at once: they are small. */
+const REST: Tables = [
+  'sync_runs',
+  'resource_states',
+  'read_pages',
+  'project_references',
+  'retirement_sums',
+  'certificate_sums',
+  'announcements',
+  'installations_past',
+  'installations',
+].map(table => [table, 'organization_id']);
+
+/** Both lanes, always in this order. */
+const HOLD_BOTH = FENCE.flatMap(statement =>
+  ['certificates', 'data'].map(lane => statement.replaceAll(given('lane'), `'${lane}'`)),
+);
+
+const FREEZE = `
+  UPDATE mirror.installations SET state = 'uninstalled' WHERE organization_id = ${given('organization_id')}
+  RETURNING '{}'::jsonb`;
+
+const LAST = `SELECT jsonb_build_object('last', last) FROM mirror.version_counter`;
+
+/** Those that no other organization has too. */
+const OWN_RETIREMENTS = `
+  SELECT id FROM (${knownRetirements('=')}) AS theirs EXCEPT SELECT id FROM (${knownRetirements('<>')}) AS others`;
+
+const IS_NAMED = `EXISTS (SELECT 1 FROM mirror.certificates AS c WHERE c.file = f)
+  OR EXISTS (SELECT 1 FROM mirror.certificates_past AS c WHERE c.file = f)`;
+
+/** Where the files of certificates are. */
+export interface CertificateFiles {
+  readonly has: (file: string) => boolean;
+  readonly remove: (file: string) => void;
+}
+
+type RemovalOperations = Pick<
+  MirrorPort,
+  'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers' | 'removeUnnamedFiles'
+>;
+
+/**
+ * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
+ * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
+ * before is refused: it may have held its answers against rows that are gone.
+ */
+export function createRemoval(
+  postgres: Postgres,
+  perform: Perform,
+  files: CertificateFiles,
+): RemovalOperations {
+  const { query, transact } = postgres;
+
+  /** Under the lock of all who make a row name a file. */
+  async function removeLocked(ask: Query, names: readonly string[]): Promise<number> {
+    const unnamed = await ask<{ f: string }>(
+      `SELECT f FROM unnest($1::text[]) AS f WHERE NOT (${IS_NAMED})`,
+      [names],
+    );
+    const found = unnamed.filter(({ f }) => files.has(f));
+    for (const { f } of found) files.remove(f);
+    return found.length;
+  }
+
+  return {
+    beginPurge: async (organizationId, claim) => {
+      const { last } = await perform<{ last: number }>([...HOLD_BOTH, FREEZE, LAST], {
+        organization_id: organizationId,
+        claim,
+      });
+      const own = await query<{ id: string }>(OWN_RETIREMENTS, [organizationId]);
+      return { last, retirementIds: own.map(({ id }) => id) };
+    },
+    purgeRows: async (organizationId, last, which) => {
+      const tables = which === 'certificates' ? CERTIFICATE_TABLES : LIST_TABLES;
+      for (const [table, scope] of tables) {
+        const removed = await removeSome(query, table, `${scope} = $1 AND version <= $2`, [
+          organizationId,
+          last,
+        ]);
+        if (removed > 0) return removed;
+      }
+      return which === 'certificates'
+        ? 0
+        : removeSome(query, 'sync_runs', 'organization_id = $1', [organizationId]);
+    },
+    endPurge: (organizationId, last, claim) =>
+      transact(async ask => {
+        await createPerform(ask)(HOLD_BOTH, { organization_id: organizationId, claim });
+        await ask(HOLD_COUNTER);
+        const named = await ask<{ file: string }>(
+          'SELECT DISTINCT file FROM mirror.certificates_history WHERE organization_id = $1 AND file IS NOT NULL',
+          [organizationId],
+        );
+        const installations = await ask<{ id: string }>(
+          `SELECT id FROM mirror.installations
+           WHERE organization_id = $1 AND version > $2 AND state <> 'uninstalled' ORDER BY id`,
+          [organizationId, last],
+        );
+        for (const [table, scope] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ...REST]) {
+          await ask(`DELETE FROM mirror.${table} WHERE ${scope} = $1`, [organizationId]);
+        }
+        const removed = await removeLocked(
+          ask,
+          named.map(({ file }) => file),
+        );
+        return { files: removed, installations: installations.map(({ id }) => id) };
+      }),
+    removeMembers: async () => {
+      for (const table of ['members', 'members_past']) {
+        const removed = await removeSome(query, table, 'true', []);
+        if (removed > 0) return removed;
+      }
+      await query("DELETE FROM mirror.resource_states WHERE resource = 'members'");
+      await query("DELETE FROM mirror.announcements WHERE resource = 'members'");
+      return 0;
+    },
+    removeUnnamedFiles: names =>
+      transact(async ask => {
+        await ask(HOLD_COUNTER);
+        return await removeLocked(ask, names);
+      }),
+  };
+}
+
+async function removeSome(
+  query: Query,
+  table: string,
+  which: string,
+  values: readonly (string | number)[],
+): Promise<number> {
+  const removed = await query(
+    `DELETE FROM mirror.${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM mirror.${table} WHERE ${which} LIMIT ${SLICE})) RETURNING 1`,
+    values,
+  );
+  return removed.length;
+}
+
+function knownRetirements(whose: string): string {
+  return `SELECT id FROM mirror.retirements_history WHERE organization_id ${whose} $1
+    UNION SELECT retirement_id FROM mirror.certificates_history WHERE organization_id ${whose} $1`;
+}
+
+function withPast(table: string, scope: string): Tables {
+  return [
+    [table, scope],
+    [`${table}_past`, scope],
+  ];
+}

@@ -1,0 +1,203 @@
+import { hashesOf } from '../../../mirror/people.js';
+import { addressesIn } from '../../../mirror/person.js';
+import type { Cause, Committed, Counts, Ending, Opening, OpenRun, RunRequest } from '../../../mirror/port.js';
+import { formatInstant, text } from '../../../resources/columns.js';
+import type { Postgres } from '../open.js';
+import { GUARD } from './fence.js';
+import { given, known, type Perform } from './perform.js';
+
+/** The work of one commit: its statements between the guard of a run and the books. */
+export interface Work {
+  readonly statements: readonly string[];
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly rows?: readonly unknown[];
+}
+
+/** What the books answer. */
+interface Booked extends Partial<Counts> {
+  readonly run: number;
+  readonly drift: number;
+  readonly latest: string | null;
+}
+
+/** What became of a commit, and what the statements of its work answered. */
+type Done<Answer> = Omit<Committed, 'versions'> & { readonly answer: Answer };
+
+/** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
+export interface Runs {
+  readonly begin: (request: RunRequest) => Promise<Opening>;
+  readonly commit: <Answer>(run: OpenRun, work: Work, ending: Ending | null) => Promise<Done<Answer>>;
+  readonly closeRow: (run: OpenRun, ending: Ending) => Promise<void>;
+}
+
+const WHOSE = `organization_id = ${given('organization_id')} AND resource = ${given('resource')}`;
+const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
+const DONE = ['added', 'changed', 'removed', 'unchanged'] as const;
+const done = (what: (typeof DONE)[number]) => `coalesce(${known(what, 'bigint')}, 0)`;
+const total = (what: (typeof DONE)[number]) => `${given(what, 'bigint')} + ${done(what)}`;
+const COUNTS = DONE.map(what => `rows_${what} = ${total(what)}`).join(', ');
+/** The latest instant that any row has by now; null does not count. */
+const LATEST = `greatest(${given('latest', 'timestamptz')}, ${known('latest', 'timestamptz')}, ${known('closed', 'timestamptz')})`;
+
+const ENTER = `
+  WITH state AS (
+    INSERT INTO mirror.resource_states (organization_id, resource)
+    VALUES (${given('organization_id')}, ${given('resource')}) ON CONFLICT DO NOTHING
+  )
+  INSERT INTO mirror.sync_runs (organization_id, resource, trigger, claim, started_at, state,
+    job_id, delivery_id)
+  VALUES (${given('organization_id')}, ${given('resource')}, ${given('trigger')}, ${given('claim', 'bigint')},
+    ${given('started_at', 'timestamptz')}, 'running', ${given('job_id', 'bigint')}, ${given('delivery_id', 'bigint')})
+  RETURNING jsonb_build_object('run', id)`;
+
+const READ = `read_claim = ${given('claim', 'bigint')}, read_at = ${given('started_at', 'timestamptz')}`;
+const ANSWER = `jsonb_build_object('run', ${RUN}, 'latest', ${LATEST}`;
+
+const MIDDLE = `
+  WITH run AS (UPDATE mirror.sync_runs SET ${COUNTS} WHERE id = ${RUN})
+  UPDATE mirror.resource_states SET rows = rows + ${done('added')} - ${done('removed')}, open_run = ${RUN},
+    stamp_at = coalesce(${LATEST}, stamp_at), ${READ}
+  WHERE ${WHOSE}
+  RETURNING ${ANSWER}, 'drift', 0)`;
+
+const DRIFT = `(CASE WHEN ${given('drifts', 'boolean')}
+  THEN ${(['added', 'changed', 'removed'] as const).map(total).join(' + ')} ELSE 0 END)`;
+const ENDED = `finished_at = ${given('ended_at', 'timestamptz')}, requests = ${given('requests', 'bigint')},
+  bytes = ${given('bytes', 'bigint')}, error_code = ${given('error_code')}, error = ${given('error')},
+  answered_at = ${given('run_answered_at', 'timestamptz')}`;
+const IS_FAILED = `${given('state')} = 'failed'`;
+const IS_WHOLE = `${given('state')} = 'complete'`;
+const IS_ANSWERED = `${given('answered_at')} IS NOT NULL`;
+const IS_NAMED = `EXISTS (SELECT 1 FROM mirror.forgotten_people
+  WHERE email_sha256 IN (SELECT jsonb_array_elements_text($1 -> 'answer_names')))`;
+
+const END = `
+  WITH run AS (
+    UPDATE mirror.sync_runs SET ${COUNTS}, ${ENDED}, state = ${given('state')}, drift = ${DRIFT} WHERE id = ${RUN}
+  )
+  UPDATE mirror.resource_states SET rows = rows + ${done('added')} - ${done('removed')},
+    complete_at = CASE WHEN ${IS_WHOLE} THEN ${given('started_at', 'timestamptz')} ELSE complete_at END,
+    first_complete_at = coalesce(first_complete_at,
+      CASE WHEN ${IS_WHOLE} THEN greatest(${given('ended_at', 'timestamptz')}, ${LATEST}) END),
+    attempted_at = ${given('started_at', 'timestamptz')}, outcome = ${given('state')},
+    error_code = ${given('error_code')}, error = ${given('error')},
+    forbidden_at = CASE WHEN ${IS_FAILED} THEN forbidden_at END,
+    not_offered_at = CASE WHEN ${IS_FAILED} THEN not_offered_at END,
+    refusals = CASE WHEN ${IS_FAILED} THEN refusals ELSE 0 END,
+    open_run = CASE WHEN ${given('is_left', 'boolean')} THEN ${RUN} END,
+    drift = drift + ${DRIFT},
+    drift_at = CASE WHEN ${DRIFT} > 0 THEN ${given('started_at', 'timestamptz')} ELSE drift_at END,
+    answer_status = coalesce(${given('answer_status', 'bigint')}, answer_status),
+    answer_form = coalesce(${given('answer_form')}, answer_form),
+    answer_text = CASE WHEN ${IS_ANSWERED} THEN CASE WHEN NOT ${IS_NAMED} THEN ${given('answer_text')} END
+      ELSE answer_text END,
+    answered_at = coalesce(${given('answered_at', 'timestamptz')}, answered_at),
+    page_size = CASE WHEN ${given('is_sized', 'boolean')} THEN ${given('page_size', 'bigint')} ELSE page_size END,
+    owner_told = coalesce(${given('owner_told', 'bigint')}, owner_told),
+    duration_ms = coalesce(${given('duration_ms', 'bigint')}, duration_ms),
+    stamp_at = coalesce(${LATEST}, stamp_at), ${READ}
+  WHERE ${WHOSE}
+  RETURNING ${ANSWER}, 'drift', ${DRIFT})`;
+
+const CLOSE_ROW = `
+  UPDATE mirror.sync_runs SET ${COUNTS}, ${ENDED}, state = 'failed', drift = 0 WHERE id = ${RUN}
+  RETURNING '{}'::jsonb`;
+
+interface StateRow {
+  readonly rows: number;
+  readonly complete_at: string | null;
+  readonly open_run: number | null;
+  readonly doubted_at: string | null;
+  readonly doubted: Uint8Array | null;
+  readonly stamp_at: string | null;
+  readonly owner_told: number;
+}
+
+export function createRuns({ query }: Postgres, perform: Perform): Runs {
+  return {
+    begin: async ({ organizationId, resource }) => {
+      const [state] = await query<StateRow>(
+        `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, owner_told
+         FROM mirror.resource_states WHERE organization_id = $1 AND resource = $2`,
+        [organizationId, resource],
+      );
+      return {
+        rows: state?.rows ?? 0,
+        isRead: (state?.complete_at ?? null) !== null,
+        isBroken: (state?.open_run ?? null) !== null,
+        doubtedAt: state?.doubted_at ?? null,
+        doubted: state?.doubted ?? null,
+        stampAt: state?.stamp_at ?? null,
+        isOwnerTold: state?.owner_told === 1,
+      };
+    },
+    commit: async <Answer>(run: OpenRun, work: Work, ending: Ending | null): Promise<Done<Answer>> => {
+      const from = performance.now();
+      const enter = run.id === null ? [ENTER] : [];
+      const answer = await perform<Booked & Answer>(
+        [...GUARD, ...enter, ...work.statements, ending === null ? MIDDLE : END],
+        { ...givenOf(run), ...(ending && endingOf(run, ending)), ...work.given },
+        work.rows,
+      );
+      const { run: runId, latest, drift, added = 0, changed = 0, removed = 0, unchanged = 0 } = answer;
+      const latestAt = latest === null ? null : formatInstant(Date.parse(latest));
+      const ms = performance.now() - from;
+      return { answer, runId, latestAt, drift, added, changed, removed, unchanged, ms };
+    },
+    closeRow: async (run, ending) => {
+      if (run.id === null) return;
+      await perform([CLOSE_ROW], { ...givenOf(run), ...endingOf(run, ending) });
+    },
+  };
+}
+
+function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenRun) {
+  const { organizationId, resource, claim, trigger, startedAt } = request;
+  return {
+    organization_id: organizationId,
+    resource,
+    lane,
+    claim,
+    trigger,
+    started_at: formatInstant(startedAt),
+    run: id,
+    latest: latestAt ?? knownAt,
+    ...counts,
+    ...causeOf(request.cause),
+  };
+}
+
+function endingOf({ request, isOpen, drifts }: OpenRun, ending: Ending) {
+  const { endedAt, state, fault, isInterrupted, lostMs = 0, pageSize, ownerTold, answer } = ending;
+  const isWhole = state === 'complete';
+  const said = text(answer?.text ?? null);
+  return {
+    state,
+    drifts,
+    ended_at: formatInstant(endedAt),
+    requests: ending.requests,
+    bytes: ending.bytes,
+    run_answered_at: instantOrNull(ending.answeredAt),
+    error_code: fault?.code ?? null,
+    error: fault?.message ?? null,
+    is_left: isInterrupted && isOpen,
+    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
+    is_sized: pageSize !== undefined,
+    page_size: pageSize ?? null,
+    owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
+    answer_status: answer?.status ?? null,
+    answer_form: answer?.form ?? null,
+    answer_text: said,
+    answer_names: said === null ? [] : addressesIn(said).flatMap(hashesOf),
+    answered_at: instantOrNull(answer?.at),
+  };
+}
+
+function instantOrNull(at: number | null | undefined): string | null {
+  return at === null || at === undefined ? null : formatInstant(at);
+}
+
+/** What a run says of who asked for it. */
+export function causeOf(cause: Cause | undefined) {
+  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import { credit, MINUTE, retirements, TRAFFIC } from '../support/mirror.js';
+
+const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
+const count = (scene: Stage, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
+const state = (scene: Stage, resource: string) =>
+  scene.db.value<string>('SELECT outcome FROM resource_states WHERE resource = ?', resource);
+const gone = async (ids: readonly string[]) => ids;
+
+async function shorten(scene: Stage, from: number, to: number): Promise<number | undefined> {
+  await scene.read('warehouse', credits(from));
+  scene.clock.at += MINUTE;
+  await scene.read('warehouse', credits(to));
+  return await count(scene, 'warehouse_credits');
+}
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test.each([
+    [25, 0],
+    [25, 1],
+    [3, 0],
+    [1, 0],
+  ])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
+    const scene = await stage();
+    expect(await shorten(scene, from, to)).toBe(from);
+    expect(await state(scene, 'warehouse')).toBe('doubtful');
+    expect(await scene.db.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('doubtful');
+  });
+
+  test('T35 a second read a minute later closes what both lacked, and one before that does not', async () => {
+    const scene = await stage();
+    await shorten(scene, 25, 0);
+    scene.clock.at += MINUTE - 1;
+    expect(await scene.read('warehouse', [])).toMatchObject({ state: 'doubtful', missing: 25 });
+    expect(await count(scene, 'warehouse_credits')).toBe(25);
+    scene.clock.at += 1;
+    expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
+    expect(await count(scene, 'warehouse_credits_past')).toBe(25);
+  });
+
+  test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {
+    const scene = await stage();
+    scene.clock.at += 24 * 60 * MINUTE;
+    await shorten(scene, 25, 0);
+    scene.clock.at -= 24 * 60 * MINUTE;
+    for (const [claim, rows] of [
+      [2, 25],
+      [3, 0],
+    ] as const) {
+      await scene.read('warehouse', [], { claim });
+      expect(await count(scene, 'warehouse_credits')).toBe(rows);
+      scene.clock.at += MINUTE;
+    }
+  });
+
+  test('T35 the wait survives a restart', async () => {
+    const scene = await stage();
+    await shorten(scene, 25, 0);
+    scene.clock.at += MINUTE;
+    const restarted = createMirror(scene.port, () => scene.clock.at);
+    const read = await restarted.beginRead({
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 2,
+      startedAt: scene.clock.at,
+      trigger: 'schedule',
+      announced: true,
+    });
+    expect(await read.finish({ ...TRAFFIC, total: null })).toMatchObject({ state: 'complete', removed: 25 });
+  });
+
+  test('T35 rows that come back are not closed, and the doubt is over', async () => {
+    const scene = await stage();
+    await shorten(scene, 25, 0);
+    scene.clock.at += MINUTE;
+    expect(await scene.read('warehouse', credits(25))).toMatchObject({ state: 'complete', unchanged: 25 });
+    expect(await scene.db.value('SELECT count(doubted_at) FROM resource_states')).toBe(0);
+  });
+
+  test('T35 a second read that lacks other rows closes only those that both lacked', async () => {
+    const scene = await stage();
+    const all = credits(60);
+    await scene.read('warehouse', all);
+    scene.clock.at += MINUTE;
+    await scene.read('warehouse', all.slice(40));
+    scene.clock.at += MINUTE;
+    const second = await scene.read('warehouse', all.slice(0, 20));
+    expect(second).toMatchObject({ state: 'doubtful', removed: 20, missing: 20 });
+    expect(await count(scene, 'warehouse_credits')).toBe(40);
+  });
+
+  test('T35 one of fifty missing retirements that the registry still knows keeps all of them', async () => {
+    const scene = await stage();
+    await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
+    for (let read = 0; read < 3; read += 1) {
+      scene.clock.at += MINUTE;
+      const ask = async (ids: readonly string[]) => {
+        expect(ids).toHaveLength(50);
+        return ids.slice(1);
+      };
+      expect(await scene.read('retirements', retirements(10), { limit: 100, total: 10, ask })).toMatchObject({
+        state: 'doubtful',
+        missing: 90,
+      });
+    }
+    expect(await count(scene, 'retirements')).toBe(100);
+  });
+
+  test('T37 a pass whose total does not fit closes nothing and is partial', async () => {
+    const scene = await stage();
+    await scene.read('retirements', retirements(30), { limit: 10, total: 30 });
+    scene.clock.at += MINUTE;
+    const outcome = await scene.read('retirements', retirements(28), { limit: 10, total: 29, ask: gone });
+    expect(outcome).toMatchObject({ state: 'partial', fault: { code: 'total_differs' }, readAgain: true });
+    expect(await count(scene, 'retirements')).toBe(30);
+    expect(await state(scene, 'retirements')).toBe('partial');
+  });
+
+  test('T37 a row that slipped between two pages is never closed, though the total fits', async () => {
+    const scene = await stage();
+    const rows = retirements(31);
+    await scene.read('retirements', rows.slice(0, 30), { limit: 10, total: 30 });
+    scene.clock.at += MINUTE;
+    // Row 5 was deleted and row 30 entered after the first page had been read: row 10 is alive and on no page.
+    const seen = [...rows.slice(0, 10), ...rows.slice(11, 31)];
+    const ask = async (ids: readonly string[]) => {
+      expect(ids).toEqual(['r-00010']);
+      return [];
+    };
+    expect(await scene.read('retirements', seen, { limit: 10, total: 30, ask })).toMatchObject({
+      state: 'partial',
+      fault: { code: 'rows_moved' },
+    });
+    expect(await count(scene, 'retirements')).toBe(31);
+    scene.clock.at += MINUTE;
+    const quiet = rows.filter((_, index) => index !== 5);
+    expect(await scene.read('retirements', quiet, { limit: 10, total: 30, ask: gone })).toMatchObject({
+      state: 'complete',
+      removed: 1,
+    });
+    expect(await count(scene, 'retirements')).toBe(30);
+  });
+
+  test('T37 a long list closes without questions only when it stands as the read before found it', async () => {
+    const scene = await stage();
+    await scene.read('reservations', [], { limit: 10, total: 0 });
+    await scene.read('retirements', retirements(300), { limit: 10, total: 300 });
+    const fewer = retirements(300).slice(100);
+    scene.clock.at += MINUTE;
+    expect(await scene.read('retirements', fewer, { limit: 10, total: 200 })).toMatchObject({
+      state: 'partial',
+      removed: 0,
+      missing: 100,
+      readAgain: true,
+    });
+    scene.clock.at += MINUTE;
+    expect(await scene.read('retirements', fewer, { limit: 10, total: 200 })).toMatchObject({
+      state: 'complete',
+      removed: 100,
+    });
+  });
+
+  test('a row that shifted onto the next page is seen twice and counted once', async () => {
+    const scene = await stage();
+    const rows = retirements(20);
+    const shifted = [...rows.slice(0, 10), ...rows.slice(9, 20)];
+    const outcome = await scene.read('retirements', shifted, { limit: 10, total: 20 });
+    expect(outcome).toMatchObject({ state: 'complete', added: 20 });
+  });
+
+  test('two rows with one key in one answer fail the read, and nothing of it is kept', async () => {
+    const scene = await stage();
+    await expect(scene.read('warehouse', [credit('c-1'), credit('c-1')])).rejects.toMatchObject({
+      code: 'duplicate_key',
+    });
+    await expect(
+      scene.read('retirements', [...retirements(3), ...retirements(1)], { limit: 10 }),
+    ).rejects.toMatchObject({ code: 'duplicate_key' });
+    expect(await count(scene, 'warehouse_credits')).toBe(0);
+    expect(await count(scene, 'retirements')).toBe(0);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type Engine, type Stage } from '../support/engines.js';
+import { credit, installation, MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+
+/** The view looks at the real clock, so these reads begin now. */
+async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
+  const scene = await stage();
+  scene.clock.at = Date.now();
+  return scene;
+}
+
+const stateOf = ({ db }: Stage, resource: string) =>
+  db.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
+
+async function fail(scene: Stage): Promise<void> {
+  const read = await scene.mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'warehouse',
+    claim: 1,
+    startedAt: scene.clock.at,
+    trigger: 'schedule',
+    announced: true,
+  });
+  await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+}
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('a resource that was never read says so, and so does one whose first read failed', async () => {
+    const scene = await sceneOfToday(stage);
+    expect(await stateOf(scene, 'warehouse')).toBe('never_read');
+    await fail(scene);
+    expect(await stateOf(scene, 'warehouse')).toBe('failing');
+    expect(await stateOf(scene, 'inventory')).toBe('never_read');
+  });
+
+  test('a complete read is current, then late, and a failed one after it failing', async () => {
+    const scene = await sceneOfToday(stage);
+    await scene.mirror.checkOrigin('https://registry.example', 'app-1');
+    await scene.mirror.setSchedule(600);
+    await scene.read('warehouse', [credit('c-1')]);
+    expect(await stateOf(scene, 'warehouse')).toBe('current');
+    const old = new Date(Date.now() - 21 * MINUTE).toISOString();
+    await scene.db.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", old);
+    expect(await stateOf(scene, 'warehouse')).toBe('late');
+    await scene.mirror.setSchedule(3_600);
+    expect(await stateOf(scene, 'warehouse')).toBe('current');
+    await fail(scene);
+    expect(await stateOf(scene, 'warehouse')).toBe('failing');
+  });
+
+  test('T39 a resource whose permission is missing is forbidden, keeps its rows, and is current after the next read', async () => {
+    const scene = await sceneOfToday(stage);
+    await scene.read('warehouse', [credit('c-1')]);
+    const task = { organizationId: 'organization-1', lane: 'data', claim: 1 } as const;
+    await scene.mirror.mark('forbidden', task, ['warehouse'], scene.clock.at);
+    expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
+    expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
+    await fail(scene);
+    expect(await stateOf(scene, 'warehouse')).toBe('forbidden');
+    await scene.read('warehouse', [credit('c-1')]);
+    expect(await stateOf(scene, 'warehouse')).toBe('current');
+  });
+
+  test('what can be sold is only what stands in active, permitted, current warehouses', async () => {
+    const scene = await sceneOfToday(stage);
+    const { db, mirror } = scene;
+    await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
+    const sold = () => db.rows('SELECT vintage, amount, rows, freshness FROM available_credits ORDER BY 1');
+    const known = () => db.rows('SELECT freshness, rows FROM last_known_credits ORDER BY vintage');
+    expect(await sold()).toEqual([
+      { vintage: '2020', amount: 100, rows: 1, freshness: 'current' },
+      { vintage: '2021', amount: 200, rows: 2, freshness: 'current' },
+    ]);
+    expect(await known()).toEqual([]);
+    for (const state of ['suspended', 'uninstalled'] as const) {
+      await mirror.writeInstallationState({
+        installationId: 'installation-1',
+        state,
+        claim: 2,
+        startedAt: scene.clock.at,
+        arrivedAt: scene.clock.at,
+        trigger: 'delivery',
+      });
+      expect(await sold()).toEqual([]);
+      expect(await known()).toEqual([
+        { freshness: state, rows: 1 },
+        { freshness: state, rows: 2 },
+      ]);
+    }
+    await mirror.writeInstallation({
+      installation: installation('installation-2'),
+      state: 'active',
+      claim: 3,
+      startedAt: scene.clock.at,
+      arrivedAt: scene.clock.at,
+      trigger: 'delivery',
+    });
+    expect(await sold()).toHaveLength(2);
+  });
+
+  test('drift is what a scheduled run changed that no delivery had announced', async () => {
+    const scene = await sceneOfToday(stage);
+    const by = (trigger: string, announced: boolean) => ({ trigger, announced, limit: 10 });
+    const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_run_id');
+    await scene.read('retirements', [retirement('r-1')], by('schedule', false));
+    expect(await drift()).toEqual([]);
+    scene.clock.at += 1;
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')], by('schedule', true));
+    scene.clock.at += 1;
+    await scene.read(
+      'retirements',
+      [retirement('r-1'), retirement('r-2', { comment: 'x' })],
+      by('delivery', false),
+    );
+    expect(await drift()).toEqual([]);
+    scene.clock.at += 1;
+    const outcome = await scene.read(
+      'retirements',
+      [retirement('r-2'), retirement('r-3')],
+      by('schedule', false),
+    );
+    expect(outcome).toMatchObject({ added: 1, changed: 1, removed: 1, drift: 3 });
+    expect(await drift()).toEqual([{ resource: 'retirements', drift: 3 }]);
+    expect(await scene.db.value("SELECT drift FROM freshness WHERE resource = 'retirements'")).toBe(3);
+  });
+
+  test('a hold ends by the clock, without any read', async () => {
+    const scene = await sceneOfToday(stage);
+    const hold = (id: string, end: number, over: object = {}) => ({
+      id,
+      creditId: 'c-1',
+      serialization: null,
+      type: 'exPost',
+      amount: { exact: '1', value: 1, micro: 1_000_000n, fault: null },
+      project: null,
+      reserverId: 'app-1',
+      reserverName: null,
+      state: 'outstanding',
+      isComplete: false,
+      reservedToDate: new Date(Date.now() + end).toISOString(),
+      createdAt: null,
+      updatedAt: null,
+      document: `{"id":"${id}"}`,
+      ...over,
+    });
+    await scene.read('reservations', [
+      hold('h-1', 5 * MINUTE),
+      hold('h-2', -1),
+      hold('h-3', 5 * MINUTE, { isComplete: true, state: null }),
+      hold('h-4', 5 * MINUTE, { state: 'Cancelled' }),
+      hold('h-5', 5 * MINUTE, { state: null, isComplete: null }),
+    ]);
+    const rows = await scene.db.rows(
+      'SELECT id, state_now, seconds_left > 200 AS long FROM reservations_now ORDER BY id',
+    );
+    expect(rows).toEqual([
+      { id: 'h-1', state_now: 'outstanding', long: 1 },
+      { id: 'h-2', state_now: 'expired', long: null },
+      { id: 'h-3', state_now: 'finished', long: null },
+      { id: 'h-4', state_now: 'cancelled', long: null },
+      { id: 'h-5', state_now: 'outstanding', long: 1 },
+    ]);
+  });
+});

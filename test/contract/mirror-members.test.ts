@@ -1,0 +1,78 @@
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import { describe, expect, test } from 'vitest';
+import { ENGINES } from '../support/engines.js';
+import type { Member } from '../../src/registry/model.js';
+import { installation, retirement, TRAFFIC } from '../support/mirror.js';
+
+function member(id: string): Member {
+  const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
+  return { ...item, document: JSON.stringify(item) };
+}
+
+function renamed({ id }: Member): Member {
+  return { ...member(id), document: `{"id":"${id}","fullName":"Renamed"}` };
+}
+
+const members = (count: number) => Array.from({ length: count }, (_, index) => member(`m-${index}`));
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('a mirror that shall not hold members lets go of all that it held, and says nothing of them', async () => {
+    const { db, port, mirror, read, clock } = await stage();
+    await read('members', members(1200));
+    clock.at += 60_000;
+    await read('members', members(1200).map(renamed));
+    await read('retirements', [retirement('r-1')]);
+    const count = (sql: string) => db.value<number>(`SELECT count(*) FROM ${sql}`);
+    expect(await count('members_history')).toBe(2400);
+    await mirror.removeMembers();
+    expect(await count('members_history')).toBe(0);
+    expect(await count("freshness WHERE resource = 'members'")).toBe(0);
+    expect(await count("freshness WHERE resource = 'retirements'")).toBe(1);
+    expect(await count('retirements')).toBe(1);
+    const without = createMirror(port, () => clock.at, { members: false });
+    await without.writeInstallation({
+      installation: installation('installation-1', { createdAt: '2026-01-01T00:00:00.000Z', document: '{}' }),
+      state: 'active',
+      claim: 1,
+      startedAt: clock.at,
+      arrivedAt: clock.at,
+      trigger: 'schedule',
+    });
+    expect(await count("freshness WHERE resource = 'members'")).toBe(0);
+    expect(await count("resource_states WHERE resource = 'warehouse'")).toBe(1);
+  });
+
+  test('members that are wanted again are read again', async () => {
+    const { db, mirror, read } = await stage();
+    await read('members', members(2));
+    await mirror.removeMembers();
+    await read('members', members(2));
+    expect(await db.value("SELECT rows FROM freshness WHERE resource = 'members'")).toBe(2);
+  });
+
+  test('an answer of another form that names a forgotten person goes with the person, and stays away', async () => {
+    const { db, mirror, clock } = await stage();
+    const text = '{"owner":"Ada@People.example"}';
+    const answer = { status: 200, form: 'object' as const, at: clock.at, text };
+    const fail = async () => {
+      const read = await mirror.beginRead({
+        organizationId: 'organization-1',
+        resource: 'members',
+        claim: 1,
+        startedAt: clock.at,
+        trigger: 'delivery',
+        announced: true,
+      });
+      await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
+    };
+    await fail();
+    const kept = () => db.value("SELECT answer_text FROM resource_states WHERE resource = 'members'");
+    expect(await kept()).toBe(text);
+    await mirror.forget('somebody@people.example');
+    expect(await kept()).toBe(text);
+    await mirror.forget('ada@people.example');
+    expect(await kept()).toBeNull();
+    await fail();
+    expect(await kept()).toBeNull();
+  });
+});

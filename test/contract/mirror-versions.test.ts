@@ -1,0 +1,416 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import type { MirrorPort } from '../../src/mirror/port.js';
+import type { Credit } from '../../src/registry/model.js';
+import { answering, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+
+const gone = async (ids: readonly string[]) => ids;
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('a first read fills the table and says that it is complete', async () => {
+    const { db, read } = await stage();
+    const outcome = await read('retirements', retirements(250), { limit: 100, total: 250 });
+    expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, missing: 0 });
+    expect(await db.value('SELECT count(*) FROM retirements')).toBe(250);
+    expect(await db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(250);
+  });
+
+  test('one new row at the front shifts every page and is the only row written', async () => {
+    const { db, clock, read } = await stage();
+    await read('retirements', retirements(250), { limit: 10, total: 250 });
+    clock.at += MINUTE;
+    const outcome = await read('retirements', [retirement('new'), ...retirements(250)], {
+      limit: 10,
+      total: 251,
+    });
+    expect(outcome).toMatchObject({ state: 'complete', added: 1, changed: 0, unchanged: 250 });
+    expect(
+      await db.value('SELECT count(*) FROM retirements WHERE valid_from > ?', '2026-05-04T12:00:30'),
+    ).toBe(1);
+  });
+
+  test('a changed row opens a version where the old one ends', async () => {
+    const { db, clock, read } = await stage();
+    await read('warehouse', [credit('c-1'), credit('c-2')]);
+    clock.at += MINUTE;
+    const outcome = await read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
+    expect(outcome).toMatchObject({ added: 0, changed: 1, unchanged: 1 });
+    expect(await historyOf(db, 'c-2')).toEqual([
+      { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
+      { type: 'exAnte', valid_from: '2026-05-04T12:01:00.000Z', valid_to: null },
+    ]);
+  });
+
+  test('a row that disappears and comes back opens a new version, with a gap between', async () => {
+    const { db, clock, read } = await stage();
+    await read('warehouse', [credit('c-1'), credit('c-2')]);
+    clock.at += MINUTE;
+    await read('warehouse', [credit('c-1')]);
+    clock.at += MINUTE;
+    await read('warehouse', [credit('c-1'), credit('c-2')]);
+    expect(await historyOf(db, 'c-2')).toEqual([
+      { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
+      { type: 'exPost', valid_from: '2026-05-04T12:02:00.000Z', valid_to: null },
+    ]);
+  });
+
+  test('versions rise strictly though the clock stands still or steps back', async () => {
+    const { db, clock, read } = await stage();
+    for (const [step, type] of [
+      [0, 'one'],
+      [0, 'two'],
+      [-60 * MINUTE, 'three'],
+      [0, 'four'],
+    ] as const) {
+      clock.at += step;
+      await read('warehouse', [credit('c-2', { type })], {
+        claim: (await db.value<number>('SELECT max(claim) + 1 FROM fences')) ?? 1,
+      });
+    }
+    expect((await historyOf(db, 'c-2')).map(({ type, valid_from }) => [type, valid_from])).toEqual([
+      ['one', '2026-05-04T12:00:00.000Z'],
+      ['two', '2026-05-04T12:00:00.001Z'],
+      ['three', '2026-05-04T12:00:00.002Z'],
+      ['four', '2026-05-04T12:00:00.003Z'],
+    ]);
+  });
+
+  test('as of an instant there is one version of a row, also at the very instant of a change', async () => {
+    const { db, clock, read } = await stage();
+    await read('warehouse', [credit('c-2')]);
+    clock.at += MINUTE;
+    await read('warehouse', [credit('c-2', { type: 'exAnte' })]);
+    expect((await asOf(db, '2026-05-04T12:00:59.999Z')).map(({ type }) => type)).toEqual(['exPost']);
+    expect((await asOf(db, '2026-05-04T12:01:00.000Z')).map(({ type }) => type)).toEqual(['exAnte']);
+    expect(await asOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
+  });
+
+  test('what an interrupted read wrote stays, says that it is partial, and misleads no later read', async () => {
+    const { db, port, clock, read } = await stage();
+    const old = retirements(3_000);
+    await read('retirements', old, { limit: 100, total: 3_000 });
+    const changed = old.map(item => ({ ...item, document: `${item.document} ` }));
+    clock.at += MINUTE;
+    const broken = await createMirror(port, () => clock.at).beginRead({
+      organizationId: 'organization-1',
+      resource: 'retirements',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+      announced: true,
+    });
+    for (let page = 0; page < 10; page += 1)
+      await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
+    await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
+    expect(await db.value("SELECT state FROM freshness WHERE resource = 'retirements'")).toBe('partial');
+    expect(await db.value('SELECT state FROM sync_runs ORDER BY id DESC LIMIT 1')).toBe('partial');
+    clock.at += MINUTE;
+    const outcome = await read('retirements', old, { limit: 100, total: 3_000 });
+    expect(outcome).toMatchObject({ state: 'complete', added: 0, removed: 0 });
+    expect(outcome.changed).toBeGreaterThan(0);
+    const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
+    expect(documents).toEqual(old.map(item => item.document));
+  });
+
+  test('a page that stands as it stood is looked at again after a read that wrote and broke off', async () => {
+    const { db, port, clock, read } = await stage();
+    const old = retirements(2_000);
+    await read('retirements', old, { limit: 100, total: 2_000 });
+    clock.at += MINUTE;
+    const mirror = createMirror(port, () => clock.at);
+    const broken = await begin({ mirror, clock });
+    for (let page = 0; page < 10; page += 1) {
+      const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
+      await broken.writePage(
+        page,
+        later.map(item => ({ ...item, document: `${item.document} ` })),
+        clock.at,
+      );
+    }
+    await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+    expect(await db.value('SELECT count(*) FROM retirements_past')).toBeGreaterThan(0);
+    clock.at += MINUTE;
+    await read('retirements', old, { limit: 100, total: 2_000 });
+    const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
+    expect(documents).toEqual(old.map(item => item.document));
+  });
+
+  test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {
+    const { db, mirror, clock, read } = await stage();
+    const old = retirements(20);
+    await read('retirements', old, { limit: 10, total: 20 });
+    clock.at += MINUTE;
+    const moved = await begin({ mirror, clock });
+    const changed = retirement('r-00015', { comment: 'for a moment' });
+    await moved.writePage(0, [changed, ...old.slice(0, 9)], clock.at);
+    expect(await moved.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 9, repeated: 1 });
+    await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
+    const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
+    expect(documents).toEqual(old.map(item => item.document));
+  });
+
+  test.each([
+    { rows: 20, written: 0, what: 'before it was written' },
+    { rows: 900, written: 900, what: 'after it was written' },
+  ])(
+    'a row that one read saw twice with two contents has two versions ($what)',
+    async ({ rows, written }) => {
+      const { db, mirror, clock } = await stage();
+      const twice = await begin({ mirror, clock });
+      await twice.writePage(0, retirements(rows), clock.at);
+      await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
+      const changed = retirement('r-00000', { comment: 'changed meanwhile' });
+      await twice.writePage(1, [changed], clock.at + 20);
+      await twice.writePage(2, [changed], clock.at + 30);
+      await twice.writePage(3, [retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10);
+      expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
+      const versions = await db.rows(
+        "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
+      );
+      expect(versions.map(Object.values)).toEqual([
+        [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
+        ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
+        ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
+      ]);
+      expect(await db.value("SELECT sum(rows) FROM retirement_sums WHERE kind = 'month'")).toBe(rows);
+    },
+  );
+
+  test('a row that comes again while it is being written is compared with what was written', async () => {
+    const { db, port, clock } = await stage();
+    const waiting: (() => void)[] = [];
+    const slow: MirrorPort = {
+      ...port,
+      commit: async (...given) => {
+        await new Promise<void>(go => waiting.push(go));
+        return port.commit(...given);
+      },
+    };
+    const read = await begin({ mirror: createMirror(slow, () => clock.at), clock });
+    await read.writePage(0, retirements(400), clock.at);
+    await expect.poll(() => waiting).toHaveLength(1);
+    const changed = retirement('r-00350', { comment: 'changed meanwhile' });
+    const again = read.writePage(1, [changed, retirement('new')], clock.at + 20);
+    waiting.shift()?.();
+    expect(await again).toEqual({ fresh: 1, repeated: 1 });
+    const finish = read.finish({ ...TRAFFIC, total: 401 });
+    await expect.poll(() => waiting).toHaveLength(1);
+    waiting.shift()?.();
+    expect(await finish).toMatchObject({ state: 'complete', added: 401, changed: 1 });
+    expect(
+      await db.column("SELECT comment FROM retirements_history WHERE id = 'r-00350' ORDER BY version"),
+    ).toEqual([null, 'changed meanwhile']);
+  });
+
+  test('what went wrong with a slice under way is told by the next call, and the read is given up', async () => {
+    const { db, port, clock } = await stage();
+    const failing: MirrorPort = {
+      ...port,
+      commit: async (run, changes, ending) => {
+        if (changes.inserts.length > 0) throw new Error('the disk is full');
+        return port.commit(run, changes, ending);
+      },
+    };
+    const read = await begin({ mirror: createMirror(failing, () => clock.at), clock });
+    await read.writePage(0, retirements(400), clock.at);
+    await expect(read.finish({ ...TRAFFIC, total: 400 })).rejects.toThrow('the disk is full');
+    await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
+    expect(await db.value('SELECT count(*) FROM retirements')).toBe(0);
+    expect(await db.value("SELECT outcome FROM resource_states WHERE resource = 'retirements'")).toBe(
+      'failed',
+    );
+  });
+
+  test('a row is dated by the answer that showed it, and its end by the answer that told of it', async () => {
+    const { db, mirror, clock, read } = await stage();
+    const old = retirements(30);
+    await read('retirements', old, { limit: 10, total: 30 });
+    clock.at += MINUTE;
+    const slow = await begin({ mirror, clock });
+    await slow.writePage(0, [retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000);
+    await slow.writePage(1, [retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000);
+    const toldAt = clock.at + 4_000;
+    clock.at += 5_000;
+    await slow.finish({ ...TRAFFIC, total: 29, ask: async ([first = '']) => new Map([[first, toldAt]]) });
+    await read('retirements', old.slice(2, 29), { limit: 30, total: 27, ask: gone });
+    const dates = await db.rows(
+      `SELECT id, valid_from, valid_to FROM retirements_history
+     WHERE id IN ('new-0', 'new-1', 'r-00000', 'r-00001') ORDER BY id`,
+    );
+    expect(dates.map(Object.values)).toEqual([
+      ['new-0', '2026-05-04T12:01:03.000Z', '2026-05-04T12:01:05.000Z'],
+      ['new-1', '2026-05-04T12:01:01.000Z', '2026-05-04T12:01:05.000Z'],
+      ['r-00000', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:04.000Z'],
+      ['r-00001', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:05.000Z'],
+    ]);
+    expect(await stateOf(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
+  });
+
+  test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
+    const { db, mirror, clock } = await stage();
+    const first = await begin({ mirror, clock });
+    await first.writePage(0, retirements(10), clock.at + 1_000);
+    await first.writePage(1, [retirement('last')], clock.at + 9_000);
+    clock.at += 10_000;
+    await first.finish({ ...TRAFFIC, total: 11 });
+    expect(await stateOf(db)).toEqual({
+      first_complete_at: '2026-05-04T12:00:10.000Z',
+      complete_at: '2026-05-04T12:00:00.000Z',
+      read_at: '2026-05-04T12:00:00.000Z',
+      stamp_at: '2026-05-04T12:00:09.000Z',
+    });
+  });
+
+  test('after a clock that was a day ahead only the rows of that day are dated after it, each strictly rising', async () => {
+    const { db, clock, read } = await stage();
+    await read('warehouse', [credit('before'), credit('changed'), credit('gone'), credit('goes')]);
+    clock.at += 24 * 60 * MINUTE;
+    await read('warehouse', [credit('before'), credit('changed', { type: 'exAnte' }), credit('goes')]);
+    clock.at -= 24 * 60 * MINUTE - MINUTE;
+    const request = { claim: 2 };
+    await read(
+      'warehouse',
+      [credit('before', { type: 'exAnte' }), credit('changed'), credit('gone')],
+      request,
+    );
+    const dates = await db.rows(
+      'SELECT credit_id, valid_from, valid_to FROM warehouse_credits_history ORDER BY credit_id, valid_from',
+    );
+    expect(dates.map(Object.values)).toEqual([
+      ['before', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:00.000Z'],
+      ['before', '2026-05-04T12:01:00.000Z', null],
+      ['changed', '2026-05-04T12:00:00.000Z', '2026-05-05T12:00:00.000Z'],
+      ['changed', '2026-05-05T12:00:00.000Z', '2026-05-05T12:00:00.001Z'],
+      ['changed', '2026-05-05T12:00:00.001Z', null],
+      ['goes', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:00.000Z'],
+      ['gone', '2026-05-04T12:00:00.000Z', '2026-05-05T12:00:00.000Z'],
+      ['gone', '2026-05-05T12:00:00.001Z', null],
+    ]);
+  });
+
+  test('few changes of an answer become visible together, with its end', async () => {
+    const { db, mirror, clock } = await stage();
+    const read = await mirror.beginRead({
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+      announced: true,
+    });
+    const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
+    await read.writeBatch(items.slice(0, 200), clock.at);
+    await read.writeBatch(items.slice(200), clock.at);
+    expect(await db.value('SELECT count(*) FROM warehouse_credits')).toBe(0);
+    await read.finish({ requests: 1, bytes: 1, total: null });
+    expect(await db.value('SELECT count(*) FROM warehouse_credits')).toBe(400);
+  });
+
+  test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
+    const { db, mirror, clock } = await stage();
+    const read = await mirror.beginRead({
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+      announced: true,
+    });
+    const count = () => db.value('SELECT count(*) FROM warehouse_credits');
+    const document = JSON.stringify({ comment: 'x'.repeat(1024 * 1024) });
+    const long = (from: number) =>
+      Array.from({ length: 4 }, (_, index) => credit(`c-${from + index}`, { document }));
+    for (const [from, shown] of [
+      [0, 0],
+      [4, 8],
+      [8, 8],
+      [12, 16],
+      [16, 16],
+    ] as const) {
+      await read.writeBatch(long(from), clock.at);
+      await expect.poll(count).toBe(shown);
+    }
+    await read.finish({ requests: 1, bytes: 1, total: null });
+    expect(await count()).toBe(20);
+  });
+
+  test('many changes of an answer are written in slices that call themselves partial', async () => {
+    const { db, mirror, clock } = await stage();
+    const read = await mirror.beginRead({
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+      announced: true,
+    });
+    const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
+    await read.writeBatch(items, clock.at);
+    await expect
+      .poll(() => db.row("SELECT state, rows FROM freshness WHERE resource = 'warehouse'"))
+      .toEqual({ state: 'partial', rows: 1_800 });
+    expect(await db.value('SELECT count(*) FROM available_credits')).toBe(0);
+    await read.finish({ requests: 1, bytes: 1, total: null });
+    expect(await db.value("SELECT outcome FROM resource_states WHERE resource = 'warehouse'")).toBe(
+      'complete',
+    );
+  });
+
+  test('sums follow their rows through every change', async () => {
+    const { db, clock, read } = await stage();
+    const three = [
+      retirement('a', { beneficiary: 'Ferries', createdAt: '2026-01-31T23:30:00-02:00' }),
+      retirement('b', { beneficiary: null, createdAt: 'yesterday' }),
+      retirement('c', { beneficiary: 'Ferries' }),
+    ];
+    await read('retirements', three, { limit: 10, total: 3 });
+    clock.at += MINUTE;
+    await read('retirements', [...three.slice(0, 1), retirement('c', { beneficiary: 'Bakery' })], {
+      limit: 10,
+      total: 2,
+      ask: gone,
+    });
+    expect(
+      await db.rows('SELECT beneficiary, rows, amount FROM retirements_by_beneficiary ORDER BY 1'),
+    ).toEqual([
+      { beneficiary: 'Bakery', rows: 1, amount: 12.5 },
+      { beneficiary: 'Ferries', rows: 1, amount: 12.5 },
+    ]);
+    expect(await db.rows('SELECT month, rows FROM retirements_by_month ORDER BY 1')).toEqual([
+      { month: '2026-02', rows: 1 },
+      { month: '2026-03', rows: 1 },
+    ]);
+  });
+});
+
+function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>) {
+  return mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'retirements',
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'delivery',
+    announced: true,
+  });
+}
+
+async function stateOf(db: Stage['db']) {
+  return await db.row(`SELECT first_complete_at, complete_at, read_at, stamp_at FROM resource_states
+       WHERE resource = 'retirements'`);
+}
+
+async function historyOf(db: Stage['db'], id: string) {
+  return await db.rows<Pick<Credit, 'type'> & { valid_from: string; valid_to: string | null }>(
+    'SELECT type, valid_from, valid_to FROM warehouse_credits_history WHERE credit_id = ? ORDER BY version',
+    id,
+  );
+}
+
+async function asOf(db: Stage['db'], at: string) {
+  return await db.rows<Pick<Credit, 'type'>>(
+    'SELECT type FROM warehouse_credits_history WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)',
+    at,
+    at,
+  );
+}

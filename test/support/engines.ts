@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
+import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
+import { createCertificateFiles } from '../../src/engines/sqlite/mirror/files.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import { NOON, temporaryFolder } from './inbox.js';
+import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
+import { type Database, temporaryDatabase } from './postgres.js';
+import type { Tables, Value } from './tables.js';
+
+/** A mirror on some engine. No test asks on which. */
+export type Stage = Omit<Scene, 'handle'>;
+
+export interface Engine {
+  readonly name: string;
+  readonly stage: () => Promise<Stage>;
+  /** How many histories by chance are played on it: each statement to a server is a round trip. */
+  readonly seeds: readonly number[];
+}
+
+export const ENGINES: readonly Engine[] = [
+  { name: 'SQLite', stage: async () => temporaryScene(), seeds: upTo(25) },
+  { name: 'PostgreSQL', stage: async () => stageOn(openAs(await emptyDatabase())), seeds: upTo(4) },
+];
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, seed) => seed);
+}
+
+async function stageOn(postgres: Postgres): Promise<Stage> {
+  const folder = temporaryFolder();
+  const port = createMirrorPort(postgres, createCertificateFiles(join(folder, 'certificates')));
+  const clock: Clock = { at: NOON };
+  const mirror = createMirror(port, () => clock.at);
+  await activate(mirror, clock);
+  return { folder, db: tablesOf(postgres), port, mirror, clock, read: readerOf(mirror, clock) };
+}
+
+/** What is true is 1, as it is on SQLite. */
+function tablesOf({ query }: Postgres): Tables {
+  const rows: Tables['rows'] = async <Row>(sql: string, ...values: Value[]) => {
+    let place = 0;
+    const found = await query<Row & object>(
+      sql.replaceAll('?', () => `$${(place += 1)}`),
+      values,
+    );
+    return found.map(withoutBooleans);
+  };
+  const column: Tables['column'] = async <Cell>(sql: string, ...values: Value[]) => {
+    const found = await rows<Record<string, Cell>>(sql, ...values);
+    return found.flatMap(row => Object.values(row).slice(0, 1));
+  };
+  const named = (kind: string) =>
+    column<string>(
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = 'mirror' AND table_type = ?",
+      kind,
+    );
+  return {
+    rows,
+    column,
+    row: async <Row>(sql: string, ...values: Value[]) => (await rows<Row>(sql, ...values))[0],
+    value: async <Cell>(sql: string, ...values: Value[]) => (await column<Cell>(sql, ...values))[0],
+    tables: () => named('BASE TABLE'),
+    views: () => named('VIEW'),
+    columns: table =>
+      column<string>(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'mirror' AND table_name = ? ORDER BY ordinal_position",
+        table,
+      ),
+    change: async (sql, ...values) => void (await rows(sql, ...values)),
+  };
+}
+
+export function openAs({ url }: Database, onQuery?: () => void): Postgres {
+  const postgres = openPostgres({
+    url: `${url}&options=-c%20search_path=mirror`,
+    name: 'contract',
+    connections: 4,
+    onFault: error => {
+      throw error;
+    },
+  });
+  onTestFinished(postgres.close);
+  if (onQuery === undefined) return postgres;
+  return {
+    ...postgres,
+    query: (sql, given) => {
+      onQuery();
+      return postgres.query(sql, given);
+    },
+  };
+}
+
+function withoutBooleans<Row extends object>(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'boolean') Object.assign(row, { [name]: Number(value) });
+  }
+  return row;
+}
+
+/** To make a database takes longer than most tests: one is emptied and used again. */
+const free: Database[] = [];
+
+const EMPTY = `DO $$
+  DECLARE t record;
+  BEGIN
+    FOR t IN SELECT schemaname AS s, tablename AS n FROM pg_tables
+      WHERE schemaname IN ('inbox', 'mirror') AND tablename <> 'schema_migrations'
+    LOOP EXECUTE format('DELETE FROM %I.%I', t.s, t.n); END LOOP;
+    FOR t IN SELECT schemaname AS s, sequencename AS n FROM pg_sequences WHERE schemaname IN ('inbox', 'mirror')
+    LOOP EXECUTE format('ALTER SEQUENCE %I.%I RESTART', t.s, t.n); END LOOP;
+    INSERT INTO mirror.version_counter VALUES (1, 0);
+    INSERT INTO mirror.certificate_mark VALUES (1, 0);
+    INSERT INTO inbox.claims VALUES (1, 0);
+  END $$`;
+
+export async function emptyDatabase(): Promise<Database> {
+  const database = free.pop() ?? (await temporaryDatabase());
+  const postgres = openAs(database);
+  await postgres.query(EMPTY);
+  onTestFinished(() => void free.push(database));
+  return database;
+}
