@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Sqlite } from '../../src/sandbox/store/driver.js';
-import { startSandbox } from '../../src/sandbox/start.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import {
   ask,
   installApp,
@@ -119,4 +119,17 @@ test('tokens are kept as digests only', async () => {
   const bytes = readFileSync(join(sandbox.folder, 'sandbox.db'));
   expect(bytes.includes(token)).toBe(false);
   expect(bytes.includes(token.slice(4))).toBe(false);
+});
+
+test('a file of an earlier sandbox is given the tables that came later', async () => {
+  const folder = sandboxFolder();
+  const tables = ({ sandbox }: { sandbox: Sandbox }) =>
+    sandbox.registry.store.db
+      .prepare("select name from sqlite_schema where type = 'table' order by name")
+      .all();
+  const first = await startTestSandbox({ folder });
+  const before = tables(first);
+  first.sandbox.registry.store.db.exec('drop table queued_moves');
+  await first.stop();
+  expect(tables({ sandbox: await temporarySandbox({ folder }) })).toEqual(before);
 });

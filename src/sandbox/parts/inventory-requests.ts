@@ -1,4 +1,3 @@
-import type { Announcer } from '../webhooks/announcer.js';
 import { conflict, found } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { InventoryRequestRow } from '../store/schema.js';
@@ -34,12 +33,8 @@ const FULL_ROWS = `
   join credits c on c.id = r.credit_id
   join projects p on p.id = c.project_id`;
 
-export function createInventoryRequests(
-  store: Store,
-  transactions: Transactions,
-  announcer: Announcer,
-): InventoryRequests {
-  const { db, ledger, newId, newHash, write } = store;
+export function createInventoryRequests(store: Store, transactions: Transactions): InventoryRequests {
+  const { db, ledger, newId, write } = store;
   const count = db.prepare<[string], number>('select request_count from organizations where id = ?').pluck();
   const nextOrdinal = db
     .prepare<[string], number>(
@@ -52,8 +47,8 @@ export function createInventoryRequests(
      values (@id, @organizationId, @ordinal, @appId, @creditId, @action, @micro,
        @toOrganizationId, @toAddress, @reason, @beneficiary, @comment, 'Pending', @now, @now)`,
   );
-  const decide = db.prepare<[string, string | null, string, string]>(
-    'update inventory_requests set state = ?, tx_id = ?, updated_at = ? where id = ?',
+  const setRejected = db.prepare<[string, string]>(
+    `update inventory_requests set state = 'Rejected', tx_id = null, updated_at = ? where id = ?`,
   );
   const page = db.prepare<[string, number, number], FullRow>(
     `${FULL_ROWS} where r.organization_id = ? and r.ordinal between ? and ? order by r.ordinal desc`,
@@ -110,7 +105,6 @@ export function createInventoryRequests(
         row.reason === null || row.beneficiary === null
           ? null
           : { reason: row.reason, beneficiary: row.beneficiary, comment: row.comment };
-      decide.run('Accepted', newHash(), now, id);
       const move = {
         action: row.action,
         event: 'organizationTransaction',
@@ -124,7 +118,7 @@ export function createInventoryRequests(
         retirement,
         comment: null,
       } as const;
-      announcer.announceTransaction(transactions.carryOut(move, now));
+      transactions.carryOut(move, now);
     });
     return show(id);
   }
@@ -143,7 +137,7 @@ export function createInventoryRequests(
     newest: limit => newest.all(limit).map(inventoryRequest),
     accept,
     decline(id) {
-      write(now => decide.run('Rejected', null, now, findPending(id).id));
+      write(now => setRejected.run(now, findPending(id).id));
       return show(id);
     },
   };

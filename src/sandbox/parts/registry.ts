@@ -32,8 +32,9 @@ export function createRegistry({ store, prefix, wall, strict }: RegistryOptions)
   const announcer = createAnnouncer(store, deliveries.send);
   const tokens = createTokens(store);
   const calls = createCalls(store, prefix);
+  const faults = createFaults(store);
   const retirements = createRetirements(store);
-  const transactions = createTransactions(store, retirements);
+  const transactions = createTransactions({ store, retirements, announcer, fateOf: faults.fateOf });
   const installations = createInstallations(store, announcer);
   return {
     store,
@@ -43,13 +44,13 @@ export function createRegistry({ store, prefix, wall, strict }: RegistryOptions)
     clock: createClockControl(store),
     credits: createCredits(store, retirements),
     deliveries,
-    faults: createFaults(store),
+    faults,
     holdings: createHoldings(store),
     installations,
     organizations: createOrganizations(store, installations),
     projects: createProjects(store),
-    requests: createInventoryRequests(store, transactions, announcer),
-    reservations: createReservations(store, transactions, announcer),
+    requests: createInventoryRequests(store, transactions),
+    reservations: createReservations(store, transactions),
     retirements,
     tokens,
     transactions,

@@ -1,8 +1,7 @@
-import type { Announcer } from '../webhooks/announcer.js';
 import { toInstant } from '../store/clock.js';
 import { conflict, forbidden, found } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
-import type { Action, ReservationRow } from '../store/schema.js';
+import type { ReservationRow } from '../store/schema.js';
 import { type CreditColumns, reservation } from './shapes.js';
 import type { Store } from '../store/store.js';
 import { type Transactions, readAction, readDestination, readRetirementData } from './transactions.js';
@@ -43,11 +42,7 @@ const FULL_ROWS = `
   join credits c on c.id = r.credit_id
   join projects p on p.id = c.project_id`;
 
-export function createReservations(
-  store: Store,
-  transactions: Transactions,
-  announcer: Announcer,
-): Reservations {
+export function createReservations(store: Store, transactions: Transactions): Reservations {
   const { db, ledger, newId, write } = store;
   const count = db
     .prepare<[string], number>('select reservation_count from organizations where id = ?')
@@ -62,8 +57,8 @@ export function createReservations(
                                created_at, updated_at, reserved_to_at)
      values (@id, @organizationId, @ordinal, @appId, @creditId, @micro, 'outstanding', @now, @now, @reservedTo)`,
   );
-  const end = db.prepare<[string, Action | null, string, string, string]>(
-    'update reservations set state = ?, action = ?, updated_at = ?, reserved_to_at = ? where id = ?',
+  const setCancelled = db.prepare<[string, string, string]>(
+    `update reservations set state = 'cancelled', updated_at = ?, reserved_to_at = ? where id = ?`,
   );
   const shorten = db.prepare<[string, string]>('update reservations set reserved_to_at = ? where id = ?');
   const newest = db.prepare<[number], FullRow>(`${FULL_ROWS} order by r.created_at desc, r.id limit ?`);
@@ -113,7 +108,7 @@ export function createReservations(
     write(now => {
       const row = findOutstanding(organizationId, appId, id);
       ledger.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
-      end.run('cancelled', null, now, now, id);
+      setCancelled.run(now, now, id);
     });
     return reservation(find(organizationId, id));
   }
@@ -143,8 +138,7 @@ export function createReservations(
       } as const;
       const what = { creditId: row.credit_id, micro: row.amount_micro, reservationId: id, requestId: null };
       const receiverId = action === 'retire' ? null : transactions.resolve(destination);
-      end.run('finished', action, now, now, id);
-      announcer.announceTransaction(transactions.carryOut({ ...move, ...what, receiverId }, now));
+      transactions.carryOut({ ...move, ...what, receiverId }, now);
     });
     return reservation(find(organizationId, id));
   }

@@ -1,8 +1,9 @@
-import { badRequest, found } from '../http/errors.js';
+import { badRequest, conflict, found } from '../http/errors.js';
 import type { Retirements, RetirementData } from './retirements.js';
-import type { Action, TransactionEvent, TransactionRow } from '../store/schema.js';
+import type { Action, TransactionEvent, TransactionRow, TransactionStatus } from '../store/schema.js';
 import { transaction } from './shapes.js';
 import type { Store } from '../store/store.js';
+import type { Announcer } from '../webhooks/announcer.js';
 import { type Fields, IS_ADDRESS, IS_UUID, NOT_EMPTY } from '../http/validate.js';
 
 export const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
@@ -65,14 +66,31 @@ export interface Move {
 export interface Transactions {
   /** The organization that an id or an address belongs to. */
   resolve(destination: Destination): string | null;
-  /** Part of a transaction that has taken the credits from where they stood. */
-  carryOut(move: Move, now: string): TransactionRow;
+  /**
+   * Part of a database transaction that has taken the credits from where they stood. What came of it is told to the apps,
+   * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
+   */
+  carryOut(move: Move, now: string): void;
   /** The human side: the newest first. */
   list(limit: number): readonly object[];
+  /** What becomes of a queued one. */
+  settle(id: string, status: 'processed' | 'failed'): object;
 }
 
-export function createTransactions(store: Store, retirements: Retirements): Transactions {
-  const { db, ledger, newId } = store;
+export interface TransactionParts {
+  readonly store: Store;
+  readonly retirements: Retirements;
+  readonly announcer: Announcer;
+  readonly fateOf: (path: string) => TransactionStatus;
+}
+
+export function createTransactions({
+  store,
+  retirements,
+  announcer,
+  fateOf,
+}: TransactionParts): Transactions {
+  const { db, ledger, newHash, newId, write } = store;
   const findOrganization = db.prepare<[string], string>('select id from organizations where id = ?').pluck();
   const findOwner = db
     .prepare<[string], string>('select organization_id from addresses where address = ?')
@@ -84,6 +102,20 @@ export function createTransactions(store: Store, retirements: Retirements): Tran
              @request_id, @retirement_id, @credit_id, @amount_micro, @comment, @created_at, @updated_at)`,
   );
 
+  const find = db.prepare<[string], TransactionRow>('select * from transactions where id = ?');
+  const update = db.prepare<[TransactionRow]>(
+    'update transactions set status = @status, retirement_id = @retirement_id, updated_at = @updated_at where id = @id',
+  );
+  const queue = db.prepare<[string, string]>('insert into queued_moves (transaction_id, move) values (?, ?)');
+  const unqueue = db
+    .prepare<[string], string>('delete from queued_moves where transaction_id = ? returning move')
+    .pluck();
+  const endReservation = db.prepare<[string, Action | null, string, string, string]>(
+    'update reservations set state = ?, action = ?, updated_at = ?, reserved_to_at = ? where id = ?',
+  );
+  const decideRequest = db.prepare<[string, string | null, string, string]>(
+    'update inventory_requests set state = ?, tx_id = ?, updated_at = ? where id = ?',
+  );
   const newest = db.prepare<[number], TransactionRow>(
     'select * from transactions order by rowid desc limit ?',
   );
@@ -106,18 +138,51 @@ export function createTransactions(store: Store, retirements: Retirements): Tran
     return retirements.record({ organizationId: owner, appId, creditId, micro, data }, now);
   }
 
-  function carryOut(move: Move, now: string): TransactionRow {
+  function giveBack({ event, organizationId, creditId, micro }: Move): void {
+    ledger.give(
+      organizationId,
+      event === 'warehouseTransaction' ? 'warehouse' : 'inventory',
+      creditId,
+      micro,
+    );
+  }
+
+  function mark({ status, type, reservation_id, request_id }: TransactionRow, now: string): void {
+    const failed = status === 'failed';
+    if (reservation_id !== null)
+      endReservation.run(failed ? 'cancelled' : 'finished', failed ? null : type, now, now, reservation_id);
+    if (request_id === null) return;
+    decideRequest.run(
+      failed ? 'Rejected' : 'Accepted',
+      status === 'processed' ? newHash() : null,
+      now,
+      request_id,
+    );
+  }
+
+  /** Does what the status says, and tells of it. */
+  function bringAbout(row: TransactionRow, move: Move, now: string): TransactionRow {
+    if (row.status === 'failed') giveBack(move);
+    const retirement_id = row.status === 'processed' ? deliver(move, now) : null;
+    const done = { ...row, retirement_id, updated_at: now };
+    update.run(done);
+    mark(done, now);
+    announcer.announceTransaction(done);
+    return done;
+  }
+
+  function carryOut(move: Move, now: string): void {
     const row: TransactionRow = {
       id: newId(),
       event: move.event,
       type: move.action,
-      status: 'processed',
+      status: fateOf(pathOf(move)),
       organization_id: move.organizationId,
       app_id: move.appId,
       receiver_id: move.action === 'retire' ? null : move.receiverId,
       reservation_id: move.reservationId,
       request_id: move.requestId,
-      retirement_id: deliver(move, now),
+      retirement_id: null,
       credit_id: move.creditId,
       amount_micro: move.micro,
       comment: move.comment,
@@ -125,10 +190,27 @@ export function createTransactions(store: Store, retirements: Retirements): Tran
       updated_at: now,
     };
     insert.run(row);
-    return row;
+    if (row.status === 'pending_queue') queue.run(row.id, JSON.stringify(move));
+    bringAbout(row, move, now);
   }
 
-  return { resolve, carryOut, list: limit => newest.all(limit).map(show) };
+  function settle(id: string, status: 'processed' | 'failed'): object {
+    return write(now => {
+      const row = found(find.get(id), 'Transaction');
+      const move = unqueue.get(id);
+      if (move === undefined) throw conflict(`The transaction is ${row.status}`);
+      return show(bringAbout({ ...row, status }, JSON.parse(move), now));
+    });
+  }
+
+  return { resolve, carryOut, settle, list: limit => newest.all(limit).map(show) };
+}
+
+/** Of the call that asked for it. */
+function pathOf({ organizationId, reservationId, action }: Move): string {
+  const organization = `/organizations/${organizationId}`;
+  if (reservationId === null) return `${organization}/inventory/requests/${action}`;
+  return `${organization}/warehouse/inventory/reservations/${reservationId}/${action}`;
 }
 
 function show(row: TransactionRow) {

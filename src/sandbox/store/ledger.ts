@@ -3,8 +3,8 @@ import { conflict } from '../http/errors.js';
 import type { Place } from './schema.js';
 
 /**
- * Every credit stands in exactly one place: a warehouse, an inventory, a hold or a retirement.
- * What was issued equals the sum of all four after each transaction.
+ * Every credit stands in exactly one place: a warehouse, an inventory, a hold, a retirement or a queued transaction.
+ * What was issued equals the sum of all of them after each transaction.
  */
 export interface Ledger {
   give(organizationId: string, place: Place, creditId: string, micro: number): void;

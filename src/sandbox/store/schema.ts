@@ -145,13 +145,14 @@ export interface RetirementRow {
   created_at: string;
 }
 
+export type TransactionStatus = 'processed' | 'failed' | 'pending_queue';
 export type TransactionEvent = 'warehouseTransaction' | 'organizationTransaction';
 
 export interface TransactionRow {
   id: string;
   event: TransactionEvent;
   type: Action;
-  status: 'processed' | 'failed' | 'pending_queue';
+  status: TransactionStatus;
   organization_id: string;
   app_id: string | null;
   receiver_id: string | null;

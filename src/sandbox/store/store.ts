@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { type Clock, createClock, toInstant } from './clock.js';
 import { Sqlite } from './driver.js';
 import { createLedger, type Ledger } from './ledger.js';
-import { SCHEMA, SCHEMA_VERSION } from './tables.js';
+import { ADDITIONS, SCHEMA, SCHEMA_VERSION } from './tables.js';
 
 /** The sandbox's database with its clock, its ledger and its source of ids. */
 export interface Store {
@@ -63,13 +63,13 @@ function openDatabase(file: string): Database {
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');
   const version = db.pragma('user_version', { simple: true });
-  if (version === SCHEMA_VERSION) return db;
-  if (version !== 0) {
+  if (version !== 0 && version !== SCHEMA_VERSION) {
     db.close();
     throw new Error(`${file} has schema version ${String(version)}, this sandbox reads ${SCHEMA_VERSION}`);
   }
   db.transaction(() => {
-    db.exec(SCHEMA);
+    if (version === 0) db.exec(SCHEMA);
+    db.exec(ADDITIONS);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
   return db;

@@ -1,3 +1,12 @@
+/** What came later, made where it is missing: older files go on. */
+export const ADDITIONS = `
+-- What a queued transaction will do once it is carried out: JSON text.
+create table if not exists queued_moves (
+  transaction_id text primary key references transactions (id),
+  move text not null
+) strict;
+`;
+
 /**
  * The sandbox's own tables, in one file `sandbox.db`.
  *

@@ -1,7 +1,15 @@
 import type { RequestHandler } from 'express';
 import { found } from '../http/errors.js';
-import { FAULT_KINDS, type FaultKind, type FaultOptions, readFaultOptions } from './kinds.js';
+import {
+  CALL_FAULTS,
+  FAULT_KINDS,
+  type FaultKind,
+  type FaultOptions,
+  readFaultOptions,
+  TRANSACTION_FAULTS,
+} from './kinds.js';
 import { commitFault } from './misbehave.js';
+import type { TransactionStatus } from '../store/schema.js';
 import type { Store } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
 
@@ -18,6 +26,8 @@ export interface FaultShape {
 
 export interface Faults {
   readonly apply: RequestHandler;
+  /** What becomes of a transaction that a POST to this path set going. */
+  readonly fateOf: (path: string) => TransactionStatus;
   list(): readonly FaultShape[];
   add(body: unknown): FaultShape;
   remove(id: number): void;
@@ -86,23 +96,31 @@ export function createFaults({ db, write }: Store): Faults {
     return show(found(find.get(id), 'Fault'));
   }
 
-  return {
-    apply(req, res, next) {
-      const fault = live.find(
-        each =>
-          each.remaining > 0 &&
-          (each.method === '*' || each.method === req.method) &&
-          each.pattern.test(req.path),
-      );
-      if (fault === undefined) {
-        next();
-        return;
-      }
-      const { kind, options, hits } = fault;
+  /** The first that fits and is not used up, as it was before it struck. */
+  function strike<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
+    for (const fault of live) {
+      const kind = kinds.find(each => each === fault.kind);
+      if (kind === undefined || fault.remaining <= 0 || !fault.pattern.test(path)) continue;
+      if (fault.method !== '*' && fault.method !== method) continue;
+      const { options, hits } = fault;
       fault.remaining -= 1;
       fault.hits += 1;
       hit.run(fault.id);
-      commitFault({ kind, options, hits }, { req, res, next });
+      return { kind, options, hits };
+    }
+    return undefined;
+  }
+
+  return {
+    apply(req, res, next) {
+      const struck = strike(CALL_FAULTS, req.method, req.path);
+      if (struck === undefined) next();
+      else commitFault(struck, { req, res, next });
+    },
+    fateOf(path) {
+      const struck = strike(TRANSACTION_FAULTS, 'POST', path);
+      if (struck === undefined) return 'processed';
+      return struck.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
     list: () => all.all().map(show),
     add,

@@ -3,7 +3,7 @@
  * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else,
  * nor does `pageLimit` where more rows are asked for than it allows.
  */
-export const FAULT_KINDS = [
+export const CALL_FAULTS = [
   'status',
   'silence',
   'hangup',
@@ -21,6 +21,12 @@ export const FAULT_KINDS = [
   'rowsDisappear',
   'clock',
 ] as const;
+export type CallFault = (typeof CALL_FAULTS)[number];
+
+/** These meet what a finished reservation or an accepted request sets going, not the call itself. */
+export const TRANSACTION_FAULTS = ['transactionFails', 'transactionQueues'] as const;
+
+export const FAULT_KINDS = [...CALL_FAULTS, ...TRANSACTION_FAULTS] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** What a fault may be told; each kind reads its own part. */

@@ -3,10 +3,10 @@ import { trustOwnClock } from '../http/access.js';
 import { errorBody } from '../http/errors.js';
 import { type Bend, bendLists } from '../http/pages.js';
 import { holdAnswer } from './held-answer.js';
-import type { FaultKind, FaultOptions } from './kinds.js';
+import type { CallFault, FaultOptions } from './kinds.js';
 
 export interface Fault {
-  readonly kind: FaultKind;
+  readonly kind: CallFault;
   readonly options: FaultOptions;
   /** How often it has struck before. */
   readonly hits: number;
@@ -23,7 +23,7 @@ type Deed = (fault: Fault, exchange: Exchange) => void;
 /** Rows that come late are hidden at first, one call's worth fewer each time, until all are there. */
 const LATE_CALLS = 5;
 
-const DEEDS: Readonly<Record<FaultKind, Deed>> = {
+const DEEDS: Readonly<Record<CallFault, Deed>> = {
   status: ({ options }, { res }) => answerStatus(res, options),
   silence: () => undefined,
   hangup: (_fault, { req }) => req.socket.destroy(),

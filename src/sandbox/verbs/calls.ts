@@ -35,6 +35,7 @@ export const CALLS: VerbGroup = {
   ],
 };
 
+const TRANSACTION = field('<transaction>', 'id', 'its id');
 const MOVED = ['id', 'type', 'status', 'amount', 'creditId'];
 const WHOSE = ['organizationId', 'receiverId', 'appId', 'createdAt'];
 
@@ -51,6 +52,24 @@ export const TRANSACTIONS: VerbGroup = {
       list: 'transactions',
       columns: [...MOVED, ...WHOSE],
       example: 'transactions list --limit 5',
+    },
+    {
+      command: 'process',
+      what: 'Carry out one that is queued',
+      route: 'POST /transactions/:id/process',
+      answer: ({ transactions }, { id }) => transactions.settle(id, 'processed'),
+      fields: [TRANSACTION],
+      columns: [...MOVED, ...WHOSE],
+      example: 'transactions process ID',
+    },
+    {
+      command: 'fail',
+      what: 'Let one that is queued fail: its credits go back',
+      route: 'POST /transactions/:id/fail',
+      answer: ({ transactions }, { id }) => transactions.settle(id, 'failed'),
+      fields: [TRANSACTION],
+      columns: [...MOVED, ...WHOSE],
+      example: 'transactions fail ID',
     },
   ],
 };
