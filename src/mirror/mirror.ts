@@ -104,8 +104,8 @@ export interface Outcome extends Counts {
 
 /** A read of one list. Its calls follow one another. */
 export interface Read<Item> {
-  /** A page of a paginated list, numbered from 0, and when its answer had arrived. */
-  writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult>;
+  /** A page of a paginated list, numbered from 0, when its answer had arrived, and a digest of it that is known already. */
+  writePage(page: number, items: readonly Item[], arrivedAt: number, digest?: string): Promise<PageResult>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */

@@ -116,7 +116,7 @@ async function writeParts<Name extends ListResource>(
     noteHoldEnd(source.nextEnd?.(items, registryNow(step)) ?? null, noted);
     const ours = own.of(items);
     if (page === null) await read.writeBatch(ours, step.now());
-    else seen += (await read.writePage(page.number, ours, page.arrivedAt)).fresh;
+    else seen += (await read.writePage(page.number, ours, page.arrivedAt, page.digest)).fresh;
     last = page;
     await step.turn();
   }

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
+import { contextOf } from '../support/program.js';
+import { collect } from '../support/registry-client.js';
 
 const RETIREMENTS = '/organizations/*/retirements';
 const remembered = 'SELECT resource, page_size FROM resource_states WHERE page_size IS NOT NULL';
@@ -15,7 +17,7 @@ async function startRetired(count: number) {
     const job = installationJob(installationId, organizationId, 'person');
     program.inbox.enqueue({ ...job, payload }, program.time.now());
   };
-  return { program, calls, ask };
+  return { program, calls, ask, owner: [installationId, organizationId] as const };
 }
 
 test('a page size that the registry refuses is made smaller and remembered, until a full sync asks anew', async () => {
@@ -37,6 +39,17 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   expect(calls('/retirements') - before).toBe(9);
   expect(await program.rows(remembered)).toEqual([]);
   expect(await differences(program)).toEqual([]);
+});
+
+test('a page is remembered by the digest that its answer was given as it came', async () => {
+  const { program, ask, owner } = await startRetired(3);
+  ask();
+  await program.rest();
+  const { client } = contextOf(program, {});
+  const [page] = await collect(client.organization(...owner).listRetirements());
+  expect(await program.column("SELECT digest FROM read_pages WHERE resource = 'retirements'")).toEqual([
+    page?.digest,
+  ]);
 });
 
 test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {

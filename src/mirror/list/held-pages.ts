@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { HeldPage, Slice } from './parts.js';
+import type { HeldPage } from './held-page.js';
+import type { Slice } from './parts.js';
 import type { List, MirrorPort, StoredPage } from '../port.js';
 
 /** What has been seen so far in this pass. */
@@ -69,17 +70,13 @@ export class HeldPages {
       else of.push(entry);
     }
     return this.#held.flatMap(page => {
-      const entries = written.get(page) ?? [];
-      if (page.waiting > entries.length) return [];
-      const versions = [...page.versions];
-      for (const { slot, insert } of entries) versions[slot] = -insert - 1;
-      return [{ page: page.number, digest: page.digest, versions }];
+      return page.with(written.get(page) ?? []) ?? [];
     });
   }
 
   /** After a commit: those whose rows are all written are remembered by now. */
   forgetWritten(): void {
-    this.#held = this.#held.filter(page => page.waiting > 0);
+    this.#held = this.#held.filter(page => !page.isWritten);
   }
 
   /** From which page on none is as this pass has seen it; null where there were no pages. */

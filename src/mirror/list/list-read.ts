@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../../resources/columns.js';
+import { HeldPage } from './held-page.js';
 import { digestOf, HeldPages } from './held-pages.js';
 import type { Finish, Outcome, PageResult, Read } from '../mirror.js';
 import {
@@ -57,13 +58,17 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#pages = new HeldPages(port, list, run.before.rows > 0 && !run.before.isBroken);
   }
 
-  async writePage(page: number, items: readonly Item[], arrivedAt: number): Promise<PageResult> {
+  async writePage(
+    page: number,
+    items: readonly Item[],
+    arrivedAt: number,
+    digest: string = digestOf(items),
+  ): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
-    const digest = digestOf(items);
     const before = await this.#pages.visit(page, digest, this.#staging);
     if (before === null) return { fresh: items.length, repeated: 0 };
     this.#staging.demandDistinct(items);
-    const held = { number: page, digest, versions: Array.from(items, () => 0), waiting: 0 };
+    const held = new HeldPage(page, digest, items.length);
     const result = await this.#compare(items, { told: formatInstant(arrivedAt), page: held, likely: before });
     this.#pages.hold(held);
     await this.#showPages();
@@ -226,9 +231,10 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   /** A row is gone since the registry said so of it; the others since the end of the read. */
   *#closesOf({ close, goneAt }: Decision): Generator<Close> {
-    const endedAt = this.#parts.now();
+    const ended = formatInstant(this.#parts.now());
     for (const version of close.values()) {
-      yield { version, told: formatInstant(goneAt.get(version) ?? endedAt) };
+      const at = goneAt.get(version);
+      yield { version, told: at === undefined ? ended : formatInstant(at) };
     }
   }
 

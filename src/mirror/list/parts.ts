@@ -1,3 +1,4 @@
+import type { HeldPage } from './held-page.js';
 import type { Pace } from './pace.js';
 import type { Insert, List, MirrorPort, RunRequest } from '../port.js';
 import type { ListEntry } from '../../resources/entry.js';
@@ -12,15 +13,6 @@ export interface ListParts<Item> {
   readonly entry: ListEntry<Item>;
   readonly pace: Pace;
   readonly now: () => number;
-}
-
-/** A page whose digest is to be remembered once all its rows have their versions. */
-export interface HeldPage {
-  readonly number: number;
-  readonly digest: string;
-  readonly versions: number[];
-  /** Rows that are not written yet. */
-  waiting: number;
 }
 
 /** Differences on their way to the mirror: what to insert, and which insert each of them comes down to. */

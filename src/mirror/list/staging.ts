@@ -1,5 +1,6 @@
 import { MirrorError } from '../errors.js';
-import type { HeldPage, ListParts, Slice } from './parts.js';
+import type { HeldPage } from './held-page.js';
+import type { ListParts, Slice } from './parts.js';
 import type { Insert, Key, StoredRow } from '../port.js';
 import { VersionSet } from './version-set.js';
 
@@ -127,13 +128,13 @@ export class Staging<Item extends { document: string }> {
     if (stored !== undefined) this.seen.add(stored.version);
     if (stored?.document === item.document) {
       this.#parts.run.noteUnchanged(1);
-      if (page !== null) page.versions[slot] = stored.version;
+      page?.know(slot, stored.version);
       return;
     }
     const previous = staged?.previous ?? stored?.version ?? null;
     if (staged === undefined && previous === null) this.#waitingNew += 1;
-    if (page !== null) page.waiting += 1;
-    if (staged?.page) staged.page.waiting -= 1;
+    page?.expect();
+    staged?.page?.release();
     if (staged?.insert.document === item.document) {
       this.#staged.set(name, { ...staged, page, slot });
       return;
@@ -184,10 +185,7 @@ export class Staging<Item extends { document: string }> {
       if (staged !== undefined) this.#drop(name, staged);
       if (version === 0) continue;
       this.seen.add(version);
-      if (page !== null) {
-        page.versions[slot] = version;
-        page.waiting -= 1;
-      }
+      page?.settle(slot, version);
       if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
     }
     this.#leaving.clear();
