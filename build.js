@@ -25,6 +25,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 /** Stands in dist/ as long as all of it was made from the sources with this digest; below it, what was made. */
 const DIGEST = join(DIST, '.sources-sha256');
 const MAIN = 'main.js';
+const BUNDLED = 'kysely';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
   'main',
@@ -58,11 +59,13 @@ async function build() {
 }
 
 /**
- * Our own sources only: packages stay where npm put them, with their licences and their own versions. Each program by itself,
- * and all that it loads at once in one file: reading many costs more than the code does.
+ * Our own sources, and one package of so many files that reading them would take longer than any question; all others stay
+ * where npm put them, with their licences and their own versions. Each program by itself, and all that it loads at once in one
+ * file: reading many costs more than the code does.
  */
 async function bundle(fresh, program) {
   const { build: roll } = await import('rolldown');
+  const licence = `/*! ${BUNDLED}\n${readFileSync(join(ROOT, 'node_modules', BUNDLED, 'LICENSE'), 'utf8')}*/`;
   for (const file of PROGRAMS) {
     const entry = join(SRC, `${file}.ts`);
     const atOnce = loadedBy(entry);
@@ -70,10 +73,11 @@ async function bundle(fresh, program) {
       cwd: ROOT,
       platform: 'node',
       input: entry,
-      external: id => !id.startsWith('.') && !isAbsolute(id),
+      external: id => id !== BUNDLED && !id.startsWith('.') && !isAbsolute(id),
       output: {
         dir: join(fresh, program),
         format: 'esm',
+        banner: ({ moduleIds }) => (moduleIds.some(isBundled) ? licence : ''),
         chunkFileNames: '[name]-[hash].js',
         codeSplitting: {
           groups: [{ debugName: 'at once', name: (id, modules) => (atOnce(id, modules) ? 'at-once' : null) }],
@@ -84,6 +88,10 @@ async function bundle(fresh, program) {
   rmSync(join(fresh, `${MAIN}.map`));
   writeFileSync(join(fresh, MAIN), `#!/usr/bin/env node\nimport './${program}/${MAIN}';\n`);
   chmodSync(join(fresh, MAIN), 0o755);
+}
+
+function isBundled(id) {
+  return id.includes(`/node_modules/${BUNDLED}/`);
 }
 
 /** Whether a module is loaded by the program itself, not only by what it imports later. */

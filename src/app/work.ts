@@ -5,6 +5,7 @@ import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import { createHoldClock, readLogState } from '../engines/sqlite/log-state.js';
 import { migrateFile } from '../engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
+import { readerOf } from '../engines/sqlite/reader.js';
 import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
 import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificates/walk.js';
@@ -59,6 +60,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     closing.add(() => void inboxDb.close());
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
     closing.add(() => void mirrorDb.close());
+    const reader = readerOf(mirrorDb);
     const inbox = createInbox(inboxDb);
     const port = await startMirrorThread({
       file: mirrorFile,
@@ -97,13 +99,13 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       writable: async () => checkWritable(inboxDb),
       broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       stopping: health.isStopping,
-      gauges: () => {
+      gauges: async () => {
         const { oldestRunAt, ...jobs } = inbox.countJobs();
         metrics.jobs(jobs);
         metrics.pulse(inbox.readPulse(now()), now());
         for (const { name, look } of logs) metrics.walHeld(name, look(now()));
-        metrics.reads(readAges(mirrorDb));
-        metrics.certificates(readCertificateCounts(mirrorDb));
+        metrics.reads(await readAges(reader));
+        metrics.certificates(await readCertificateCounts(reader));
       },
     });
     closing.add(async () => operations?.close());

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import type { AsOf, DatedResource, ReadUnderWay } from '../query/as-of.js';
 import {
   DATED,
@@ -14,8 +14,8 @@ import { CommandFault, EXIT } from './exit.js';
 import { emit, type Io, say } from './io.js';
 import { formatOf } from './lists.js';
 import { organizationIn } from './named-in-mirror.js';
-import { writeRows, writeValue } from './output.js';
-import { findPlace, openReader } from './place.js';
+import { type Row, writeRows, writeValue } from './output.js';
+import { findPlace, reading } from './place.js';
 
 interface AsOfOptions {
   readonly organization?: string;
@@ -39,12 +39,7 @@ export function define(program: Command, io: Io): void {
     .addOption(new Option('--csv', 'print it as CSV; needs --resource').conflicts('json'))
     .action(async (date: string, options: AsOfOptions) => {
       const at = readInstant(date, io.now());
-      const db = await openReader(findPlace(io));
-      try {
-        await show(io, db, at, options);
-      } finally {
-        db.close();
-      }
+      await reading(findPlace(io), async reader => await show(io, reader, at, options));
     });
   examples(command, [
     'carbon-mirror as-of 2025-12-31 --organization ID',
@@ -52,7 +47,7 @@ export function define(program: Command, io: Io): void {
   ]);
 }
 
-async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promise<void> {
+async function show(io: Io, reader: Reader, at: string, options: AsOfOptions): Promise<void> {
   if (options.csv && options.resource === undefined) {
     throw new CommandFault(
       EXIT.usage,
@@ -61,33 +56,37 @@ async function show(io: Io, db: Sqlite, at: string, options: AsOfOptions): Promi
   }
   const organizationId =
     options.organization === undefined
-      ? onlyOne(readOrganizationIds(db))
-      : organizationIn(db, options.organization);
+      ? onlyOne(await readOrganizationIds(reader))
+      : await organizationIn(reader, options.organization);
   const wanted = (options.resource === undefined ? RESOURCES : [options.resource]).map(resource => ({
     organizationId,
     resource,
     at,
   }));
-  const known = await knownAt(io, db, wanted, options.resource === undefined);
+  const known = await knownAt(io, reader, wanted, options.resource === undefined);
   if (options.json) {
-    const parts = known.map(asOf => [
-      asOf.resource,
-      {
-        lastRead: readLastReadBefore(db, asOf),
-        being_read: readReadAt(db, asOf),
-        rows: Array.from(readAsOf(db, asOf)),
-      },
-    ]);
-    return await writeValue(io, { organizationId, at, ...Object.fromEntries(parts) });
+    const parts: Record<string, unknown> = {};
+    for (const asOf of known) parts[asOf.resource] = await readPart(reader, asOf);
+    return await writeValue(io, { organizationId, at, ...parts });
   }
   for (const asOf of known) {
-    const lastRead = readLastReadBefore(db, asOf);
+    const lastRead = await readLastReadBefore(reader, asOf);
     say(io, `${asOf.resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
-    const read = readReadAt(db, asOf);
+    const read = await readReadAt(reader, asOf);
     if (read !== null) say(io, sayBeingRead(asOf, read));
-    await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(db, asOf));
+    await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(reader, asOf));
     if (!options.csv) await emit(io, '\n');
   }
+}
+
+async function readPart(reader: Reader, asOf: AsOf) {
+  const rows: Row[] = [];
+  for await (const row of readAsOf(reader, asOf)) rows.push(row);
+  return {
+    lastRead: await readLastReadBefore(reader, asOf),
+    being_read: await readReadAt(reader, asOf),
+    rows,
+  };
 }
 
 function sayBeingRead({ resource, at }: AsOf, { from, to }: ReadUnderWay): string {
@@ -97,18 +96,15 @@ function sayBeingRead({ resource, at }: AsOf, { from, to }: ReadUnderWay): strin
 }
 
 /** What was known then. Where all were asked for, one that was never read is named and left out. */
-async function knownAt(io: Io, db: Sqlite, wanted: readonly AsOf[], tolerant: boolean): Promise<AsOf[]> {
+async function knownAt(io: Io, reader: Reader, wanted: readonly AsOf[], tolerant: boolean): Promise<AsOf[]> {
   const unknown: string[] = [];
-  const known = wanted.filter(asOf => {
-    const since = readKnownSince(db, asOf);
-    if (since !== null && since <= asOf.at) return true;
-    unknown.push(
-      since === null
-        ? `${asOf.resource}: never read completely`
-        : `${asOf.resource}: not known before ${since}`,
-    );
-    return false;
-  });
+  const known: AsOf[] = [];
+  for (const asOf of wanted) {
+    const since = await readKnownSince(reader, asOf);
+    if (since === null) unknown.push(`${asOf.resource}: never read completely`);
+    else if (since > asOf.at) unknown.push(`${asOf.resource}: not known before ${since}`);
+    else known.push(asOf);
+  }
   if (known.length === 0 || !tolerant) {
     if (unknown.length === 0) return known;
     throw new CommandFault(

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../engines/sqlite/open.js';
 import { type Available, type LeftOut, readAvailable } from '../query/available.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
@@ -8,7 +7,7 @@ import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace, openReader } from './place.js';
+import { findPlace, reading } from './place.js';
 import { ago, readDuration } from './words.js';
 
 interface AvailableOptions {
@@ -55,21 +54,18 @@ export function define(program: Command, io: Io): void {
 async function show(io: Io, options: AvailableOptions): Promise<void> {
   const maxAgeSeconds =
     options.maxAge === undefined ? null : readDuration('--max-age', options.maxAge) / 1000;
-  const db: Sqlite = await openReader(findPlace(io));
-  try {
-    const organizationId = organizationOrAll(db, options.organization);
-    const available = readAvailable(db, { organizationId, maxAgeSeconds });
-    demandKnown(available);
-    await write(io, available, options);
-    const left = available.leftOut.length;
-    if (left === 0 || options.strict !== true) return;
-    throw new CommandFault(
-      EXIT.checkFailed,
-      `${left} ${left === 1 ? 'warehouse is' : 'warehouses are'} left out.`,
-    );
-  } finally {
-    db.close();
-  }
+  const available = await reading(findPlace(io), async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    return await readAvailable(reader, { organizationId, maxAgeSeconds });
+  });
+  demandKnown(available);
+  await write(io, available, options);
+  const left = available.leftOut.length;
+  if (left === 0 || options.strict !== true) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${left} ${left === 1 ? 'warehouse is' : 'warehouses are'} left out.`,
+  );
 }
 
 /** "Nothing can be sold" would be more than is known. */

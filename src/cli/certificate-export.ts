@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../query/certificates.js';
 import { readInstant } from './as-of.js';
 import { copyFile, hashOf } from './certificate-files.js';
@@ -9,7 +9,7 @@ import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { csvCell, writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { findPlace, reading, type Place } from './place.js';
 
 export interface ExportOptions {
   readonly organization?: string;
@@ -27,32 +27,29 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   const place = findPlace(io);
   const at = options.asOf === undefined ? null : readInstant(options.asOf, io.now());
   const interrupted = io.interruption();
-  const db = await openReader(place);
-  try {
-    const organizationId = organizationOrAll(db, options.organization);
-    demandKnown(db, organizationId, at);
-    makeEmptyFolder(folder);
-    const rows = Array.from(readExport(db, { organizationId, at }));
-    const { sums, damaged } = await copyAll(place, folder, rows, interrupted);
-    await writeText(join(folder, LIST), csvOf(rows.filter(row => sums.has(row.file))));
-    sums.set(LIST, await hashOf(join(folder, LIST)));
-    await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
-    const certificates = sums.size - 1;
-    if (options.json) await writeValue(io, { folder, at, certificates, damaged });
-    say(io, `Wrote ${certificates} certificates, ${LIST} and ${SUMS} to ${folder}.`);
-    if (damaged.length === 0) return;
-    throw new CommandFault(
-      EXIT.checkFailed,
-      `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
-      'See "carbon-mirror certificates verify".',
-    );
-  } finally {
-    db.close();
-  }
+  const rows = await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    await demandKnown(reader, organizationId, at);
+    return await readExport(reader, { organizationId, at });
+  });
+  makeEmptyFolder(folder);
+  const { sums, damaged } = await copyAll(place, folder, rows, interrupted);
+  await writeText(join(folder, LIST), csvOf(rows.filter(row => sums.has(row.file))));
+  sums.set(LIST, await hashOf(join(folder, LIST)));
+  await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
+  const certificates = sums.size - 1;
+  if (options.json) await writeValue(io, { folder, at, certificates, damaged });
+  say(io, `Wrote ${certificates} certificates, ${LIST} and ${SUMS} to ${folder}.`);
+  if (damaged.length === 0) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
+    'See "carbon-mirror certificates verify".',
+  );
 }
 
-function demandKnown(db: Sqlite, organizationId: string | null, at: string | null): void {
-  const unknown = at === null ? [] : readNotKnownAt(db, organizationId, at);
+async function demandKnown(reader: Reader, organizationId: string | null, at: string | null): Promise<void> {
+  const unknown = at === null ? [] : await readNotKnownAt(reader, organizationId, at);
   if (unknown.length === 0) return;
   const lines = unknown.map(({ organizationId: id, since }) =>
     since === null ? `${id}: never read completely` : `${id}: not known before ${since}`,

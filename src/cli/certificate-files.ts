@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import { findActiveContent } from './active-content.js';
 import { demandNotInterrupted } from './exit.js';
@@ -30,7 +30,7 @@ const PRIVATE_FILE = 0o600;
 
 /** Hash every stored file again and hold it against its row. */
 export async function verifyFiles(
-  db: Sqlite,
+  reader: Reader,
   folder: string,
   organizationId: string | null,
   interrupted: AbortSignal,
@@ -38,15 +38,19 @@ export async function verifyFiles(
   const faults: FileFault[] = [];
   const named = new Set<string>();
   let bytes = 0;
-  for (const stored of Array.from(readStoredFiles(db, organizationId))) {
+  for (const stored of await listOf(readStoredFiles(reader, organizationId))) {
     demandNotInterrupted(interrupted);
     named.add(stored.file);
     const fault = await verifyFile(folder, stored);
     if (fault === null) bytes += stored.size;
-    else if (isNamed(db, stored.file)) faults.push(fault);
+    else if (await isNamed(reader, stored.file)) faults.push(fault);
   }
   const present = organizationId === null ? await readdir(folder).catch(() => []) : [];
-  const unnamed = present.filter(file => file.endsWith('.pdf') && !named.has(file) && !isNamed(db, file));
+  const unnamed: string[] = [];
+  for (const file of present) {
+    if (!file.endsWith('.pdf') || named.has(file) || (await isNamed(reader, file))) continue;
+    unnamed.push(file);
+  }
   return { checked: named.size, bytes, faults, unnamed };
 }
 
@@ -61,13 +65,13 @@ export const ACTIVE_COLUMNS = ['organization_id', 'retirement_id', 'file', 'acti
 
 /** Files in which a viewer may find something to do; those that cannot be read are told of by `verifyFiles`. */
 export async function findActiveFiles(
-  db: Sqlite,
+  reader: Reader,
   folder: string,
   organizationId: string | null,
   interrupted: AbortSignal,
 ): Promise<ActiveFile[]> {
   const active: ActiveFile[] = [];
-  for (const { file, ...whose } of Array.from(readStoredFiles(db, organizationId))) {
+  for (const { file, ...whose } of await listOf(readStoredFiles(reader, organizationId))) {
     demandNotInterrupted(interrupted);
     const bytes = await readFile(join(folder, basename(file))).catch(() => Buffer.alloc(0));
     const found = findActiveContent(bytes);
@@ -76,6 +80,13 @@ export async function findActiveFiles(
     active.push({ organization_id, retirement_id, file, active_content: found.join(', ') });
   }
   return active;
+}
+
+/** What is hashed takes long: no question is left open meanwhile. */
+async function listOf<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const row of rows) list.push(row);
+  return list;
 }
 
 async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault | null> {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { readCertificates } from '../query/certificates.js';
+import { readList } from '../query/lists.js';
 import { CERTIFICATES } from '../resources/certificates.js';
 import type { ExportOptions } from './certificate-export.js';
 import { examples } from './command.js';
@@ -8,7 +8,7 @@ import { type Io, say } from './io.js';
 import { formatOf, OF_ORGANIZATION, readLimit } from './lists.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { writeRows, writeValue } from './output.js';
-import { findPlace, openReader } from './place.js';
+import { findPlace, reading } from './place.js';
 
 interface ListOptions {
   readonly organization?: string;
@@ -69,19 +69,15 @@ export function define(program: Command, io: Io): void {
 
 async function list(io: Io, options: ListOptions): Promise<void> {
   const limit = readLimit(options.limit);
-  const db = await openReader(findPlace(io));
-  try {
-    const filter = {
-      organizationId: organizationOrAll(db, options.organization),
+  await reading(findPlace(io), async reader => {
+    const rows = readList(reader, CERTIFICATES, {
+      organizationId: await organizationOrAll(reader, options.organization),
       state: options.state ?? null,
-      limit: limit || -1,
-    };
-    const rows = readCertificates(db, filter);
+      limit: limit || null,
+    });
     const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows);
     if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
-  } finally {
-    db.close();
-  }
+  });
 }
 
 async function writeTable(io: Io, columns: readonly string[], rows: readonly object[]): Promise<void> {
@@ -98,32 +94,30 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const files = await import('./certificate-files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
-  const db = await openReader(place);
-  try {
-    const organizationId = organizationOrAll(db, options.organization);
-    const result = await files.verifyFiles(db, place.certificates, organizationId, interrupted);
-    const active = await files.findActiveFiles(db, place.certificates, organizationId, interrupted);
-    if (options.json) await writeValue(io, { ...result, activeContent: active });
-    else {
-      await writeTable(io, files.FAULT_COLUMNS, result.faults);
-      await writeTable(io, files.ACTIVE_COLUMNS, active);
-    }
-    if (active.length > 0) {
-      say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
-    }
-    if (result.unnamed.length > 0) {
-      say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
-    }
-    const { checked, bytes, faults } = result;
-    if (faults.length === 0) {
-      return say(io, `${checked} files, ${(bytes / 1e6).toFixed(1)} MB: each is as it was stored.`);
-    }
-    throw new CommandFault(
-      EXIT.checkFailed,
-      `${faults.length} of ${checked} files are not as they were stored.`,
-      'Restore them from a backup, or fetch them again: "carbon-mirror sync --resource certificates --full".',
-    );
-  } finally {
-    db.close();
+  const { active, ...result } = await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    const verified = await files.verifyFiles(reader, place.certificates, organizationId, interrupted);
+    const found = await files.findActiveFiles(reader, place.certificates, organizationId, interrupted);
+    return { ...verified, active: found };
+  });
+  if (options.json) await writeValue(io, { ...result, activeContent: active });
+  else {
+    await writeTable(io, files.FAULT_COLUMNS, result.faults);
+    await writeTable(io, files.ACTIVE_COLUMNS, active);
   }
+  if (active.length > 0) {
+    say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
+  }
+  if (result.unnamed.length > 0) {
+    say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
+  }
+  const { checked, bytes, faults } = result;
+  if (faults.length === 0) {
+    return say(io, `${checked} files, ${(bytes / 1e6).toFixed(1)} MB: each is as it was stored.`);
+  }
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${faults.length} of ${checked} files are not as they were stored.`,
+    'Restore them from a backup, or fetch them again: "carbon-mirror sync --resource certificates --full".',
+  );
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../client.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { isForgotten } from '../mirror/people.js';
-import type { ListEntry } from '../resources/entry.js';
+import { readDocuments, readForgotten, readReadable } from '../query/documents.js';
+import type { Entry } from '../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../resources/lists.js';
 import { SOURCES } from '../sync/sources.js';
 
@@ -33,15 +34,15 @@ const SETTLE_MS = 2000;
  * What differs is read once more, so that a change on its way to the mirror is not taken for a fault.
  */
 export async function compareWithRegistry(
-  db: Sqlite,
+  reader: Reader,
   client: Client,
   progress: (target: Target) => void,
 ): Promise<Compared> {
   let rows = 0;
   const differing: { readonly target: Target; readonly before: ReadonlySet<string> }[] = [];
-  for (const target of targets(db)) {
+  for (const target of await targets(reader)) {
     progress(target);
-    const first = await compare(db, client, target);
+    const first = await compare(reader, client, target);
     rows += first.rows;
     if (first.differences.length > 0)
       differing.push({ target, before: new Set(first.differences.map(name)) });
@@ -49,7 +50,7 @@ export async function compareWithRegistry(
   if (differing.length > 0) await sleep(SETTLE_MS);
   const differences: Difference[] = [];
   for (const { target, before } of differing) {
-    const again = await compare(db, client, target);
+    const again = await compare(reader, client, target);
     differences.push(...again.differences.filter(difference => before.has(name(difference))));
   }
   return { rows, differences };
@@ -59,32 +60,27 @@ function name({ key, difference }: Difference): string {
   return `${difference}: ${key}`;
 }
 
-function targets(db: Sqlite): Target[] {
-  return db
-    .prepare<[], Target>(
-      `SELECT f.organization_id, max(i.id) AS installation_id, f.resource
-      FROM freshness AS f JOIN installations AS i ON i.organization_id = f.organization_id AND i.state = 'active'
-      WHERE f.complete_at IS NOT NULL AND f.state NOT IN ('forbidden', 'suspended', 'uninstalled')
-      GROUP BY f.organization_id, f.resource ORDER BY f.organization_id, f.resource`,
-    )
-    .all()
-    .filter(target => isListResource(target.resource));
+async function targets(reader: Reader): Promise<Target[]> {
+  const readable = await readReadable(reader);
+  return readable.flatMap(({ resource, ...whose }) =>
+    isListResource(resource) ? [{ ...whose, resource }] : [],
+  );
 }
 
-function compare(db: Sqlite, client: Client, target: Target): Promise<Compared> {
-  return compareList(db, client, target.resource, target);
+function compare(reader: Reader, client: Client, target: Target): Promise<Compared> {
+  return compareList(reader, client, target.resource, target);
 }
 
 async function compareList<Name extends ListResource>(
-  db: Sqlite,
+  reader: Reader,
   client: Client,
   resource: Name,
   { organization_id: organizationId, installation_id: installationId }: Target,
 ): Promise<Compared> {
   const entry = LISTS[resource];
-  const known = readKnown(db, entry, organizationId);
+  const known = await readKnown(reader, entry, organizationId);
   const rows = known.size;
-  const isMissed = forgottenIn(db);
+  const isMissed = await forgottenIn(reader);
   const differences: Difference[] = [];
   const add = (key: string, difference: Difference['difference']) =>
     differences.push({ organization_id: organizationId, resource, key, difference });
@@ -103,17 +99,12 @@ async function compareList<Name extends ListResource>(
   return { rows, differences };
 }
 
-function readKnown<Item>(
-  db: Sqlite,
-  { table, scope, key }: ListEntry<Item>,
-  id: string,
-): Map<string, string> {
-  const text = key.map(column => column.name).join(` || '/' || `) || `''`;
-  const rows = db.prepare<[string], { key: string; document: string }>(
-    `SELECT ${text} AS key, document FROM ${table} WHERE ${scope} = ?`,
-  );
+async function readKnown(reader: Reader, entry: Entry, id: string): Promise<Map<string, string>> {
   const known = new Map<string, string>();
-  for (const row of rows.iterate(id)) known.set(row.key, digest(row.document));
+  for await (const row of readDocuments(reader, entry, id)) {
+    const key = entry.key.map(({ name: column }) => String(row[column])).join('/');
+    known.set(key, digest(String(row['document'])));
+  }
   return known;
 }
 
@@ -123,9 +114,8 @@ function digest(document: string): string {
 }
 
 /** A person who asked to be forgotten is missing on purpose. */
-function forgottenIn(db: Sqlite): (document: string) => boolean {
-  const hashes = db.prepare<[], string>('SELECT email_sha256 FROM forgotten_people').pluck().all();
-  const forgotten = new Set(hashes);
+async function forgottenIn(reader: Reader): Promise<(document: string) => boolean> {
+  const forgotten = await readForgotten(reader);
   return document => {
     if (forgotten.size === 0) return false;
     const person: unknown = JSON.parse(document);

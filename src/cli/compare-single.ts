@@ -1,46 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../client.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { readInstallations, readProjects, readStoredCertificates, type Single } from '../query/singles.js';
 import type { Compared, Difference } from './compare-registry.js';
-
-/** Something that stands at the registry by itself, and is asked for by its id. */
-interface Single {
-  readonly organization_id: string;
-  readonly installation_id: string;
-  readonly key: string;
-  readonly kept: string;
-}
 
 interface Kind {
   readonly resource: string;
-  /** Answers the columns of `Single`. */
-  readonly sql: string;
+  readonly read: (reader: Reader) => Promise<Single[]>;
   readonly ask: (client: Client, single: Single) => Promise<string>;
 }
 
-const ACTIVE = "SELECT organization_id, max(id) AS id FROM installations WHERE state = 'active' GROUP BY 1";
-
 const INSTALLATIONS: Kind = {
   resource: 'installations',
-  sql: `SELECT organization_id, id AS installation_id, id AS "key", document AS kept FROM installations
-    WHERE state = 'active' ORDER BY id`,
+  read: readInstallations,
   ask: async (client, { key }) => (await client.app.readInstallation(key)).document,
 };
 
 const PROJECTS: Kind = {
   resource: 'projects',
-  sql: `SELECT min(r.organization_id) AS organization_id, i.id AS installation_id, p.id AS "key", p.document AS kept
-    FROM projects AS p JOIN project_states AS s ON s.project_id = p.id AND s.state = 'readable'
-    JOIN project_references AS r ON r.project_id = p.id JOIN (${ACTIVE}) AS i ON i.organization_id = r.organization_id
-    GROUP BY p.id ORDER BY p.id`,
+  read: readProjects,
   ask: async (client, { key }) => (await client.token.readProject(key)).document,
 };
 
 const CERTIFICATES: Kind = {
   resource: 'certificates',
-  sql: `SELECT c.organization_id, i.id AS installation_id, c.retirement_id AS "key", c.sha256 AS kept
-    FROM certificates AS c JOIN (${ACTIVE}) AS i ON i.organization_id = c.organization_id
-    WHERE c.state = 'stored' ORDER BY c.organization_id, c.retirement_id`,
+  read: readStoredCertificates,
   ask: async (client, { installation_id: id, organization_id: organizationId, key }) => {
     const { body } = await client.organization(id, organizationId).downloadCertificate(key);
     const hash = createHash('sha256');
@@ -50,7 +34,7 @@ const CERTIFICATES: Kind = {
 };
 
 export interface SinglesRequest {
-  readonly db: Sqlite;
+  readonly reader: Reader;
   readonly client: Client;
   /** Every stored certificate is fetched again. */
   readonly certificates: boolean;
@@ -64,7 +48,7 @@ export async function compareSingles(request: SinglesRequest): Promise<Compared>
   let rows = 0;
   const differences: Difference[] = [];
   for (const kind of kinds) {
-    const singles = request.db.prepare<[], Single>(kind.sql).all();
+    const singles = await kind.read(request.reader);
     rows += singles.length;
     for (const single of singles) {
       request.turn();
@@ -80,16 +64,13 @@ export async function compareSingles(request: SinglesRequest): Promise<Compared>
 
 /** What differs is looked up again: it may just have been written. */
 async function compare(
-  { db, client }: SinglesRequest,
-  { sql, ask }: Kind,
+  { reader, client }: SinglesRequest,
+  { read, ask }: Kind,
   single: Single,
 ): Promise<Difference['difference'] | null> {
   const now = await ask(client, single).catch(goneOf);
   if (now === single.kept) return null;
-  const again = db
-    .prepare<[], Single>(sql)
-    .all()
-    .find(({ key }) => key === single.key);
+  const again = (await read(reader)).find(({ key }) => key === single.key);
   if (again === undefined || again.kept === now) return null;
   return now === null ? 'not at the registry' : 'changed';
 }

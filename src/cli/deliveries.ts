@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import {
-  DELIVERY_COLUMNS,
-  readDeliveries,
-  readDelivery,
-  readRefusals,
-  REFUSAL_COLUMNS,
-} from '../query/inbox.js';
+import { DELIVERY_COLUMNS, readDeliveries, readDelivery } from '../query/inbox.js';
+import { readRefusals, REFUSAL_COLUMNS } from '../query/refusals.js';
 import { excessOf } from '../registry/json-text.js';
 import { maskLooks } from '../registry/mask.js';
 import { examples } from './command.js';
@@ -15,8 +10,8 @@ import { askToLook } from './inbox-writer.js';
 import { emit, type Io, print, say } from './io.js';
 import { readLimit, sheet } from './lists.js';
 import { installationOfDeliveries } from './named-in-mirror.js';
-import { jsonText, writeRows, writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { jsonText, type Row, writeRows, writeValue } from './output.js';
+import { findPlace, reading, type Place } from './place.js';
 import { readNumber } from './words.js';
 
 interface ListOptions {
@@ -75,24 +70,22 @@ export function define(program: Command, io: Io): void {
 
 async function list(io: Io, options: ListOptions): Promise<void> {
   if (options.refused) return await listRefused(io, options);
-  const db = await openReader(findPlace(io));
-  try {
-    const rows = readDeliveries(db, {
-      verdict: options.setAside ? 'set_aside' : null,
-      installationId: installationOfDeliveries(db, options.installation),
-      after: 0,
-      limit: readLimit(options.limit) || -1,
-    });
-    await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
-  } finally {
-    db.close();
-  }
+  const rows = await reading(
+    findPlace(io),
+    async reader =>
+      await readDeliveries(reader, {
+        verdict: options.setAside ? 'set_aside' : null,
+        installationId: await installationOfDeliveries(reader, options.installation),
+        after: 0,
+        limit: readLimit(options.limit) || null,
+      }),
+  );
+  await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
 }
 
 async function listRefused(io: Io, options: ListOptions): Promise<void> {
-  const db = await openReader(findPlace(io));
-  const rows = readRefusals(db, readLimit(options.limit) || -1);
-  db.close();
+  const limit = readLimit(options.limit) || null;
+  const rows = await reading(findPlace(io), async reader => await readRefusals(reader, limit));
   await writeRows(io, options.json ? 'json' : 'table', REFUSAL_COLUMNS, rows);
   say(
     io,
@@ -116,22 +109,25 @@ async function show(io: Io, id: string, options: { json?: boolean }): Promise<vo
 
 async function tail(io: Io, options: { json?: boolean }): Promise<void> {
   const interrupted = io.interruption();
-  const db = await openReader(findPlace(io));
-  const since = (after: number, limit: number) =>
-    readDeliveries(db, { verdict: null, installationId: null, after, limit }).toReversed();
-  let last = Number(since(0, 1)[0]?.['id'] ?? 0);
-  say(io, `Waiting for deliveries after number ${last}; Ctrl-C stops.`);
-  while (!interrupted.aborted) {
-    for (const row of since(last, -1)) {
-      last = Number(row['id']);
-      const { received_at: at, event, installation_id: installation, verdict, reason } = row;
-      const line = `${String(last)}  ${String(at)}  ${String(event)}  ${String(installation)}  ${String(verdict)}`;
-      if (options.json) await emit(io, `${jsonText(row)}\n`);
-      else await print(io, `${line}${reason === null ? '' : `: ${String(reason)}`}`);
+  await reading(findPlace(io), async reader => {
+    const since = async (after: number, limit: number | null) =>
+      await readDeliveries(reader, { verdict: null, installationId: null, after, limit });
+    let last = Number((await since(0, 1))[0]?.['id'] ?? 0);
+    say(io, `Waiting for deliveries after number ${last}; Ctrl-C stops.`);
+    while (!interrupted.aborted) {
+      for (const row of (await since(last, null)).toReversed()) {
+        last = Number(row['id']);
+        if (options.json) await emit(io, `${jsonText(row)}\n`);
+        else await print(io, lineOf(row));
+      }
+      await pause(POLL_MS, interrupted);
     }
-    await pause(POLL_MS, interrupted);
-  }
-  db.close();
+  });
+}
+
+function lineOf({ id, received_at: at, event, installation_id: installation, verdict, reason }: Row): string {
+  const line = [id, at, event, installation, verdict].map(String).join('  ');
+  return `${line}${reason === null ? '' : `: ${String(reason)}`}`;
 }
 
 async function replay(io: Io, id: string, options: { json?: boolean }): Promise<void> {
@@ -153,9 +149,7 @@ async function replay(io: Io, id: string, options: { json?: boolean }): Promise<
 
 async function find(place: Place, id: string) {
   const number = readNumber('the delivery', id);
-  const db = await openReader(place);
-  const found = readDelivery(db, number);
-  db.close();
+  const found = await reading(place, async reader => await readDelivery(reader, number));
   if (found !== null) return found;
   throw new CommandFault(
     EXIT.notThere,

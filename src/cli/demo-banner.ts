@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../query/mirrored.js';
 import { type Io, say } from './io.js';
-import { openReader, placeAt } from './place.js';
+import { reading, placeAt } from './place.js';
 
 const POLL_MS = 250;
 
@@ -42,11 +42,10 @@ export async function tellWhenReady(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<void> {
-  const db = await openReader(placeAt(folder, io.env, true));
-  try {
+  await reading(placeAt(folder, io.env, true), async reader => {
     while (!stopping.aborted) {
-      const there = readMirrored(db);
-      if (there !== undefined && there.organizations >= organizations && there.unread === 0) {
+      const there = await readMirrored(reader);
+      if (there.organizations >= organizations && there.unread === 0) {
         const { credits, retirements, certificates } = there;
         return say(
           io,
@@ -55,8 +54,6 @@ export async function tellWhenReady(
       }
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
-  } finally {
-    db.close();
-  }
-  return undefined;
+    return undefined;
+  });
 }

@@ -1,6 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from '../resources/columns.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row, Value } from '../engines/contract/tables.js';
+import { readVersions } from '../query/documents.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { fieldsOf } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
@@ -10,8 +11,7 @@ import { readSource, type Source } from '../registry/fields.js';
 import { parseInstallation, parseProject } from '../registry/parse.js';
 import { SOURCES } from '../sync/sources.js';
 
-type Cells = Readonly<Record<string, Value>>;
-type Derive = (source: Source) => Cells;
+type Derive = (source: Source) => Row;
 
 const SHOWN = 5;
 const ROWS_AT_ONCE = 1_000;
@@ -24,24 +24,18 @@ const DERIVED: ReadonlyMap<string, Derive> = new Map([
 ]);
 
 /** Rows, past ones included, with a column that is not what their document says. */
-export async function findUnderived(db: Sqlite): Promise<Broken[]> {
+export async function findUnderived(reader: Reader): Promise<Broken[]> {
   const broken: Broken[] = [];
   for (const [table, derive] of DERIVED) {
-    for (const part of [table, `${table}_past`]) broken.push(...(await findIn(db, part, derive)));
+    for (const part of [table, `${table}_past`]) broken.push(...(await findIn(reader, part, derive)));
   }
   return broken;
 }
 
-async function findIn(db: Sqlite, table: string, derive: Derive): Promise<Broken[]> {
-  const next = db
-    .prepare<[number | bigint], Cells>(
-      `SELECT * FROM ${table} WHERE version > ? ORDER BY version LIMIT ${ROWS_AT_ONCE}`,
-    )
-    .safeIntegers();
+async function findIn(reader: Reader, table: string, derive: Derive): Promise<Broken[]> {
   const broken: Broken[] = [];
-  let last: number | bigint = 0;
-  for (;;) {
-    const rows = next.all(last);
+  for (let last: Value = 0; ; ) {
+    const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
     for (const row of rows) {
       const where = compare(row, derive);
       if (where === null) continue;
@@ -49,22 +43,22 @@ async function findIn(db: Sqlite, table: string, derive: Derive): Promise<Broken
       if (broken.length === SHOWN) return broken;
     }
     const end = rows.at(-1)?.['version'];
-    if (typeof end !== 'bigint' || rows.length < ROWS_AT_ONCE) return broken;
+    if (end === undefined || rows.length < ROWS_AT_ONCE) return broken;
     last = end;
     await pause();
   }
 }
 
 /** Null where every column fits. */
-function compare(row: Cells, derive: Derive): string | null {
+function compare(row: Row, derive: Derive): string | null {
   const derived = read(String(row['document']), derive);
-  if (derived === null) return `version ${row['version']}: document`;
+  if (derived === null) return `version ${String(row['version'])}: document`;
   const names = Object.keys(derived).filter(name => textOf(derived[name]) !== textOf(row[name]));
-  return names.length === 0 ? null : `version ${row['version']}: ${names.join(', ')}`;
+  return names.length === 0 ? null : `version ${String(row['version'])}: ${names.join(', ')}`;
 }
 
 /** Null where no such row could have been made of it. */
-function read(document: string, derive: Derive): Cells | null {
+function read(document: string, derive: Derive): Row | null {
   try {
     return derive(readSource(document, 'document'));
   } catch (error) {
@@ -92,12 +86,12 @@ function derivedBy<Item>(
 function cellsOf<Item>(
   columns: readonly { readonly name: string; readonly of: (item: Item) => Value }[],
   item: Item,
-): Cells {
+): Row {
   return Object.fromEntries(columns.map(({ name, of }) => [name, of(item)]));
 }
 
 /** The state is worked out, and what the document leaves open may come from elsewhere. */
-function deriveInstallation(source: Source): Cells {
+function deriveInstallation(source: Source): Row {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...cells } = fieldsOf(installation);
   return {

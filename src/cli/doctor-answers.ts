@@ -1,6 +1,6 @@
 import { type AnswerGroup, readAnswers } from '../query/answers.js';
 import { type Finding, ok } from './finding.js';
-import { openReader, type Place } from './place.js';
+import { reading, type Place } from './place.js';
 import { ago } from './words.js';
 
 /** What the registry really answered the last time that each resource was asked for. */
@@ -11,12 +11,7 @@ export async function checkAnswers(place: Place, now: number): Promise<Finding[]
 /** Where there is no mirror to open, other checks say so. */
 async function readGroups(place: Place): Promise<AnswerGroup[]> {
   try {
-    const db = await openReader(place);
-    try {
-      return readAnswers(db);
-    } finally {
-      db.close();
-    }
+    return await reading(place, readAnswers);
   } catch {
     return [];
   }

@@ -3,6 +3,7 @@ import { readDiskReserve } from '../config.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import type { Sqlite } from '../engines/sqlite/open.js';
 import { openBoth } from '../engines/sqlite/open-both.js';
+import { readerOf } from '../engines/sqlite/reader.js';
 import { type Health, readHealth } from '../query/health.js';
 import { describeDamage } from './damage.js';
 import { findOpenFile } from './exposures.js';
@@ -16,7 +17,7 @@ import { ago } from './words.js';
 const LITTLE_FREE = 2;
 
 /** What can be seen without asking anybody: disk, databases and what stands in them. */
-export function checkFiles(place: Place, now: number): Finding[] {
+export async function checkFiles(place: Place, now: number): Promise<Finding[]> {
   if (!existsSync(place.mirrorFile) || !existsSync(place.inboxFile)) {
     return [
       {
@@ -27,7 +28,7 @@ export function checkFiles(place: Place, now: number): Finding[] {
       },
     ];
   }
-  return [checkDisk(place), ...checkDatabases(place, now)];
+  return [checkDisk(place), ...(await checkDatabases(place, now))];
 }
 
 function checkDisk({ folder, env }: Place): Finding {
@@ -40,17 +41,18 @@ function checkDisk({ folder, env }: Place): Finding {
   return isLittle ? { check: 'disk', state: 'warn', found, todo } : ok('disk', found);
 }
 
-function checkDatabases(place: Place, now: number): Finding[] {
+async function checkDatabases(place: Place, now: number): Promise<Finding[]> {
   try {
     const db = openBoth(place);
     try {
+      const reader = readerOf(db);
       return [
         ...['main', 'inbox'].map(name => checkWhole(db, name)),
         ...checkLogs(db, place),
         ...[place.mirrorFile, place.inboxFile].flatMap(checkMode),
-        ...describeHealth(readHealth(db, now), now),
-        ...checkRefusals(db, place.env, now),
-        checkRepeats(db, now),
+        ...describeHealth(await readHealth(reader, now), now),
+        ...(await checkRefusals(reader, place.env, now)),
+        await checkRepeats(reader, now),
       ];
     } finally {
       db.close();

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { findMostRepeated, type RefusalSum, sumRefusals } from '../query/inbox.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { findMostRepeated } from '../query/inbox.js';
+import { readAcceptedAt, type RefusalSum, sumRefusals } from '../query/refusals.js';
 import { type Finding, ok } from './finding.js';
 import type { Place } from './place.js';
 
@@ -30,14 +31,11 @@ export async function checkReceiver(env: Place['env']): Promise<Finding> {
 const DAY_MS = 86_400_000;
 
 /** What the door has turned away since yesterday; it fails where nothing genuine came since that began. */
-export function checkRefusals(db: Sqlite, env: Place['env'], now: number): Finding[] {
+export async function checkRefusals(reader: Reader, env: Place['env'], now: number): Promise<Finding[]> {
   const own = (env['REGISTRY_HEADER_PREFIX'] || 'registry').toLowerCase();
-  const sums = sumRefusals(db, new Date(now - DAY_MS).toISOString());
+  const sums = await sumRefusals(reader, new Date(now - DAY_MS).toISOString());
   if (sums.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
-  const acceptedAt = db
-    .prepare<[], string | null>("SELECT max(received_at) FROM inbox.deliveries WHERE verdict = 'accepted'")
-    .pluck()
-    .get();
+  const acceptedAt = await readAcceptedAt(reader);
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'refusals',
     state: isSigned(sum) && (acceptedAt ?? '') < sum.since ? 'fail' : 'warn',
@@ -51,8 +49,8 @@ const HOUR_MS = 3_600_000;
 const MANY_REPEATS = 60;
 
 /** One captured delivery can be sent again for ever: there is no instant in what is signed. */
-export function checkRepeats(db: Sqlite, now: number): Finding {
-  const most = findMostRepeated(db, new Date(now - HOUR_MS).toISOString());
+export async function checkRepeats(reader: Reader, now: number): Promise<Finding> {
+  const most = await findMostRepeated(reader, new Date(now - HOUR_MS).toISOString());
   if (most === null) return ok('repeats', 'no delivery came twice within the hour');
   const found = `the same delivery came ${most.posts} times within the hour, last as number ${most.newestId}`;
   if (most.posts < MANY_REPEATS) return ok('repeats', found);

@@ -2,8 +2,7 @@ import { shortName } from './clean.js';
 import { type Client, createClient } from '../client.js';
 import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../auth/clock.js';
 import type { WorkSettings } from '../config/settings.js';
-import { openBoth } from '../engines/sqlite/open-both.js';
-import { readHealth } from '../query/health.js';
+import { type Health, readOrigin } from '../query/health.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Installation, Permissions } from '../registry/model.js';
 import { adviceOnAccess } from '../sync/knock.js';
@@ -11,7 +10,7 @@ import { ENTRY_OF } from '../resources/resources.js';
 import { isPermitted, RESOURCES } from '../sync/plan.js';
 import { type Finding, ok } from './finding.js';
 import type { Io } from './io.js';
-import type { Place } from './place.js';
+import { type Place, reading } from './place.js';
 
 const ANSWER_WITHIN_MS = 10_000;
 /** More than this is told, although JWTs still work. */
@@ -31,7 +30,7 @@ export async function checkRegistry(place: Place, settings: WorkSettings, io: Io
     return [
       ok('registry', `${settings.baseUrl} answers, and knows app ${settings.appId}`),
       describeClock(client.http.clockSkewMs()),
-      ...checkOrigin(place, client.http.baseUrl, settings.appId, io.now()),
+      ...(await checkOrigin(place, client.http.baseUrl, settings.appId)),
       ...describePermissions(await withPermissions(client, installations), settings.mirrorMembers),
     ];
   } catch (error) {
@@ -97,8 +96,8 @@ function adviceOn(skewMs: number): string {
   return skewMs > SKEW_TOLERATED_MS ? 'Where tokens are refused they are signed by its time. ' : '';
 }
 
-function checkOrigin(place: Place, baseUrl: string, appId: string, now: number): Finding[] {
-  const origin = originOf(place, now);
+async function checkOrigin(place: Place, baseUrl: string, appId: string): Promise<Finding[]> {
+  const origin = await originOf(place);
   if (origin === null || (origin.baseUrl === baseUrl && origin.appId === appId)) return [];
   return [
     {
@@ -110,14 +109,9 @@ function checkOrigin(place: Place, baseUrl: string, appId: string, now: number):
   ];
 }
 
-function originOf(place: Place, now: number): { readonly baseUrl: string; readonly appId: string } | null {
+async function originOf(place: Place): Promise<Health['origin']> {
   try {
-    const db = openBoth(place);
-    try {
-      return readHealth(db, now).origin;
-    } finally {
-      db.close();
-    }
+    return await reading(place, readOrigin);
   } catch {
     return null;
   }

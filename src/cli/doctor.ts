@@ -36,7 +36,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     describePlace(place),
     ...findings,
     ...checkExposures(place, io),
-    ...checkFiles(place, io.now()),
+    ...(await checkFiles(place, io.now())),
     ...(await registryFindings(checkRegistry, place, work, io)),
     ...(await checkAnswers(place, io.now())),
     await checkReceiver(place.env),

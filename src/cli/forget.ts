@@ -52,6 +52,7 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
 
 async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
+  const { readerOf } = await import('../engines/sqlite/reader.js');
   const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
   return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
     const memberRows = await mirror.forget(address);
@@ -65,7 +66,7 @@ async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgott
       deliveries,
       logsEmptied: emptied.every(Boolean),
       vacuumed: vacuum,
-      mentions: readMentions(mirrorDb, document => namesAddress(document, address)),
+      mentions: await readMentions(readerOf(mirrorDb), document => namesAddress(document, address)),
     };
   });
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { readHistory } from '../query/history.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { readHistory } from '../query/lists.js';
 import type { Entry } from '../resources/entry.js';
 import { ENTRIES, findEntry } from '../resources/resources.js';
 import { examples } from './command.js';
@@ -8,7 +8,7 @@ import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
 import { installationIn, organizationIn } from './named-in-mirror.js';
 import { type Row, writeRows } from './output.js';
-import { findPlace, openReader } from './place.js';
+import { findPlace, reading } from './place.js';
 
 /** What a person compares between versions is what is left. */
 const NOT_SHOWN = new Set([
@@ -37,9 +37,7 @@ export function define(program: Command, io: Io): void {
           `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
         );
       }
-      const db = await openReader(findPlace(io));
-      const versions = findVersions(db, entry, id);
-      db.close();
+      const versions = await reading(findPlace(io), async reader => await findVersions(reader, entry, id));
       const all = options.json === true || options.csv === true;
       const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
       await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
@@ -51,16 +49,16 @@ export function define(program: Command, io: Io): void {
 }
 
 /** How a row may be named that is called by more than its id. */
-const FIND: Partial<Readonly<Record<string, (db: Sqlite, text: string) => string>>> = {
+const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Promise<string>>>> = {
   installations: installationIn,
   organizations: organizationIn,
 };
 
-function findVersions(db: Sqlite, entry: Entry, id: string): readonly Row[] {
-  const versions = readHistory(db, entry, id);
+async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
+  const versions = await readHistory(reader, entry, id);
   if (versions.length > 0) return versions;
-  const found = FIND[entry.table]?.(db, id);
-  if (found !== undefined) return readHistory(db, entry, found);
+  const found = await FIND[entry.table]?.(reader, id);
+  if (found !== undefined) return await readHistory(reader, entry, found);
   throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }
 

@@ -1,4 +1,5 @@
 import type { Inbox } from '../inbox/inbox.js';
+import { installationJob } from '../inbox/job.js';
 import type { Place } from './place.js';
 
 const BUSY_MS = 10_000;
@@ -17,6 +18,5 @@ export async function withInbox<T>(place: Place, work: (inbox: Inbox) => T): Pro
 
 /** Somebody wants an installation to be looked at again; answers the job that does it. */
 export async function askToLook(place: Place, installationId: string, now: number): Promise<number> {
-  const { installationJob } = await import('../inbox/job.js');
   return await withInbox(place, inbox => inbox.enqueue(installationJob(installationId, null, 'person'), now));
 }

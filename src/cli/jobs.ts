@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { JOB_STATES, type JobState } from '../inbox/job.js';
 import { JOB_COLUMNS, readJob, readJobs } from '../query/inbox.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -7,17 +8,15 @@ import { type Io, print, say } from './io.js';
 import { OF_ORGANIZATION, readLimit, sheet } from './lists.js';
 import { organizationOfJobs } from './named-in-mirror.js';
 import { type Row, writeRows, writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { findPlace, reading, type Place } from './place.js';
 import { readNumber } from './words.js';
 
 interface ListOptions {
-  readonly state?: string;
+  readonly state?: JobState;
   readonly organization?: string;
   readonly limit: string;
   readonly json?: boolean;
 }
-
-const STATES = ['ready', 'claimed', 'parked', 'buried', 'done'];
 
 export function define(program: Command, io: Io): void {
   const group = examples(
@@ -32,7 +31,7 @@ export function define(program: Command, io: Io): void {
   group
     .command('list')
     .description('List jobs, newest first')
-    .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
+    .addOption(new Option('--state <state>', 'in one state only').choices(JOB_STATES))
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--limit <n>', 'show at most so many').default('50'))
     .option('--json', 'print the rows as JSON')
@@ -53,17 +52,16 @@ export function define(program: Command, io: Io): void {
 }
 
 async function list(io: Io, options: ListOptions): Promise<void> {
-  const db = await openReader(findPlace(io));
-  try {
-    const rows = readJobs(db, {
-      state: options.state ?? null,
-      organizationId: organizationOfJobs(db, options.organization),
-      limit: readLimit(options.limit) || -1,
-    });
-    await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
-  } finally {
-    db.close();
-  }
+  const rows = await reading(
+    findPlace(io),
+    async reader =>
+      await readJobs(reader, {
+        state: options.state ?? null,
+        organizationId: await organizationOfJobs(reader, options.organization),
+        limit: readLimit(options.limit) || null,
+      }),
+  );
+  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
 }
 
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
@@ -114,9 +112,8 @@ async function retry(
 }
 
 async function findJob(place: Place, id: string): Promise<Row> {
-  const db = await openReader(place);
-  const job = readJob(db, readNumber('the job', id));
-  db.close();
+  const number = readNumber('the job', id);
+  const job = await reading(place, async reader => await readJob(reader, number));
   if (job !== null) return job;
   throw new CommandFault(
     EXIT.notThere,

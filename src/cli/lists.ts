@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import type { Client } from '../client.js';
-import { readByKey, readList } from '../query/lists.js';
+import { readByName, readList } from '../query/lists.js';
 import { type Entry, nameOf } from '../resources/entry.js';
 import { examples } from './command.js';
 import { connect } from './connect.js';
@@ -10,7 +10,7 @@ import { type Io, print, say } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { findInstalled } from './named-live.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
-import { findPlace, findSettings, openReader, type Place } from './place.js';
+import { findPlace, findSettings, reading, type Place } from './place.js';
 
 export interface ListOptions {
   readonly organization?: string;
@@ -33,7 +33,7 @@ export interface Resource {
   readonly live?: LiveList;
   readonly liveOne?: LiveOne;
   /** How one that is shown may be named beside its id. */
-  readonly find?: (db: Sqlite, text: string) => string;
+  readonly find?: (reader: Reader, text: string) => Promise<string>;
 }
 
 /** How an organization, an installation or an app may be named. */
@@ -52,14 +52,17 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
     .option('--json', 'print the rows as JSON')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
     .action(async (options: ListOptions) => {
-      const place = options.live ? findSettings(io) : findPlace(io);
       const limit = readLimit(options.limit);
-      const rows = options.live
-        ? await readLive(io, place, resource, options)
-        : readMirror(place, resource, options, limit);
-      const columns = resource.columns ?? resource.list.shown.columns;
-      const shown = await writeRows(io, formatOf(options), columns, take(refined(rows, resource), limit));
-      if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
+      const show = async (rows: AsyncIterable<Row>) => {
+        const columns = resource.columns ?? resource.list.shown.columns;
+        const shown = await writeRows(io, formatOf(options), columns, take(refined(rows, resource), limit));
+        if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
+      };
+      if (options.live) return await show(await readLive(io, findSettings(io), resource, options));
+      return await reading(findPlace(io), async reader => {
+        const organizationId = await organizationOrAll(reader, options.organization);
+        await show(readList(reader, resource.list, { organizationId, limit: limit || null }));
+      });
     });
   return resource.live === undefined
     ? command
@@ -108,7 +111,6 @@ export function readLimit(text: string): number {
   throw new CommandFault(EXIT.usage, `--limit: expected a whole number, got "${text}".`);
 }
 
-/** One row as lines of name and value. */
 /** A row as lines; its document last, as it was sent but for what a terminal obeys. */
 export function sheet(row: Row): string[] {
   const width = Math.max(...Object.keys(row).map(name => name.length));
@@ -122,35 +124,17 @@ export function sheet(row: Row): string[] {
   return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
 }
 
-async function* readMirror(
-  place: Place,
-  { list }: Resource,
-  options: ListOptions,
-  limit: number,
-): AsyncIterable<Row> {
-  const db = await openReader(place);
-  try {
-    const organizationId = organizationOrAll(db, options.organization);
-    yield* readList(db, list, { organizationId, limit: limit === 0 ? null : limit });
-  } finally {
-    db.close();
-  }
-}
-
 async function readMirrorOne(
   place: Place,
-  { list, noun, liveOne, find = (_db, text) => text }: Resource,
+  { list, noun, liveOne, find = async (_reader, text) => text }: Resource,
   id: string,
   options: ListOptions,
 ): Promise<Row[]> {
-  const db = await openReader(place);
-  try {
-    const organizationId = organizationOrAll(db, options.organization);
-    const rows = readByKey(db, list, find(db, id), organizationId);
-    if (rows.length > 0) return rows;
-  } finally {
-    db.close();
-  }
+  const rows = await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    return await readByName(reader, list, await find(reader, id), organizationId);
+  });
+  if (rows.length > 0) return rows;
   throw new CommandFault(
     EXIT.notThere,
     `There is no "${id}" among the ${noun} of the mirror.`,
@@ -184,14 +168,11 @@ async function readLiveOne(
   throw new CommandFault(EXIT.notThere, `There is no "${id}" among the ${noun} of ${organizationId}.`);
 }
 
-async function* refined(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  { refine = row => row }: Resource,
-): AsyncIterable<Row> {
+async function* refined(rows: AsyncIterable<Row>, { refine = row => row }: Resource): AsyncIterable<Row> {
   for await (const row of rows) yield refine(row);
 }
 
-async function* take(rows: Iterable<Row> | AsyncIterable<Row>, limit: number): AsyncIterable<Row> {
+async function* take(rows: AsyncIterable<Row>, limit: number): AsyncIterable<Row> {
   let count = 0;
   for await (const row of rows) {
     yield row;

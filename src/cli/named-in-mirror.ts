@@ -1,4 +1,4 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { hasDeliveries, hasJobs } from '../query/inbox.js';
 import { readInstallationNames, readOrganizationNames } from '../query/names.js';
 import { choose, type Sought } from './named.js';
@@ -15,27 +15,30 @@ const INSTALLATION: Sought = {
   advice: 'See "carbon-mirror installations list" for all of them.',
 };
 
-export function organizationIn(db: Sqlite, text: string): string {
-  return choose(text, readOrganizationNames(db), ORGANIZATION);
+export async function organizationIn(reader: Reader, text: string): Promise<string> {
+  return choose(text, await readOrganizationNames(reader), ORGANIZATION);
 }
 
-export function installationIn(db: Sqlite, text: string): string {
-  return choose(text, readInstallationNames(db), INSTALLATION);
+export async function installationIn(reader: Reader, text: string): Promise<string> {
+  return choose(text, await readInstallationNames(reader), INSTALLATION);
 }
 
 /** Null where none is named: then all are meant. */
-export function organizationOrAll(db: Sqlite, text: string | undefined): string | null {
-  return text === undefined ? null : organizationIn(db, text);
+export async function organizationOrAll(reader: Reader, text: string | undefined): Promise<string | null> {
+  return text === undefined ? null : await organizationIn(reader, text);
 }
 
 /** Jobs stay after their organization was purged. */
-export function organizationOfJobs(db: Sqlite, text: string | undefined): string | null {
-  if (text === undefined || hasJobs(db, text)) return text ?? null;
-  return organizationIn(db, text);
+export async function organizationOfJobs(reader: Reader, text: string | undefined): Promise<string | null> {
+  if (text === undefined || (await hasJobs(reader, text))) return text ?? null;
+  return await organizationIn(reader, text);
 }
 
 /** A delivery may be for an installation that nobody has read yet. */
-export function installationOfDeliveries(db: Sqlite, text: string | undefined): string | null {
-  if (text === undefined || hasDeliveries(db, text)) return text ?? null;
-  return installationIn(db, text);
+export async function installationOfDeliveries(
+  reader: Reader,
+  text: string | undefined,
+): Promise<string | null> {
+  if (text === undefined || (await hasDeliveries(reader, text))) return text ?? null;
+  return await installationIn(reader, text);
 }

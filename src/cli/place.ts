@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import type { Files } from '../engines/sqlite/open-both.js';
 import { parseDemoSettings } from './demo-settings.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -73,10 +73,15 @@ export function readDemoSettings(folder: string): Environment {
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
-/** Both databases, read-only. The driver is loaded by who opens them, and by no other command. */
-export async function openReader(files: Files): Promise<Sqlite> {
-  const { openBoth } = await import('../engines/sqlite/open-both.js');
-  return openBoth(files);
+/** Asks what is there. The engine and its driver are loaded by who asks, and by no other command. */
+export async function reading<T>(files: Files, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const { openReader } = await import('../engines/sqlite/reader.js');
+  const reader = openReader(files);
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
 }
 
 function demandMirror(place: Place): Place {

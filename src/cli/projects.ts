@@ -7,7 +7,7 @@ import { type Io, print } from './io.js';
 import { defineGroup, defineList, defineShow, sheet } from './lists.js';
 import { liveProject, liveProjects, projectRow } from './live.js';
 import { type Row, writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { findPlace, reading, type Place } from './place.js';
 
 export function define(program: Command, io: Io): void {
   const group = defineGroup(program, 'projects', 'The projects that issued the credits', [
@@ -63,9 +63,7 @@ async function findLive(io: Io, place: Place, sought: Sought): Promise<Row> {
 }
 
 async function findMirrored(place: Place, sought: Sought): Promise<Row[]> {
-  const db = await openReader(place);
-  const rows = findProjects(db, sought);
-  db.close();
+  const rows = await reading(place, async reader => await findProjects(reader, sought));
   if (rows.length > 0) return rows;
   throw new CommandFault(
     EXIT.notThere,

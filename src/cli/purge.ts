@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { installationJob } from '../inbox/job.js';
 import { type Purgeable, readPurgeable } from '../query/mentions.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -6,7 +7,7 @@ import { type Io, say } from './io.js';
 import { HOW_NAMED } from './lists.js';
 import { organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { findPlace, reading, type Place } from './place.js';
 
 interface PurgeOptions {
   readonly organization: string;
@@ -39,7 +40,6 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates/folder.js');
   const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
-  const { installationJob } = await import('../inbox/job.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
   const { organizationId, name } = found;
   const { files, texts, emptied } = await withWriters(
@@ -75,12 +75,10 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
 }
 
 async function find(place: Place, named: string): Promise<Purgeable> {
-  const db = await openReader(place);
-  try {
-    return readPurgeable(db, organizationIn(db, named));
-  } finally {
-    db.close();
-  }
+  return await reading(
+    place,
+    async reader => await readPurgeable(reader, await organizationIn(reader, named)),
+  );
 }
 
 function demandMeant({ name, state }: Purgeable, { confirm, force }: PurgeOptions): void {

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { writeCopy } from '../engines/sqlite/copy.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 import { writeValue } from './output.js';
-import { findPlace, openReader } from './place.js';
+import { findPlace } from './place.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -14,12 +13,8 @@ export function define(program: Command, io: Io): void {
     .argument('<file>', 'the copy; it must not be there yet')
     .option('--json', 'print what was written as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      const db = await openReader(findPlace(io));
-      try {
-        if (!writeCopy(db, file)) throw isThere(file);
-      } finally {
-        db.close();
-      }
+      const { snapshot } = await import('../engines/sqlite/copy.js');
+      if (!snapshot(findPlace(io), file)) throw isThere(file);
       const bytes = statSync(file).size;
       if (options.json) return await writeValue(io, { file, bytes });
       say(io, `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB). Try "datasette ${file}" or "duckdb ${file}".`);

@@ -6,7 +6,7 @@ import { shortName } from './clean.js';
 import { examples } from './command.js';
 import { type Io, print } from './io.js';
 import { type Row, writeRows, writeValue } from './output.js';
-import { findPlace, openReader, type Place } from './place.js';
+import { findPlace, reading, type Place } from './place.js';
 import { ago } from './words.js';
 
 const COLUMNS = [
@@ -27,9 +27,7 @@ export function define(program: Command, io: Io): void {
     .option('--json', 'print everything as JSON')
     .action(async (options: { json?: boolean }) => {
       const place = findPlace(io);
-      const db = await openReader(place);
-      const status = readStatus(db, io.now());
-      db.close();
+      const status = await reading(place, async reader => await readStatus(reader, io.now()));
       const mirror = { demo: place.demo, folder: place.folder };
       const disk = lookAtDisk(place.folder, readDiskReserve(place.env));
       if (options.json) return await writeValue(io, { mirror, disk, ...status });

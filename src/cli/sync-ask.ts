@@ -1,5 +1,4 @@
 import { migrateFile } from '../engines/sqlite/migrate.js';
-import { openBoth } from '../engines/sqlite/open-both.js';
 import { type NewJob, installationJob } from '../inbox/job.js';
 import { type Asked, readMark, readTargets, type Target } from '../query/sync-progress.js';
 import { discoverJob } from '../sync/discover.js';
@@ -8,7 +7,7 @@ import { CommandFault, EXIT } from './exit.js';
 import { withInbox } from './inbox-writer.js';
 import type { Io } from './io.js';
 import { organizationOrAll } from './named-in-mirror.js';
-import type { Place } from './place.js';
+import { type Place, reading } from './place.js';
 
 export interface Wanted {
   readonly organization?: string;
@@ -21,7 +20,7 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
   const now = new Date(io.now()).toISOString();
   migrateFile(place.inboxFile, 'inbox', now);
   migrateFile(place.mirrorFile, 'mirror', now);
-  const { organizationId, mark, targets } = look(io, place, wanted.organization);
+  const { organizationId, mark, targets } = await look(io, place, wanted.organization);
   if (organizationId !== null && targets.length === 0) {
     throw new CommandFault(
       EXIT.notThere,
@@ -37,14 +36,12 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
   return { mark, jobs, organizationId };
 }
 
-function look(io: Io, place: Place, organization: string | undefined) {
-  const db = openBoth(place);
-  try {
-    const organizationId = organizationOrAll(db, organization);
-    return { organizationId, mark: readMark(db, io.now()), targets: readTargets(db, organizationId) };
-  } finally {
-    db.close();
-  }
+async function look(io: Io, place: Place, organization: string | undefined) {
+  return await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, organization);
+    const mark = await readMark(reader, io.now());
+    return { organizationId, mark, targets: await readTargets(reader, organizationId) };
+  });
 }
 
 function jobOf({ installationId, organizationId }: Target, wish: Record<string, unknown>): NewJob {

@@ -3,9 +3,8 @@ import type { Running } from '../app/running.js';
 import { startWork } from '../app/work.js';
 import { readDiskReserve, readSettings } from '../config.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { createLog } from '../log.js';
-import { openBoth } from '../engines/sqlite/open-both.js';
 import { createMask } from '../registry/mask.js';
 import {
   type Asked,
@@ -17,7 +16,7 @@ import {
 } from '../query/sync-progress.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
-import type { Place } from './place.js';
+import { type Place, reading } from './place.js';
 import { createProgressBar, type ProgressBar } from './progress-bar.js';
 
 const POLL_MS = 200;
@@ -31,30 +30,48 @@ export interface Ended {
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
 export async function follow(io: Io, place: Place, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
-  const db = openBoth(place);
   const bar = createProgressBar(io);
   const worker = createOwnWorker(io, place);
   try {
-    let idleSince: number | null = null;
-    for (;;) {
-      const jobs = readFollowed(db, asked, io.now());
-      showAll(bar, db, asked, io.now());
-      const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
-      if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
-      const idle = !isAnybodyAtWork(db, io.now()) && open.some(job => isDue(job, io.now()));
-      idleSince = idle ? (idleSince ?? io.now()) : null;
-      if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-        demandRoom(place);
-        await worker.start();
-      }
-      await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
-      if (interrupted.aborted) throw leftEarly();
-      worker.demandWhole();
-    }
+    return await reading(
+      place,
+      async reader => await watch({ io, place, reader, bar, worker }, asked, interrupted),
+    );
   } finally {
     bar.close();
-    db.close();
     await worker.stop();
+  }
+}
+
+interface Watched {
+  readonly io: Io;
+  readonly place: Place;
+  readonly reader: Reader;
+  readonly bar: ProgressBar;
+  readonly worker: ReturnType<typeof createOwnWorker>;
+}
+
+async function watch(
+  { io, place, reader, bar, worker }: Watched,
+  asked: Asked,
+  interrupted: AbortSignal,
+): Promise<Ended> {
+  let idleSince: number | null = null;
+  for (;;) {
+    const jobs = await readFollowed(reader, asked, io.now());
+    await showAll(bar, reader, asked, io.now());
+    const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
+    if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
+    const isDueNow = open.some(job => isDue(job, io.now()));
+    const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
+    idleSince = idle ? (idleSince ?? io.now()) : null;
+    if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
+      demandRoom(place);
+      await worker.start();
+    }
+    await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
+    if (interrupted.aborted) throw leftEarly();
+    worker.demandWhole();
   }
 }
 
@@ -88,9 +105,9 @@ function isDue({ state, runAt }: Followed, now: number): boolean {
   return state === 'ready' && Date.parse(runAt) <= now;
 }
 
-function showAll(bar: ProgressBar, db: Sqlite, asked: Asked, now: number): void {
-  bar.show(readProgress(db, asked, now));
-  bar.tell(readEndedRuns(db, asked));
+async function showAll(bar: ProgressBar, reader: Reader, asked: Asked, now: number): Promise<void> {
+  bar.show(await readProgress(reader, asked, now));
+  bar.tell(await readEndedRuns(reader, asked));
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */

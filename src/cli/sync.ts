@@ -1,11 +1,6 @@
 import { type Command, Option } from 'commander';
-import {
-  type Asked,
-  type Followed,
-  readSynced,
-  type Synced,
-  SYNCED_COLUMNS,
-} from '../query/sync-progress.js';
+import type { Asked, Followed } from '../query/sync-progress.js';
+import { readSynced, type Synced, SYNCED_COLUMNS } from '../query/synced.js';
 import { RESOURCES } from '../sync/plan.js';
 import { shortName } from './clean.js';
 import { examples } from './command.js';
@@ -13,7 +8,7 @@ import { CommandFault, EXIT, type ExitCode, exitCodeOf } from './exit.js';
 import { type Io, say } from './io.js';
 import { OF_ORGANIZATION } from './lists.js';
 import { writeRows, writeValue } from './output.js';
-import { dataFolder, findPlace, meansDemo, openReader, type Place, placeAt } from './place.js';
+import { dataFolder, findPlace, meansDemo, reading, type Place, placeAt } from './place.js';
 
 interface SyncOptions {
   readonly organization?: string;
@@ -66,12 +61,8 @@ async function sync(io: Io, options: SyncOptions): Promise<void> {
 }
 
 async function readSummary(place: Place, asked: Asked, resource: string | undefined): Promise<Synced[]> {
-  const db = await openReader(place);
-  try {
-    return readSynced(db, asked, resource === undefined ? [...RESOURCES, CERTIFICATES] : [resource]);
-  } finally {
-    db.close();
-  }
+  const resources = resource === undefined ? [...RESOURCES, CERTIFICATES] : [resource];
+  return await reading(place, async reader => await readSynced(reader, asked, resources));
 }
 
 /** A job that is over and did not do what was asked for; it may be tried again later by itself. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { readFirstCredit, readInstalled } from '../query/singles.js';
 import { excessOf } from '../registry/json-text.js';
 import type { EventName } from '../registry/model.js';
 import { isObject } from './paths.js';
@@ -18,42 +19,22 @@ export interface Wanted {
   readonly installationId: string | null;
 }
 
-interface Row {
-  readonly id: string;
-  readonly document: string;
-}
-
 /** What the mirror knows of the installation: the one that is named, else the newest of its organization. */
-export function findSubject(db: Sqlite, event: EventName, wanted: Wanted): Subject | null {
+export async function findSubject(reader: Reader, event: EventName, wanted: Wanted): Promise<Subject | null> {
   const { organizationId, installationId } = wanted;
-  const row = db
-    .prepare<[object], Row>(
-      `SELECT id, document FROM installations
-       WHERE organization_id = @organizationId AND (@installationId IS NULL OR id = @installationId)
-       ORDER BY state = 'active' DESC, version DESC LIMIT 1`,
-    )
-    .get({ organizationId, installationId });
+  const row = await readInstalled(reader, organizationId, installationId);
   const found = row?.id ?? installationId;
   if (found === null) return null;
-  const creditId =
-    TRANSACTIONS[event] === undefined ? null : findCredit(db, TRANSACTIONS[event], organizationId);
+  const table = TRANSACTIONS[event];
+  const creditId = table === undefined ? null : await readFirstCredit(reader, table, organizationId);
   return { installationId: found, organizationId, document: row?.document ?? null, creditId };
 }
 
 /** Events that tell of a transaction, and where its credits stood. */
-const TRANSACTIONS: Partial<Readonly<Record<EventName, string>>> = {
+const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
   warehouseTransaction: 'warehouse_credits',
   organizationTransaction: 'inventory_credits',
 };
-
-function findCredit(db: Sqlite, table: string, organizationId: string): string | null {
-  const row = db
-    .prepare<[string], { id: string }>(
-      `SELECT credit_id AS id FROM ${table} WHERE organization_id = ? ORDER BY credit_id LIMIT 1`,
-    )
-    .get(organizationId);
-  return row?.id ?? null;
-}
 
 export interface Payload {
   readonly event: EventName;

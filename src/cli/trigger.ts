@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { readSettings } from '../config.js';
 import { EVENTS, type EventName, isId } from '../registry/model.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { signDelivery } from '../webhook/signature.js';
 import { examples } from './command.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -11,7 +11,7 @@ import { type Io, print, say } from './io.js';
 import { HOW_NAMED } from './lists.js';
 import { installationIn, organizationIn } from './named-in-mirror.js';
 import { writeValue } from './output.js';
-import { findSettings, openReader, type Place } from './place.js';
+import { findSettings, reading, type Place } from './place.js';
 import { createPayload, findSubject, sealPayload, type Subject, type Wanted } from './trigger-payload.js';
 import { readId, readNumber } from './words.js';
 
@@ -171,15 +171,12 @@ async function readSubject(place: Place, event: EventName, options: TriggerOptio
 }
 
 async function findInMirror(place: Place, event: EventName, named: Named): Promise<Subject> {
-  const db = await openReader(place);
-  try {
-    const wanted = readWanted(db, named);
-    const subject = findSubject(db, event, wanted);
+  return await reading(place, async reader => {
+    const wanted = await readWanted(reader, named);
+    const subject = await findSubject(reader, event, wanted);
     if (subject === null) throw noInstallation(wanted.organizationId);
     return subject;
-  } finally {
-    db.close();
-  }
+  });
 }
 
 interface Named {
@@ -187,19 +184,19 @@ interface Named {
   readonly installation: string | undefined;
 }
 
-function readWanted(db: Sqlite, { organization, installation }: Named): Wanted {
+async function readWanted(reader: Reader, { organization, installation }: Named): Promise<Wanted> {
   if (installation === undefined) {
-    return { organizationId: organizationIn(db, organization), installationId: null };
+    return { organizationId: await organizationIn(reader, organization), installationId: null };
   }
   return {
-    organizationId: orAsItIs(organization, () => organizationIn(db, organization)),
-    installationId: orAsItIs(installation, () => installationIn(db, installation)),
+    organizationId: await orAsItIs(organization, organizationIn(reader, organization)),
+    installationId: await orAsItIs(installation, installationIn(reader, installation)),
   };
 }
 
-function orAsItIs(text: string, find: () => string): string {
+async function orAsItIs(text: string, found: Promise<string>): Promise<string> {
   try {
-    return find();
+    return await found;
   } catch (error) {
     if (error instanceof CommandFault && error.exitCode === EXIT.notThere && isId(text)) return text;
     throw error;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { readByKey } from '../query/lists.js';
+import { readByName } from '../query/lists.js';
 import type { Entry } from '../resources/entry.js';
 import { CommandFault, EXIT } from './exit.js';
-import { openReader, type Place } from './place.js';
+import { reading, type Place } from './place.js';
 
 /** The organization that something belongs to: as it was named, or by its id in the mirror. */
 export async function whose(
@@ -23,10 +23,6 @@ export async function whose(
 }
 
 async function findOwners(place: Place, list: Entry, id: string): Promise<string[]> {
-  const db = await openReader(place);
-  try {
-    return readByKey(db, list, id).map(row => String(row['organization_id']));
-  } finally {
-    db.close();
-  }
+  const rows = await reading(place, async reader => await readByName(reader, list, id));
+  return rows.map(row => String(row['organization_id']));
 }

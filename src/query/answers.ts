@@ -1,4 +1,4 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 
 /** Organizations whose latest answer for one resource had the same status and form. */
 export interface AnswerGroup {
@@ -12,15 +12,23 @@ export interface AnswerGroup {
   readonly notOffered: number;
 }
 
-export function readAnswers(db: Sqlite): AnswerGroup[] {
-  return db
-    .prepare<[], AnswerGroup>(
-      `SELECT s.resource, s.answer_status AS status, s.answer_form AS form, count(*) AS organizations,
-         max(s.answered_at) AS answeredAt, min(coalesce(o.full_name, s.organization_id)) AS example,
-         count(s.not_offered_at) AS notOffered
-       FROM resource_states AS s LEFT JOIN organizations AS o ON o.id = s.organization_id
-       WHERE s.answered_at IS NOT NULL
-       GROUP BY s.resource, s.answer_status, s.answer_form ORDER BY s.resource, s.answer_status`,
-    )
-    .all();
+export async function readAnswers({ db }: Reader): Promise<AnswerGroup[]> {
+  return await db
+    .selectFrom('resource_states as s')
+    .leftJoin('organizations as o', 'o.id', 's.organization_id')
+    .where('s.answered_at', 'is not', null)
+    .groupBy(['s.resource', 's.answer_status', 's.answer_form'])
+    .select(eb => [
+      's.resource',
+      eb.ref('s.answer_status').$notNull().as('status'),
+      eb.ref('s.answer_form').$notNull().as('form'),
+      eb.fn.countAll<number>().as('organizations'),
+      eb.fn.max(eb.ref('s.answered_at').$notNull()).as('answeredAt'),
+      eb.fn.min(eb.fn.coalesce('o.full_name', 's.organization_id')).as('example'),
+      eb.fn.count<number>('s.not_offered_at').as('notOffered'),
+    ])
+    .orderBy('s.resource')
+    .orderBy('s.answer_status', order => order.asc().nullsFirst())
+    .orderBy('s.answer_form', order => order.asc().nullsFirst())
+    .execute();
 }

@@ -1,23 +1,21 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row } from '../engines/contract/tables.js';
 import { LISTS } from '../resources/lists.js';
-import type { Value } from '../engines/contract/tables.js';
+import { byName, NULLS_FIRST } from './by-name.js';
+import { AT_ONCE } from './lists.js';
 
-/** Of one organization. */
-const CREDIT_COLUMNS = LISTS.warehouse.shown.columns.filter(name => name !== 'organization_id');
+const DATES = ['valid_from', 'valid_to'] as const;
+
+function credits(entry: (typeof LISTS)['warehouse']) {
+  const shown = entry.shown.columns.filter(name => name !== entry.scope);
+  return { table: entry.table, columns: [...shown, ...DATES], order: ['credit_id', 'inventory_id'] };
+}
 
 export const DATED = {
-  warehouse: {
-    table: 'warehouse_credits',
-    columns: [...CREDIT_COLUMNS, 'valid_from', 'valid_to'],
-    order: 'credit_id, inventory_id',
-  },
-  inventory: {
-    table: 'inventory_credits',
-    columns: [...CREDIT_COLUMNS, 'valid_from', 'valid_to'],
-    order: 'credit_id, inventory_id',
-  },
+  warehouse: credits(LISTS.warehouse),
+  inventory: credits(LISTS.inventory),
   retirements: {
-    table: 'retirements',
+    table: LISTS.retirements.table,
     columns: [
       'id',
       'created_at',
@@ -26,10 +24,9 @@ export const DATED = {
       'reason',
       'project_name',
       'vintage',
-      'valid_from',
-      'valid_to',
+      ...DATES,
     ],
-    order: 'created_at, id',
+    order: ['created_at', 'id'],
   },
 } as const;
 export type DatedResource = keyof typeof DATED;
@@ -42,24 +39,33 @@ export interface AsOf {
 }
 
 /** End of the first complete read: what was before it is not known. Null where there was none. */
-export function readKnownSince(db: Sqlite, { organizationId, resource }: Omit<AsOf, 'at'>): string | null {
-  const row = db
-    .prepare<[string, string], { first_complete_at: string | null }>(
-      'SELECT first_complete_at FROM resource_states WHERE organization_id = ? AND resource = ?',
-    )
-    .get(organizationId, resource);
+export async function readKnownSince(
+  { db }: Reader,
+  { organizationId, resource }: Omit<AsOf, 'at'>,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('resource_states')
+    .select('first_complete_at')
+    .where('organization_id', '=', organizationId)
+    .where('resource', '=', resource)
+    .executeTakeFirst();
   return row?.first_complete_at ?? null;
 }
 
 /** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
-export function readLastReadBefore(db: Sqlite, { organizationId, resource, at }: AsOf): string | null {
-  const row = db
-    .prepare<[string, string, string], { started_at: string | null }>(
-      `SELECT max(started_at) AS started_at FROM sync_runs
-      WHERE organization_id = ? AND resource = ? AND state = 'complete' AND finished_at <= ?`,
-    )
-    .get(organizationId, resource, at);
-  return row?.started_at ?? null;
+export async function readLastReadBefore(
+  { db }: Reader,
+  { organizationId, resource, at }: AsOf,
+): Promise<string | null> {
+  const { from } = await db
+    .selectFrom('sync_runs')
+    .select(eb => eb.fn.max<string | null>('started_at').as('from'))
+    .where('organization_id', '=', organizationId)
+    .where('resource', '=', resource)
+    .where('state', '=', 'complete')
+    .where('finished_at', '<=', at)
+    .executeTakeFirstOrThrow();
+  return from;
 }
 
 export interface ReadUnderWay {
@@ -69,38 +75,46 @@ export interface ReadUnderWay {
 }
 
 /** The read that was under way at the instant and changed something: what it had not told by then is not shown. */
-export function readReadAt(db: Sqlite, asOf: AsOf): ReadUnderWay | null {
-  const row = db
-    .prepare<[AsOf], ReadUnderWay>(
-      `SELECT started_at AS "from", finished_at AS "to" FROM sync_runs
-      WHERE organization_id = @organizationId AND resource = @resource
-        AND started_at <= @at AND (finished_at IS NULL OR finished_at > @at)
-        AND (state = 'running' OR rows_added + rows_changed + rows_removed > 0)
-      ORDER BY id DESC LIMIT 1`,
+export async function readReadAt(
+  { db }: Reader,
+  { organizationId, resource, at }: AsOf,
+): Promise<ReadUnderWay | null> {
+  const row = await db
+    .selectFrom('sync_runs')
+    .select(['started_at as from', 'finished_at as to'])
+    .where('organization_id', '=', organizationId)
+    .where('resource', '=', resource)
+    .where('started_at', '<=', at)
+    .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))
+    .where(eb =>
+      eb.or([
+        eb('state', '=', 'running'),
+        eb('rows_added', '>', 0),
+        eb('rows_changed', '>', 0),
+        eb('rows_removed', '>', 0),
+      ]),
     )
-    .get(asOf);
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   return row ?? null;
 }
 
 /** The rows that were true at the instant, as far as the mirror had been told by then. */
-export function readAsOf(
-  db: Sqlite,
-  { organizationId, resource, at }: AsOf,
-): IterableIterator<Record<string, Value>> {
+export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf): AsyncIterable<Row> {
   const { table, columns, order } = DATED[resource];
-  return db
-    .prepare<[object], Record<string, Value>>(
-      `SELECT ${columns.join(', ')} FROM ${table}_history
-      WHERE organization_id = @organizationId AND valid_from <= @at AND (valid_to IS NULL OR valid_to > @at)
-      ORDER BY ${order}`,
-    )
-    .safeIntegers()
-    .iterate({ organizationId, at });
+  let asked = byName(reader)
+    .selectFrom(`${table}_history`)
+    .select([...columns])
+    .where('organization_id', '=', organizationId)
+    .where('valid_from', '<=', at)
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
+  return asked.stream(AT_ONCE);
 }
 
-export function readOrganizationIds(db: Sqlite): string[] {
-  return db
-    .prepare<[], { id: string }>('SELECT DISTINCT organization_id AS id FROM resource_states ORDER BY id')
-    .all()
-    .map(row => row.id);
+export async function readOrganizationIds({ db }: Reader): Promise<string[]> {
+  const asked = db.selectFrom('resource_states').select('organization_id').distinct();
+  const rows = await asked.orderBy('organization_id').execute();
+  return rows.map(row => row.organization_id);
 }

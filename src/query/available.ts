@@ -1,5 +1,7 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from '../engines/contract/tables.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row } from '../engines/contract/tables.js';
+import { NULLS_FIRST } from './by-name.js';
+import { inSnapshot } from './snapshot.js';
 
 export interface Demand {
   /** Null for all of them. */
@@ -25,54 +27,105 @@ export interface LeftOut {
 export interface Available {
   /** How many warehouses are known at all. */
   readonly warehouses: number;
-  readonly rows: readonly Record<string, Value>[];
+  readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
 }
 
-interface Warehouse extends LeftOut {
-  readonly mayBeSold: number;
+/** Of these nothing is expected: they are told of only where something is known. */
+const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
+/** What was completely read counts for as long as it was asked for, whatever happened since. */
+const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
+
+/** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
+export async function readAvailable(reader: Reader, demand: Demand): Promise<Available> {
+  return await inSnapshot(reader, async snapshot => {
+    const warehouses = await readWarehouses(snapshot, demand.organizationId);
+    const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
+    return {
+      warehouses: warehouses.length,
+      rows: await readRows(
+        snapshot,
+        sold.map(({ organizationId }) => organizationId),
+      ),
+      leftOut: warehouses.filter(
+        warehouse => !sold.includes(warehouse) && (warehouse.rows > 0 || !CLOSED.includes(warehouse.state)),
+      ),
+    };
+  });
+}
+
+function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null): boolean {
+  if (maxAgeSeconds === null) return state === 'current';
+  return KNOWN.includes(state) && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }
 
 /** Each warehouse that is known, and those that should be: of an installation that is active. */
-const WAREHOUSES = `
-  WITH known AS (
-    SELECT organization_id, state, complete_at, age_seconds, rows, error FROM freshness WHERE resource = 'warehouse'
-    UNION ALL
-    SELECT DISTINCT organization_id, 'never_read', NULL, NULL, 0, NULL FROM installations
-    WHERE state = 'active' AND organization_id IS NOT NULL
-      AND organization_id NOT IN (SELECT organization_id FROM resource_states WHERE resource = 'warehouse')
-  )
-  SELECT k.organization_id AS organizationId, o.full_name AS organizationName, k.state,
-    k.complete_at AS completeAt, k.age_seconds AS ageSeconds, k.rows, k.error,
-    (SELECT sum(s.amount) FROM warehouse_sums AS s WHERE s.organization_id = k.organization_id) AS amount,
-    CASE
-      WHEN @maxAgeSeconds IS NULL THEN k.state = 'current'
-      ELSE k.state IN ('current', 'late', 'behind', 'failing', 'partial')
-        AND coalesce(k.age_seconds, -1) BETWEEN 0 AND @maxAgeSeconds
-    END AS mayBeSold
-  FROM known AS k LEFT JOIN organizations AS o ON o.id = k.organization_id
-  WHERE @organizationId IS NULL OR k.organization_id = @organizationId
-  ORDER BY organizationName, k.organization_id`;
+async function readWarehouses(reader: Reader, organizationId: string | null): Promise<LeftOut[]> {
+  const asked = reader.db
+    .selectFrom(known(reader).as('k'))
+    .leftJoin('organizations as o', 'o.id', 'k.organization_id')
+    .select(eb => [
+      'k.organization_id as organizationId',
+      'o.full_name as organizationName',
+      'k.state',
+      'k.complete_at as completeAt',
+      'k.age_seconds as ageSeconds',
+      'k.rows',
+      'k.error',
+      eb
+        .selectFrom('warehouse_sums as s')
+        .select(sums => sums.fn.sum<number>('s.amount').as('amount'))
+        .whereRef('s.organization_id', '=', 'k.organization_id')
+        .as('amount'),
+    ])
+    .orderBy('o.full_name', NULLS_FIRST)
+    .orderBy('k.organization_id');
+  return await (organizationId === null
+    ? asked
+    : asked.where('k.organization_id', '=', organizationId)
+  ).execute();
+}
 
-const ROWS = `
-  SELECT * FROM warehouse_sums WHERE organization_id IN (SELECT value FROM json_each(?))
-  ORDER BY organization_name, organization_id, project_name, vintage, type`;
+function known({ db }: Reader) {
+  const read = db.selectFrom('resource_states').select('organization_id').where('resource', '=', 'warehouse');
+  const nothing = db
+    .selectFrom('installations')
+    .where('state', '=', 'active')
+    .where('organization_id', 'is not', null)
+    .where('organization_id', 'not in', read)
+    .distinct()
+    .select(eb => [
+      eb.ref('organization_id').$notNull().as('organization_id'),
+      eb.val('never_read').as('state'),
+      eb.lit(null).$castTo<string | null>().as('complete_at'),
+      eb.lit(null).$castTo<number | null>().as('age_seconds'),
+      eb.lit(0).$castTo<number>().as('rows'),
+      eb.lit(null).$castTo<string | null>().as('error'),
+    ]);
+  return db
+    .selectFrom('freshness')
+    .where('resource', '=', 'warehouse')
+    .select(eb => [
+      'organization_id',
+      eb.ref('state').$castTo<string>().as('state'),
+      'complete_at',
+      'age_seconds',
+      'rows',
+      'error',
+    ])
+    .unionAll(nothing);
+}
 
-/** Of these nothing is expected: they are told of only where something is known. */
-const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
-
-/** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
-export function readAvailable(db: Sqlite, demand: Demand): Available {
-  return db.transaction(() => {
-    const warehouses = db.prepare<[object], Warehouse>(WAREHOUSES).all(demand);
-    const sold = warehouses.filter(({ mayBeSold }) => mayBeSold === 1);
-    const ids = JSON.stringify(sold.map(({ organizationId }) => organizationId));
-    return {
-      warehouses: warehouses.length,
-      rows: db.prepare<[string], Record<string, Value>>(ROWS).safeIntegers().all(ids),
-      leftOut: warehouses
-        .filter(({ mayBeSold, state, rows }) => mayBeSold === 0 && (rows > 0 || !CLOSED.includes(state)))
-        .map(({ mayBeSold: _, ...leftOut }) => leftOut),
-    };
-  })();
+async function readRows({ db, say }: Reader, organizationIds: readonly string[]): Promise<Row[]> {
+  return await db
+    .selectFrom('warehouse_sums')
+    .selectAll()
+    .where('organization_id', 'in', say.each(organizationIds))
+    .orderBy('organization_name', NULLS_FIRST)
+    .orderBy('organization_id')
+    .orderBy('project_name', NULLS_FIRST)
+    .orderBy('vintage', NULLS_FIRST)
+    .orderBy('type', NULLS_FIRST)
+    .orderBy('project_id', NULLS_FIRST)
+    .execute();
 }

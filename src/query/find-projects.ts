@@ -1,20 +1,39 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { entriesWith, hasColumn } from '../resources/resources.js';
-import type { Value } from '../engines/contract/tables.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row } from '../engines/contract/tables.js';
 
 export interface Sought {
   readonly serialization: string | undefined;
   readonly creditId: string | undefined;
 }
 
+const SOURCES = ['warehouse_credits', 'inventory_credits', 'reservations', 'inventory_requests'] as const;
+
 /** The projects that the mirror's credits, holds, requests and retirements name for this credit. */
-export function findProjects(db: Sqlite, sought: Sought): Record<string, Value>[] {
-  const named = entriesWith('project_id').map(entry => {
-    const isOf = hasColumn(entry, 'credit_id') ? 'credit_id = @creditId OR' : '';
-    return `SELECT project_id FROM ${entry.table} WHERE ${isOf} serialization = @serialization COLLATE NOCASE`;
-  });
-  return db
-    .prepare<[object], Record<string, Value>>(`SELECT * FROM projects WHERE id IN (${named.join(' UNION ')})`)
-    .safeIntegers()
-    .all({ serialization: sought.serialization ?? null, creditId: sought.creditId ?? null });
+export async function findProjects({ db }: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
+  const text = serialization?.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()) ?? null;
+  const named = SOURCES.map(table =>
+    db
+      .selectFrom(table)
+      .select('project_id')
+      .where(eb =>
+        eb.or([
+          ...(creditId === undefined ? [] : [eb('credit_id', '=', creditId)]),
+          ...(text === null ? [] : [eb(eb.fn('lower', ['serialization']), '=', text)]),
+        ]),
+      ),
+  );
+  const retired = db
+    .selectFrom('retirements')
+    .select('project_id')
+    .where(eb => eb(eb.fn('lower', ['serialization']), '=', text));
+  return await db
+    .selectFrom('projects')
+    .selectAll()
+    .where(
+      'id',
+      'in',
+      named.reduce((all, each) => all.unionAll(each), retired),
+    )
+    .orderBy('id')
+    .execute();
 }

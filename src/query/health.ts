@@ -1,6 +1,8 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { NEWEST_DELIVERY } from './inbox.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { count } from './count.js';
+import { readNewestDelivery } from './inbox.js';
 import { type Life, readLife } from './signs.js';
+import { inSnapshot } from './snapshot.js';
 
 export interface Health {
   readonly origin: { readonly baseUrl: string; readonly appId: string } | null;
@@ -11,46 +13,61 @@ export interface Health {
   readonly parked: number;
   readonly activeInstallations: number;
   /** Resources that are behind, late, partial, doubtful or failing, with their organization. */
-  readonly troubled: readonly { readonly name: string; readonly resource: string; readonly state: string }[];
+  readonly troubled: readonly Troubled[];
   readonly drift: number;
+}
+
+interface Troubled {
+  readonly name: string;
+  readonly resource: string;
+  readonly state: string;
 }
 
 const DAY_MS = 86_400_000;
 
-export function readHealth(db: Sqlite, now: number): Health {
-  const origin = db
-    .prepare<[], { baseUrl: string; appId: string }>(
-      'SELECT base_url AS baseUrl, app_id AS appId FROM origin',
-    )
-    .get();
-  const number = (sql: string, ...values: string[]): number =>
-    db
-      .prepare<string[], number>(sql)
-      .pluck()
-      .get(...values) ?? 0;
-  const instant = (sql: string): string | null => db.prepare<[], string | null>(sql).pluck().get() ?? null;
-  const yesterday = new Date(now - DAY_MS).toISOString();
-  return {
-    origin: origin ?? null,
-    newestDeliveryAt: instant(NEWEST_DELIVERY),
-    worker: readLife(db, 'work', now),
-    setAside: number(
-      "SELECT count(*) FROM inbox.deliveries WHERE received_at >= ? AND verdict = 'set_aside'",
-      yesterday,
-    ),
-    buried: number("SELECT count(*) FROM inbox.jobs WHERE state = 'buried'"),
-    parked: number("SELECT count(*) FROM inbox.jobs WHERE state = 'parked'"),
-    activeInstallations: number("SELECT count(*) FROM installations WHERE state = 'active'"),
-    troubled: db
-      .prepare<[], { name: string; resource: string; state: string }>(
-        `SELECT coalesce(o.full_name, f.organization_id) AS name, f.resource, f.state
-        FROM freshness AS f LEFT JOIN organizations AS o ON o.id = f.organization_id
-        WHERE f.state IN ('behind', 'late', 'partial', 'doubtful', 'failing') ORDER BY name, f.resource`,
-      )
-      .all(),
-    drift: number(
-      'SELECT coalesce(sum(drift), 0) FROM sync_runs WHERE drift > 0 AND started_at >= ?',
-      yesterday,
-    ),
-  };
+export async function readHealth(reader: Reader, now: number): Promise<Health> {
+  return await inSnapshot(reader, async snapshot => {
+    const { db } = snapshot;
+    const yesterday = new Date(now - DAY_MS).toISOString();
+    const jobs = db.selectFrom('inbox.jobs');
+    const deliveries = db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
+    return {
+      origin: await readOrigin(snapshot),
+      newestDeliveryAt: await readNewestDelivery(snapshot),
+      worker: await readLife(snapshot, 'work', now),
+      setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
+      buried: await count(jobs.where('state', '=', 'buried')),
+      parked: await count(jobs.where('state', '=', 'parked')),
+      activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
+      troubled: await readTroubled(snapshot),
+      drift: await sumDrift(snapshot, yesterday),
+    };
+  });
+}
+
+export async function readOrigin({ db }: Reader): Promise<Health['origin']> {
+  const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
+  return (await asked.executeTakeFirst()) ?? null;
+}
+
+async function readTroubled({ db }: Reader): Promise<Troubled[]> {
+  return await db
+    .selectFrom('freshness as f')
+    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
+    .select(eb => [eb.fn.coalesce('o.full_name', 'f.organization_id').as('name'), 'f.resource', 'f.state'])
+    .where('f.state', 'in', ['behind', 'late', 'partial', 'doubtful', 'failing'])
+    .orderBy('name')
+    .orderBy('f.resource')
+    .orderBy('f.organization_id')
+    .execute();
+}
+
+async function sumDrift({ db }: Reader, since: string): Promise<number> {
+  const { drift } = await db
+    .selectFrom('sync_runs')
+    .select(eb => eb.fn.sum<number | null>('drift').as('drift'))
+    .where('drift', '>', 0)
+    .where('started_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return drift ?? 0;
 }

@@ -1,7 +1,6 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import type { Value } from '../engines/contract/tables.js';
-
-type Row = Record<string, Value>;
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row, Tables } from '../engines/contract/tables.js';
+import { AT_ONCE } from './lists.js';
 
 export const DELIVERY_COLUMNS = [
   'id',
@@ -29,87 +28,38 @@ export const JOB_COLUMNS = [
   'outcome',
 ] as const;
 
-const DELIVERIES = `
-  SELECT d.*, j.state AS job_state, coalesce(m.state, j.state) AS final_state,
-    coalesce(j.last_error, j.outcome) AS outcome, j.merged_into, j.finished_at
-  FROM inbox.deliveries AS d
-  LEFT JOIN inbox.jobs AS j ON j.id = d.job_id
-  LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into`;
-
-/** When the newest came: a row is counted on for a minute at most. */
-export const NEWEST_DELIVERY = `
-  SELECT max(max(received_at, coalesce(last_received_at, ''))) FROM inbox.deliveries
-  WHERE received_at >= (
-    SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(received_at), '-1 minute') FROM inbox.deliveries)`;
-
-export const REFUSAL_COLUMNS = ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'] as const;
-
-/** Posts that were turned away, newest minute first. */
-export function readRefusals(db: Sqlite, limit: number): Row[] {
-  return db
-    .prepare<[number], Row>(
-      'SELECT * FROM inbox.refusals ORDER BY minute DESC, newest_at DESC, reason, header_prefix LIMIT ?',
-    )
-    .all(limit);
-}
-
-/** The same, added up over the minutes. */
-export interface RefusalSum {
-  readonly reason: string;
-  readonly status: number;
-  readonly headerPrefix: string;
-  readonly posts: number;
-  /** The minute of the first of them. */
-  readonly since: string;
-  readonly newestAt: string;
-}
-
-/** What was turned away since an instant, what came most first. */
-export function sumRefusals(db: Sqlite, since: string): RefusalSum[] {
-  return db
-    .prepare<[string], RefusalSum>(
-      `SELECT reason, status, header_prefix AS headerPrefix, sum(posts) AS posts, min(minute) AS since,
-        max(newest_at) AS newestAt
-      FROM inbox.refusals WHERE minute >= ?
-      GROUP BY reason, status, header_prefix ORDER BY posts DESC, reason, header_prefix`,
-    )
-    .all(since.slice(0, 'YYYY-MM-DDTHH:MM'.length));
-}
-
-export interface Repeated {
-  readonly newestId: number;
-  readonly posts: number;
-}
-
-/** The text that came most often since an instant; null where none came more than once. */
-export function findMostRepeated(db: Sqlite, since: string): Repeated | null {
-  const found = db
-    .prepare<[string], Repeated>(
-      `SELECT max(id) AS newestId, count(*) + sum(repeats) AS posts FROM inbox.deliveries
-      WHERE received_at >= ? GROUP BY digest HAVING posts > 1 ORDER BY posts DESC LIMIT 1`,
-    )
-    .get(since);
-  return found ?? null;
-}
-
 export interface DeliveryFilter {
-  readonly verdict: string | null;
+  readonly verdict: Tables['inbox.deliveries']['verdict'] | null;
   readonly installationId: string | null;
   /** Only those that came after this one. */
   readonly after: number;
-  readonly limit: number;
+  /** Null for all of them. */
+  readonly limit: number | null;
 }
 
 /** Newest first, each beside the job that was sure to start after it. */
-export function readDeliveries(db: Sqlite, filter: DeliveryFilter): Row[] {
+export async function readDeliveries({ db }: Reader, filter: DeliveryFilter): Promise<Row[]> {
+  const { verdict, installationId, after, limit } = filter;
+  let asked = deliveries(db).where('d.id', '>', after).orderBy('d.id', 'desc');
+  if (verdict !== null) asked = asked.where('d.verdict', '=', verdict);
+  if (installationId !== null) asked = asked.where('d.installation_id', '=', installationId);
+  if (limit !== null) asked = asked.limit(limit);
+  return await asked.execute();
+}
+
+function deliveries(db: Reader['db']) {
   return db
-    .prepare<[object], Row>(
-      `${DELIVERIES}
-      WHERE d.id > @after AND (@verdict IS NULL OR d.verdict = @verdict)
-        AND (@installationId IS NULL OR d.installation_id = @installationId)
-      ORDER BY d.id DESC LIMIT @limit`,
-    )
-    .all(filter);
+    .selectFrom('inbox.deliveries as d')
+    .leftJoin('inbox.jobs as j', 'j.id', 'd.job_id')
+    .leftJoin('inbox.jobs as m', 'm.id', 'j.merged_into')
+    .selectAll('d')
+    .select(eb => [
+      'j.state as job_state',
+      eb.fn.coalesce('m.state', 'j.state').as('final_state'),
+      eb.fn.coalesce('j.last_error', 'j.outcome').as('outcome'),
+      'j.merged_into',
+      'j.finished_at',
+    ]);
 }
 
 export interface DeliveryDetail {
@@ -118,63 +68,99 @@ export interface DeliveryDetail {
   readonly signedData: string | null;
 }
 
-export function readDelivery(db: Sqlite, id: number): DeliveryDetail | null {
-  const delivery = db.prepare<[number], Row>(`${DELIVERIES} WHERE d.id = ?`).get(id);
+export async function readDelivery({ db }: Reader, id: number): Promise<DeliveryDetail | null> {
+  const delivery = await deliveries(db).where('d.id', '=', id).executeTakeFirst();
   if (delivery === undefined) return null;
-  const text = db
-    .prepare<(Value | undefined)[], { signed_data: string }>(
-      'SELECT signed_data FROM inbox.signed_texts WHERE id = ? AND digest = ?',
-    )
-    .get(delivery['text_id'], delivery['digest']);
+  const text = await db
+    .selectFrom('inbox.signed_texts')
+    .select('signed_data')
+    .where('id', '=', delivery.text_id)
+    .where('digest', '=', delivery.digest)
+    .executeTakeFirst();
   return { delivery, signedData: text?.signed_data || null };
 }
 
-export interface JobFilter {
-  readonly state: string | null;
-  readonly organizationId: string | null;
-  readonly limit: number;
+const MINUTE_MS = 60_000;
+
+/** When the newest came: a row is counted on for a minute at most. */
+export async function readNewestDelivery({ db }: Reader): Promise<string | null> {
+  const { at } = await db
+    .selectFrom('inbox.deliveries')
+    .select(eb => eb.fn.max<string | null>('received_at').as('at'))
+    .executeTakeFirstOrThrow();
+  if (at === null) return null;
+  const repeated = await db
+    .selectFrom('inbox.deliveries')
+    .select(eb => eb.fn.max('last_received_at').as('at'))
+    .where('received_at', '>=', new Date(Date.parse(at) - MINUTE_MS).toISOString())
+    .executeTakeFirstOrThrow();
+  return repeated.at !== null && repeated.at > at ? repeated.at : at;
 }
 
-/** Newest first. */
-export function readJobs(db: Sqlite, filter: JobFilter): Row[] {
-  return db
-    .prepare<[object], Row>(
-      `SELECT * FROM inbox.jobs
-      WHERE (@state IS NULL OR state = @state) AND (@organizationId IS NULL OR organization_id = @organizationId)
-      ORDER BY id DESC LIMIT @limit`,
-    )
-    .all(filter);
+export interface Repeated {
+  readonly newestId: number;
+  readonly posts: number;
 }
 
-/** Whether any job is or was for this organization. */
-export function hasJobs(db: Sqlite, organizationId: string): boolean {
-  return exists(db, 'SELECT 1 FROM inbox.jobs WHERE organization_id = ?', organizationId);
+/** The text that came most often since an instant; null where none came more than once. */
+export async function findMostRepeated({ db }: Reader, since: string): Promise<Repeated | null> {
+  const most = await db
+    .selectFrom('inbox.deliveries')
+    .select(eb => [
+      eb.fn.max('id').as('newestId'),
+      eb(eb.fn.countAll<number>(), '+', eb.fn.sum<number>('repeats')).as('posts'),
+    ])
+    .where('received_at', '>=', since)
+    .groupBy('digest')
+    .orderBy('posts', 'desc')
+    .orderBy('newestId', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return most !== undefined && most.posts > 1 ? most : null;
 }
 
 /** Whether any delivery told of this installation. */
-export function hasDeliveries(db: Sqlite, installationId: string): boolean {
-  return exists(db, 'SELECT 1 FROM inbox.deliveries WHERE installation_id = ?', installationId);
-}
-
-function exists(db: Sqlite, sql: string, value: string): boolean {
-  return db.prepare<[string], number>(`SELECT EXISTS (${sql})`).pluck().get(value) === 1;
-}
-
-export function readJob(db: Sqlite, id: number): Row | null {
-  return db.prepare<[number], Row>('SELECT * FROM inbox.jobs WHERE id = ?').get(id) ?? null;
+export async function hasDeliveries({ db }: Reader, installationId: string): Promise<boolean> {
+  const asked = db.selectFrom('inbox.deliveries').select('id').where('installation_id', '=', installationId);
+  return (await asked.limit(1).executeTakeFirst()) !== undefined;
 }
 
 export interface StoredText {
   readonly id: number;
   readonly digest: string;
-  readonly signedData: string;
+  readonly signed_data: string;
 }
 
 /** Every signed text that is still there. */
-export function readSignedTexts(db: Sqlite): IterableIterator<StoredText> {
-  return db
-    .prepare<[], StoredText>(
-      "SELECT id, digest, signed_data AS signedData FROM inbox.signed_texts WHERE signed_data <> ''",
-    )
-    .iterate();
+export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
+  const asked = db.selectFrom('inbox.signed_texts').select(['id', 'digest', 'signed_data']);
+  return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
+}
+
+export interface JobFilter {
+  readonly state: Tables['inbox.jobs']['state'] | null;
+  readonly organizationId: string | null;
+  /** Null for all of them. */
+  readonly limit: number | null;
+}
+
+/** Newest first. */
+export async function readJobs({ db }: Reader, filter: JobFilter): Promise<Row[]> {
+  const { state, organizationId, limit } = filter;
+  let asked = db.selectFrom('inbox.jobs').selectAll().orderBy('id', 'desc');
+  if (state !== null) asked = asked.where('state', '=', state);
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  if (limit !== null) asked = asked.limit(limit);
+  return await asked.execute();
+}
+
+/** Whether any job is or was for this organization. */
+export async function hasJobs({ db }: Reader, organizationId: string): Promise<boolean> {
+  const asked = db.selectFrom('inbox.jobs').select('id').where('organization_id', '=', organizationId);
+  return (await asked.limit(1).executeTakeFirst()) !== undefined;
+}
+
+export async function readJob({ db }: Reader, id: number): Promise<Row | null> {
+  const job = await db.selectFrom('inbox.jobs').selectAll().where('id', '=', id).executeTakeFirst();
+  return job ?? null;
 }

@@ -1,53 +1,69 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row } from '../engines/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
-import type { Value } from '../engines/contract/tables.js';
+import { byName, totalOrder } from './by-name.js';
 
 export interface ListFilter {
   readonly organizationId: string | null;
   /** Null for all of them. */
+  readonly state?: string | null;
+  /** Null for all of them. */
   readonly limit: number | null;
 }
 
-type Row = Record<string, Value>;
+/** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
+export const AT_ONCE = 100;
 
-/** Keys begin with the organization: without it, one row is searched for in all of them. */
-export const KNOWN_ORGANIZATION = 'organization_id IN (SELECT organization_id FROM resource_states)';
-
-export function readList(db: Sqlite, entry: Entry, filter: ListFilter): IterableIterator<Row> {
-  const { columns, from } = entry.shown;
-  const where = filter.organizationId === null ? '' : `WHERE ${ofOrganization(entry)}`;
-  return db
-    .prepare<[object], Row>(
-      `SELECT ${columns.join(', ')} FROM ${from} ${where} ORDER BY ${orderOf(entry)} LIMIT @limit`,
-    )
-    .safeIntegers()
-    .iterate({ organizationId: filter.organizationId, limit: filter.limit ?? -1 });
+/** What is shown of a table or view. */
+export function readList(reader: Reader, entry: Entry, filter: ListFilter): AsyncIterable<Row> {
+  const { from, columns, order } = entry.shown;
+  const { organizationId, state = null, limit } = filter;
+  let asked = byName(reader)
+    .selectFrom(from)
+    .select([...columns]);
+  const owned = organizationId === null ? null : ofOrganization(reader, entry, organizationId);
+  if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
+  if (state !== null) asked = asked.where('state', '=', state);
+  for (const { column, direct } of totalOrder(entry, order)) asked = asked.orderBy(column, direct);
+  if (limit !== null) asked = asked.limit(limit);
+  return asked.stream(AT_ONCE);
 }
 
-export function orderOf({ shown }: Entry): string {
-  return shown.order.map(([column, direction]) => `${column} ${direction}`).join(', ');
-}
-
-/** Every row with this key: a credit may stand in several organizations. */
-export function readByKey(
-  db: Sqlite,
+/** Every row of this name: a credit may stand in several organizations. */
+export async function readByName(
+  reader: Reader,
   entry: Entry,
-  key: string,
+  name: string,
   organizationId: string | null = null,
-): Row[] {
-  const known = entry.scope === 'organization_id' ? `${KNOWN_ORGANIZATION} AND` : '';
-  const owned = organizationId === null ? '' : `AND ${ofOrganization(entry)}`;
-  return db
-    .prepare<[object], Row>(
-      `SELECT * FROM ${entry.shown.from} WHERE ${known} ${nameOf(entry)} = @key ${owned}`,
-    )
-    .safeIntegers()
-    .all({ key, organizationId });
+): Promise<Row[]> {
+  let asked = byName(reader).selectFrom(entry.shown.from).selectAll().where(nameOf(entry), '=', name);
+  const owned =
+    organizationId === null
+      ? ofAnyOrganization(reader, entry)
+      : ofOrganization(reader, entry, organizationId);
+  if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
+  for (const { column, direct } of totalOrder(entry, [])) asked = asked.orderBy(column, direct);
+  return await asked.execute();
 }
 
-/** Projects are an organization's where its rows name them. */
-function ofOrganization(entry: Entry): string {
+/** Every version of the rows of this name, oldest first; `valid_to` is null for what is still true. */
+export async function readHistory(reader: Reader, entry: Entry, name: string): Promise<Row[]> {
+  let asked = byName(reader).selectFrom(`${entry.table}_history`).selectAll().where(nameOf(entry), '=', name);
+  const owned = ofAnyOrganization(reader, entry);
+  if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
+  return await asked.orderBy('valid_from').orderBy('version').execute();
+}
+
+/** What belongs to nobody is of every organization that names it. */
+function ofOrganization({ db }: Reader, entry: Entry, id: string) {
   const owner = ownerOf(entry);
-  if (owner !== null) return `${owner} = @organizationId`;
-  return 'id IN (SELECT project_id FROM project_references WHERE organization_id = @organizationId)';
+  if (owner !== null) return { column: owner, values: [id] };
+  const named = db.selectFrom('project_references').select('project_id').where('organization_id', '=', id);
+  return { column: 'id', values: named };
+}
+
+/** Keys begin with the organization: without it, one row is searched for in all of them. Null where they do not. */
+function ofAnyOrganization({ db }: Reader, { scope }: Entry) {
+  if (scope !== 'organization_id') return null;
+  return { column: scope, values: db.selectFrom('resource_states').select('organization_id') };
 }

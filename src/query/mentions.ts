@@ -1,7 +1,9 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { LISTS } from '../resources/lists.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
-import { INSTALLED_NAME } from './names.js';
+import { LISTS } from '../resources/lists.js';
+import { byName } from './by-name.js';
+import { AT_ONCE } from './lists.js';
+import { readOrganizationNames } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */
 const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.members).map(
@@ -14,16 +16,18 @@ export interface Mention {
 }
 
 /** Rows, past ones included, whose registry's object names the address. They are found by reading every one. */
-export function readMentions(db: Sqlite, isAbout: (document: string) => boolean): Mention[] {
-  return TABLES.map(table => ({ table, rows: countIn(db, table, isAbout) })).filter(({ rows }) => rows > 0);
-}
-
-function countIn(db: Sqlite, table: string, isAbout: (document: string) => boolean): number {
-  let rows = 0;
-  for (const document of db.prepare<[], string>(`SELECT document FROM ${table}_history`).pluck().iterate()) {
-    if (isAbout(document)) rows += 1;
+export async function readMentions(
+  reader: Reader,
+  isAbout: (document: string) => boolean,
+): Promise<Mention[]> {
+  const mentions: Mention[] = [];
+  for (const table of TABLES) {
+    let rows = 0;
+    const documents = byName(reader).selectFrom(`${table}_history`).select('document').stream(AT_ONCE);
+    for await (const { document } of documents) if (isAbout(String(document))) rows += 1;
+    if (rows > 0) mentions.push({ table, rows });
   }
-  return rows;
+  return mentions;
 }
 
 export interface Purgeable {
@@ -33,18 +37,19 @@ export interface Purgeable {
   readonly state: string;
 }
 
-export function readPurgeable(db: Sqlite, organizationId: string): Purgeable {
-  const row = db
-    .prepare<[object], { name: string | null; state: string | null }>(
-      `SELECT
-        coalesce(
-          (SELECT full_name FROM organizations WHERE id = @organizationId),
-          (SELECT full_name FROM organizations_past WHERE id = @organizationId ORDER BY valid_to DESC LIMIT 1),
-          (SELECT ${INSTALLED_NAME} FROM installations WHERE organization_id = @organizationId LIMIT 1)
-        ) AS name,
-        (SELECT CASE WHEN max(state = 'active') THEN 'active' WHEN max(state = 'suspended') THEN 'suspended' ELSE 'uninstalled' END
-          FROM installations WHERE organization_id = @organizationId) AS state`,
-    )
-    .get({ organizationId });
-  return { organizationId, name: row?.name ?? organizationId, state: row?.state ?? 'uninstalled' };
+export async function readPurgeable(reader: Reader, organizationId: string): Promise<Purgeable> {
+  const named = await readOrganizationNames(reader);
+  const state = await readState(reader, organizationId);
+  const name = named.find(({ id }) => id === organizationId)?.name ?? organizationId;
+  return { organizationId, name, state: state ?? 'uninstalled' };
+}
+
+/** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
+async function readState({ db }: Reader, organizationId: string): Promise<string | null> {
+  const { state } = await db
+    .selectFrom('installations')
+    .select(eb => eb.fn.min<string | null>('state').as('state'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return state;
 }

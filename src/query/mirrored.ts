@@ -1,4 +1,5 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { count } from './count.js';
 
 /** How much of what is to be mirrored is there. */
 export interface Mirrored {
@@ -10,16 +11,19 @@ export interface Mirrored {
   readonly unread: number;
 }
 
-export function readMirrored(db: Sqlite): Mirrored | undefined {
-  return db
-    .prepare<[], Mirrored>(
-      `SELECT
-        (SELECT count(DISTINCT organization_id) FROM resource_states) AS organizations,
-        (SELECT count(*) FROM warehouse_credits) + (SELECT count(*) FROM inventory_credits) AS credits,
-        (SELECT count(*) FROM retirements) AS retirements,
-        (SELECT count(*) FROM certificates WHERE state = 'stored') AS certificates,
-        (SELECT count(*) FROM freshness WHERE complete_at IS NULL AND state IN ('never_read', 'partial', 'failing'))
-          + (SELECT count(*) FROM certificates_missing WHERE state = 'pending') AS unread`,
-    )
-    .get();
+export async function readMirrored({ db }: Reader): Promise<Mirrored> {
+  const known = db.selectFrom('resource_states').select('organization_id').distinct();
+  const unread = db
+    .selectFrom('freshness')
+    .where('complete_at', 'is', null)
+    .where('state', 'in', ['never_read', 'partial', 'failing']);
+  const pending = db.selectFrom('certificates_missing').where('state', '=', 'pending');
+  return {
+    organizations: await count(db.selectFrom(known.as('known'))),
+    credits:
+      (await count(db.selectFrom('warehouse_credits'))) + (await count(db.selectFrom('inventory_credits'))),
+    retirements: await count(db.selectFrom('retirements')),
+    certificates: await count(db.selectFrom('certificates').where('state', '=', 'stored')),
+    unread: (await count(unread)) + (await count(pending)),
+  };
 }

@@ -1,38 +1,87 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
 
 export interface Named {
   readonly id: string;
   readonly name: string | null;
 }
 
-/** SQLite takes what is nested deeper than 1,000 levels for no JSON, and would end the whole query. */
-export const INSTALLED_NAME = "iif(json_valid(document), document ->> '$.organization.fullName', NULL)";
-
 /** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
-export function readOrganizationNames(db: Sqlite): Named[] {
-  return db
-    .prepare<[], Named>(
-      `WITH known (id) AS (
-        SELECT id FROM organizations
-        UNION SELECT organization_id FROM installations WHERE organization_id IS NOT NULL
-        UNION SELECT organization_id FROM resource_states
-      )
-      SELECT id, coalesce(
-        (SELECT full_name FROM organizations AS o WHERE o.id = known.id),
-        (SELECT full_name FROM organizations_past AS p WHERE p.id = known.id ORDER BY valid_to DESC LIMIT 1),
-        (SELECT max(${INSTALLED_NAME}) FROM installations AS i WHERE i.organization_id = known.id)
-      ) AS name FROM known ORDER BY id`,
+export async function readOrganizationNames(reader: Reader): Promise<Named[]> {
+  const { db } = reader;
+  const known = db
+    .selectFrom('organizations')
+    .select('id')
+    .union(
+      db
+        .selectFrom('installations')
+        .where('organization_id', 'is not', null)
+        .select(eb => eb.ref('organization_id').$notNull().as('id')),
     )
-    .all();
+    .union(db.selectFrom('resource_states').select('organization_id as id'));
+  const found = await db
+    .selectFrom(known.as('known'))
+    .leftJoin('organizations as o', 'o.id', 'known.id')
+    .select(eb => [
+      'known.id',
+      eb.fn
+        .coalesce(
+          'o.full_name',
+          eb
+            .selectFrom('organizations_past as p')
+            .select('p.full_name')
+            .whereRef('p.id', '=', 'known.id')
+            .orderBy('p.valid_to', 'desc')
+            .limit(1),
+        )
+        .as('name'),
+    ])
+    .orderBy('known.id')
+    .execute();
+  if (found.every(({ name }) => name !== null)) return found;
+  const installed = await readInstalledNames(reader);
+  return found.map(({ id, name }) => ({ id, name: name ?? installed.get(id) ?? null }));
+}
+
+/** What the installations call their organizations. */
+async function readInstalledNames({ db }: Reader): Promise<ReadonlyMap<string | null, string>> {
+  const rows = await db
+    .selectFrom('installations')
+    .select(['organization_id', 'document'])
+    .orderBy('version')
+    .execute();
+  return new Map(
+    rows.flatMap(({ organization_id: id, document }) => {
+      const name = nameIn(document);
+      return name === null ? [] : [[id, name]];
+    }),
+  );
 }
 
 /** Every installation, by the name of its organization. */
-export function readInstallationNames(db: Sqlite): Named[] {
-  return db
-    .prepare<[], Named>(
-      `SELECT i.id, coalesce(o.full_name, i.name) AS name
-      FROM (SELECT id, organization_id, ${INSTALLED_NAME} AS name FROM installations) AS i
-      LEFT JOIN organizations AS o ON o.id = i.organization_id ORDER BY i.id`,
-    )
-    .all();
+export async function readInstallationNames({ db }: Reader): Promise<Named[]> {
+  const rows = await db
+    .selectFrom('installations as i')
+    .leftJoin('organizations as o', 'o.id', 'i.organization_id')
+    .select(['i.id', 'o.full_name', 'i.document'])
+    .orderBy('i.id')
+    .execute();
+  return rows.map(({ id, full_name: name, document }) => ({ id, name: name ?? nameIn(document) }));
+}
+
+/** The name of the organization in the registry's object of an installation. */
+function nameIn(document: string): string | null {
+  const installation = parse(document);
+  if (typeof installation !== 'object' || installation === null || !('organization' in installation))
+    return null;
+  const { organization } = installation;
+  if (typeof organization !== 'object' || organization === null || !('fullName' in organization)) return null;
+  return typeof organization.fullName === 'string' ? organization.fullName : null;
+}
+
+function parse(document: string): unknown {
+  try {
+    return JSON.parse(document);
+  } catch {
+    return null;
+  }
 }

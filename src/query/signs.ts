@@ -1,5 +1,5 @@
-import type { InboxTables } from '../engines/contract/inbox-tables.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import type { Tables } from '../engines/contract/tables.js';
 
 /** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
 export interface Life {
@@ -9,15 +9,16 @@ export interface Life {
 
 const ALIVE_MS = 60_000;
 
+type Role = Tables['inbox.processes']['role'];
+
 /** A sign from the future is one of a clock that has been put right since: it says nothing. */
-export function readLife(db: Sqlite, role: InboxTables['processes']['role'], now: number): Life {
-  const soon = new Date(now + ALIVE_MS).toISOString();
-  const seenAt = db
-    .prepare<[string, string], string | null>(
-      'SELECT max(seen_at) FROM inbox.processes WHERE role = ? AND seen_at <= ?',
-    )
-    .pluck()
-    .get(role, soon);
-  if (seenAt === null || seenAt === undefined) return { state: 'never_seen', seenAt: null };
+export async function readLife({ db }: Reader, role: Role, now: number): Promise<Life> {
+  const { seenAt } = await db
+    .selectFrom('inbox.processes')
+    .select(eb => eb.fn.max<string | null>('seen_at').as('seenAt'))
+    .where('role', '=', role)
+    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
+    .executeTakeFirstOrThrow();
+  if (seenAt === null) return { state: 'never_seen', seenAt };
   return { state: now - Date.parse(seenAt) <= ALIVE_MS ? 'alive' : 'gone', seenAt };
 }

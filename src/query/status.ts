@@ -1,8 +1,11 @@
 import { FRESHNESS_STATES } from '../engines/contract/mirror-tables.js';
-import type { Sqlite } from '../engines/sqlite/open.js';
-import { NEWEST_DELIVERY } from './inbox.js';
-import { type RefusalSum, sumRefusals } from './inbox.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { NULLS_FIRST } from './by-name.js';
+import { count } from './count.js';
+import { readNewestDelivery } from './inbox.js';
+import { type RefusalSum, sumRefusals } from './refusals.js';
 import { type Life, readLife } from './signs.js';
+import { inSnapshot } from './snapshot.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus {
@@ -53,99 +56,151 @@ interface Owned {
   readonly organizationId: string;
 }
 
-const ORGANIZATIONS = `
-  SELECT i.organization_id AS organizationId, o.full_name AS name,
-    CASE WHEN max(i.state = 'active') THEN 'active' WHEN max(i.state = 'suspended') THEN 'suspended' ELSE 'uninstalled' END AS state
-  FROM installations AS i LEFT JOIN organizations AS o ON o.id = i.organization_id
-  WHERE i.organization_id IS NOT NULL
-  GROUP BY i.organization_id ORDER BY o.full_name, i.organization_id`;
-
-const RESOURCES = `
-  SELECT organization_id AS organizationId, resource, state, rows, drift,
-    complete_at AS completeAt, age_seconds AS ageSeconds, error
-  FROM freshness ORDER BY organization_id, resource`;
-
-/** A retirement that nobody has claimed has no beneficiary, and its certificate is there as soon as it has one. */
-const CERTIFICATES = `
-  WITH unclaimed AS (
-    SELECT c.organization_id, count(*) AS certificates
-    FROM certificates AS c
-    JOIN retirements AS r ON r.organization_id = c.organization_id AND r.id = c.retirement_id
-    WHERE c.state = 'unavailable' AND coalesce(r.beneficiary, '') = ''
-    GROUP BY c.organization_id
-  )
-  SELECT s.organization_id AS organizationId, s.state, s.certificates - coalesce(u.certificates, 0) AS certificates
-  FROM certificate_sums AS s
-  LEFT JOIN unclaimed AS u ON u.organization_id = s.organization_id AND s.state = 'unavailable'
-  UNION ALL
-  SELECT organization_id, 'unclaimed', certificates FROM unclaimed`;
-
-/** Each state by an index of its own. */
-const JOBS = `SELECT
-  (SELECT count(*) FROM inbox.jobs WHERE state = 'ready' AND run_at <= @now) AS due,
-  (SELECT count(*) FROM inbox.jobs WHERE state = 'ready' AND run_at > @now) AS planned,
-  (SELECT count(*) FROM inbox.jobs WHERE state = 'claimed') AS claimed,
-  (SELECT count(*) FROM inbox.jobs WHERE state = 'parked') AS parked,
-  (SELECT count(*) FROM inbox.jobs WHERE state = 'buried') AS buried`;
-
-/** Where no worker watches, nobody tells of what is announced: then the jobs do. */
-const OLDEST = `SELECT
-  (SELECT min(run_at) FROM inbox.jobs WHERE state = 'ready' AND run_at <= @now) AS due,
-  (SELECT min(at) FROM (
-    SELECT min(run_at) AS at FROM inbox.jobs WHERE state = 'ready' AND run_at <= @now AND trigger = 'delivery'
-    UNION ALL SELECT min(announced_at) FROM freshness
-  )) AS delivery`;
-
-const DELIVERIES = `
-  SELECT (${NEWEST_DELIVERY}) AS newest,
-    (SELECT count(*) FROM inbox.deliveries WHERE verdict = 'set_aside') AS setAside`;
+interface Certificates {
+  readonly state: string;
+  readonly certificates: number;
+}
 
 const DAY_MS = 86_400_000;
 
-export function readStatus(db: Sqlite, now: number): Status {
-  const organizations = db
-    .prepare<[], Omit<OrganizationStatus, 'resources' | 'certificates'>>(ORGANIZATIONS)
-    .all();
-  const resources = db.prepare<[], ResourceStatus & Owned>(RESOURCES).all();
-  const certificates = db.prepare<[], { state: string; certificates: number } & Owned>(CERTIFICATES).all();
-  const at = { now: new Date(now).toISOString() };
-  const jobs = db.prepare<[object], JobSums>(JOBS).get(at);
-  const oldest = db.prepare<[object], { due: string | null; delivery: string | null }>(OLDEST).get(at);
-  const deliveries = db.prepare<[], { newest: string | null; setAside: number }>(DELIVERIES).get();
+export async function readStatus(reader: Reader, now: number): Promise<Status> {
+  return await inSnapshot(reader, async snapshot => {
+    const { db } = snapshot;
+    const origin = await db.selectFrom('origin').select('base_url').executeTakeFirst();
+    return {
+      organizations: await readOrganizations(snapshot),
+      registry: origin?.base_url ?? null,
+      worker: await readLife(snapshot, 'work', now),
+      receiver: await readLife(snapshot, 'receive', now),
+      jobs: await readJobSums(snapshot, new Date(now).toISOString()),
+      ...(await readOldest(snapshot, new Date(now).toISOString())),
+      refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
+      newestDeliveryAt: await readNewestDelivery(snapshot),
+      setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
+    };
+  });
+}
+
+async function readOrganizations(reader: Reader): Promise<OrganizationStatus[]> {
+  const organizations = await readStates(reader);
+  const resources = await readResources(reader);
+  const certificates = await readCertificates(reader);
+  return organizations.map(organization => {
+    const own = (row: Owned) => row.organizationId === organization.organizationId;
+    return {
+      ...organization,
+      resources: resources.filter(own).map(({ organizationId, ...resource }) => resource),
+      certificates: countsOf(certificates.filter(own)),
+    };
+  });
+}
+
+/** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
+async function readStates({ db }: Reader) {
+  return await db
+    .selectFrom('installations as i')
+    .leftJoin('organizations as o', 'o.id', 'i.organization_id')
+    .where('i.organization_id', 'is not', null)
+    .groupBy(['i.organization_id', 'o.full_name'])
+    .select(eb => [
+      eb.ref('i.organization_id').$notNull().as('organizationId'),
+      'o.full_name as name',
+      eb.fn.min('i.state').as('state'),
+    ])
+    .orderBy('o.full_name', NULLS_FIRST)
+    .orderBy('i.organization_id')
+    .execute();
+}
+
+async function readResources({ db }: Reader): Promise<(ResourceStatus & Owned)[]> {
+  return await db
+    .selectFrom('freshness')
+    .select([
+      'organization_id as organizationId',
+      'resource',
+      'state',
+      'rows',
+      'drift',
+      'complete_at as completeAt',
+      'age_seconds as ageSeconds',
+      'error',
+    ])
+    .orderBy('organization_id')
+    .orderBy('resource')
+    .execute();
+}
+
+/** A retirement that nobody has claimed has no beneficiary, and its certificate is there as soon as it has one. */
+async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[]> {
+  const sums = await db
+    .selectFrom('certificate_sums')
+    .select(['organization_id as organizationId', 'state', 'certificates'])
+    .orderBy('organization_id')
+    .orderBy('state')
+    .execute();
+  const unclaimed = await db
+    .selectFrom('certificates as c')
+    .innerJoin('retirements as r', on =>
+      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
+    )
+    .where('c.state', '=', 'unavailable')
+    .where(eb => eb(eb.fn.coalesce('r.beneficiary', eb.val('')), '=', ''))
+    .groupBy('c.organization_id')
+    .select(eb => ['c.organization_id as organizationId', eb.fn.countAll<number>().as('certificates')])
+    .execute();
+  const claimed = sums.map(({ organizationId, state, certificates }) => {
+    const unclaimedHere = unclaimed.find(each => each.organizationId === organizationId)?.certificates ?? 0;
+    return {
+      organizationId,
+      state,
+      certificates: state === 'unavailable' ? certificates - unclaimedHere : certificates,
+    };
+  });
+  return [...claimed, ...unclaimed.map(each => ({ ...each, state: 'unclaimed' }))];
+}
+
+/** Each state by an index of its own. */
+async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
+  const jobs = db.selectFrom('inbox.jobs');
+  const ready = jobs.where('state', '=', 'ready');
   return {
-    organizations: organizations.map(organization => {
-      const own = (row: Owned) => row.organizationId === organization.organizationId;
-      return {
-        ...organization,
-        resources: resources.filter(own).map(({ organizationId, ...resource }) => resource),
-        certificates: countsOf(certificates.filter(own)),
-      };
-    }),
-    registry: db.prepare<[], string>('SELECT base_url FROM origin').pluck().get() ?? null,
-    worker: readLife(db, 'work', now),
-    receiver: readLife(db, 'receive', now),
-    jobs: jobs ?? { due: 0, planned: 0, claimed: 0, parked: 0, buried: 0 },
-    oldestDueAt: oldest?.due ?? null,
-    oldestDueDeliveryAt: oldest?.delivery ?? null,
-    refused: sumRefusals(db, new Date(now - DAY_MS).toISOString()),
-    newestDeliveryAt: deliveries?.newest ?? null,
-    setAside: deliveries?.setAside ?? 0,
+    due: await count(ready.where('run_at', '<=', now)),
+    planned: await count(ready.where('run_at', '>', now)),
+    claimed: await count(jobs.where('state', '=', 'claimed')),
+    parked: await count(jobs.where('state', '=', 'parked')),
+    buried: await count(jobs.where('state', '=', 'buried')),
   };
 }
 
-function countsOf(rows: readonly { state: string; certificates: number }[]): Record<string, number> {
+/** Where no worker watches, nobody tells of what is announced: then the jobs do. */
+async function readOldest({ db }: Reader, now: string) {
+  const due = db
+    .selectFrom('inbox.jobs')
+    .select(eb => eb.fn.min<string | null>('run_at').as('at'))
+    .where('state', '=', 'ready')
+    .where('run_at', '<=', now);
+  const announced = db.selectFrom('freshness').select(eb => eb.fn.min('announced_at').as('at'));
+  const job = await due.executeTakeFirst();
+  const delivery = await due.where('trigger', '=', 'delivery').executeTakeFirst();
+  const told = await announced.executeTakeFirst();
+  const instants = [delivery?.at, told?.at].flatMap(at => at ?? []);
+  return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: instants.toSorted()[0] ?? null };
+}
+
+function countsOf(rows: readonly Certificates[]): Record<string, number> {
   return Object.fromEntries(
     rows.flatMap(({ state, certificates }) => (certificates > 0 ? [[state, certificates]] : [])),
   );
 }
 
 /** Certificates of all organizations by state. */
-export function readCertificateCounts(db: Sqlite): Record<string, number> {
-  const counts = db
-    .prepare<[], { state: string; certificates: number }>(
-      'SELECT state, sum(certificates) AS certificates FROM certificate_sums GROUP BY state',
-    )
-    .all();
+export async function readCertificateCounts({ db }: Reader): Promise<Record<string, number>> {
+  const counts = await db
+    .selectFrom('certificate_sums')
+    .groupBy('state')
+    .select(eb => ['state', eb.fn.sum<number>('certificates').as('certificates')])
+    .orderBy('state')
+    .execute();
   return Object.fromEntries(counts.map(({ state, certificates }) => [state, certificates]));
 }
 
@@ -157,12 +212,16 @@ export interface ReadAge {
 }
 
 /** How many resources are in each state that there is, and how old the oldest read of them is. */
-export function readAges(db: Sqlite): ReadAge[] {
-  const found = db
-    .prepare<[], ReadAge>(
-      `SELECT state, count(*) AS resources, max(age_seconds) AS ageSeconds FROM freshness GROUP BY state`,
-    )
-    .all();
+export async function readAges({ db }: Reader): Promise<ReadAge[]> {
+  const found = await db
+    .selectFrom('freshness')
+    .groupBy('state')
+    .select(eb => [
+      'state',
+      eb.fn.countAll<number>().as('resources'),
+      eb.fn.max('age_seconds').as('ageSeconds'),
+    ])
+    .execute();
   return FRESHNESS_STATES.map(
     state => found.find(row => row.state === state) ?? { state, resources: 0, ageSeconds: null },
   );

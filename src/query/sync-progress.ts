@@ -1,4 +1,7 @@
-import type { Sqlite } from '../engines/sqlite/open.js';
+import type { Reader } from '../engines/contract/reader.js';
+import { NULLS_FIRST } from './by-name.js';
+import { count } from './count.js';
+import { inSnapshot } from './snapshot.js';
 
 export interface Target {
   readonly installationId: string;
@@ -7,14 +10,16 @@ export interface Target {
 }
 
 /** Installations that can be asked: all that are not uninstalled, or those of one organization. */
-export function readTargets(db: Sqlite, organizationId: string | null): Target[] {
-  return db
-    .prepare<[object], Target>(
-      `SELECT id AS installationId, organization_id AS organizationId, state FROM installations
-      WHERE (@organizationId IS NULL AND state <> 'uninstalled') OR organization_id = @organizationId
-      ORDER BY organization_id, id`,
-    )
-    .all({ organizationId });
+export async function readTargets({ db }: Reader, organizationId: string | null): Promise<Target[]> {
+  const asked = db
+    .selectFrom('installations')
+    .select(['id as installationId', 'organization_id as organizationId', 'state'])
+    .orderBy('organization_id', NULLS_FIRST)
+    .orderBy('id');
+  return await (organizationId === null
+    ? asked.where('state', '<>', 'uninstalled')
+    : asked.where('organization_id', '=', organizationId)
+  ).execute();
 }
 
 /** Where the tables stood when the work was asked for. */
@@ -24,14 +29,16 @@ export interface Mark {
   readonly at: string;
 }
 
-export function readMark(db: Sqlite, now: number): Mark {
-  const row = db
-    .prepare<[], { job: number; run: number }>(
-      `SELECT (SELECT coalesce(max(id), 0) FROM inbox.jobs) AS job,
-        (SELECT coalesce(max(id), 0) FROM sync_runs) AS run`,
-    )
-    .get();
-  return { job: row?.job ?? 0, run: row?.run ?? 0, at: new Date(now).toISOString() };
+export async function readMark({ db }: Reader, now: number): Promise<Mark> {
+  const job = await db
+    .selectFrom('inbox.jobs')
+    .select(eb => eb.fn.max<number | null>('id').as('last'))
+    .executeTakeFirst();
+  const run = await db
+    .selectFrom('sync_runs')
+    .select(eb => eb.fn.max<number | null>('id').as('last'))
+    .executeTakeFirst();
+  return { job: job?.last ?? 0, run: run?.last ?? 0, at: new Date(now).toISOString() };
 }
 
 export interface Followed {
@@ -57,52 +64,63 @@ export interface Asked {
 /** A job whose like has started a moment ago begins so much later. */
 const PACE_MS = 1000;
 
-const COLUMNS = `id, kind, state, organization_id AS organizationId, installation_id AS installationId, attempts,
-  started_at AS startedAt, run_at AS runAt, last_error_code AS errorCode, last_error AS error`;
+const COLUMNS = [
+  'id',
+  'kind',
+  'state',
+  'organization_id as organizationId',
+  'installation_id as installationId',
+  'attempts',
+  'started_at as startedAt',
+  'run_at as runAt',
+  'last_error_code as errorCode',
+  'last_error as error',
+] as const;
 
 /**
  * The jobs that were asked for, those that took over from them, looks at installations that were found on the way,
  * and the certificates that are being fetched for them.
  */
-export function readFollowed(db: Sqlite, { mark, jobs, organizationId }: Asked, now: number): Followed[] {
-  return db
-    .prepare<[object], Followed>(
-      `WITH RECURSIVE ours (id) AS (
-        SELECT value FROM json_each(@jobs)
-        UNION
-        SELECT j.merged_into FROM ours JOIN inbox.jobs AS j ON j.id = ours.id WHERE j.merged_into IS NOT NULL
-      )
-      SELECT ${COLUMNS} FROM inbox.jobs WHERE id IN (SELECT id FROM ours) AND merged_into IS NULL
-      UNION
-      SELECT ${COLUMNS} FROM inbox.jobs
-      WHERE id > @job AND kind = 'installation' AND trigger = 'schedule' AND @organizationId IS NULL
-        AND run_at <= @now
-      UNION
-      SELECT ${COLUMNS} FROM (
-        SELECT * FROM inbox.jobs WHERE state = 'ready' AND run_at <= @soon
-        UNION ALL SELECT * FROM inbox.jobs WHERE state = 'claimed'
-      ) WHERE kind = 'certificates' AND (@organizationId IS NULL OR organization_id = @organizationId)
-      ORDER BY id`,
-    )
-    .all({
-      jobs: JSON.stringify(jobs),
-      job: mark.job,
-      organizationId,
-      now: new Date(now).toISOString(),
-      soon: new Date(now + PACE_MS).toISOString(),
-    });
+export async function readFollowed({ db, say }: Reader, asked: Asked, now: number): Promise<Followed[]> {
+  const { mark, jobs, organizationId } = asked;
+  const soon = new Date(now + PACE_MS).toISOString();
+  const asking = db.withRecursive('ours(id)', ours =>
+    ours
+      .selectFrom('inbox.jobs')
+      .select('id')
+      .where('id', 'in', say.each(jobs))
+      .union(
+        ours
+          .selectFrom('ours')
+          .innerJoin('inbox.jobs as j', 'j.id', 'ours.id')
+          .where('j.merged_into', 'is not', null)
+          .select(eb => eb.ref('j.merged_into').$notNull().as('id')),
+      ),
+  );
+  const found = db
+    .selectFrom('inbox.jobs')
+    .select(COLUMNS)
+    .where('id', '>', mark.job)
+    .where('kind', '=', 'installation')
+    .where('trigger', '=', 'schedule')
+    .where('run_at', '<=', new Date(now).toISOString());
+  const fetched = db.selectFrom('inbox.jobs').select(COLUMNS).where('kind', '=', 'certificates');
+  const of = organizationId === null ? fetched : fetched.where('organization_id', '=', organizationId);
+  const followed = asking
+    .selectFrom('inbox.jobs')
+    .select(COLUMNS)
+    .where('id', 'in', eb => eb.selectFrom('ours').select('ours.id'))
+    .where('merged_into', 'is', null)
+    .union(of.where('state', '=', 'ready').where('run_at', '<=', soon))
+    .union(of.where('state', '=', 'claimed'));
+  return await (organizationId === null ? followed.union(found) : followed).orderBy('id').execute();
 }
 
 /** Whether some worker holds a lease on anything. */
-export function isAnybodyAtWork(db: Sqlite, now: number): boolean {
-  return (
-    db
-      .prepare<[string], number>(
-        "SELECT EXISTS (SELECT 1 FROM inbox.jobs WHERE state = 'claimed' AND claimed_until > ?)",
-      )
-      .pluck()
-      .get(new Date(now).toISOString()) === 1
-  );
+export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<boolean> {
+  const claimed = db.selectFrom('inbox.jobs').select('id').where('state', '=', 'claimed');
+  const held = claimed.where('claimed_until', '>', new Date(now).toISOString());
+  return (await held.limit(1).executeTakeFirst()) !== undefined;
 }
 
 export interface Progress {
@@ -114,23 +132,41 @@ export interface Progress {
   readonly certificatesDue: number;
 }
 
-export function readProgress(db: Sqlite, { mark, organizationId }: Asked, now: number): Progress {
-  const row = db
-    .prepare<[object], Progress>(
-      `SELECT
-        (SELECT coalesce(sum(rows_added + rows_changed + rows_removed + rows_unchanged), 0) FROM sync_runs
-          WHERE id > @run AND (@organizationId IS NULL OR organization_id = @organizationId)) AS rows,
-        (SELECT count(*) FROM resource_states
-          WHERE (attempted_at >= @at OR forbidden_at IS NOT NULL) AND resource <> 'certificates'
-            AND (@organizationId IS NULL OR organization_id = @organizationId)) AS reads,
-        (SELECT count(*) FROM resource_states
-          WHERE resource <> 'certificates'
-            AND (@organizationId IS NULL OR organization_id = @organizationId)) AS allReads,
-        (SELECT count(*) FROM certificates
-          WHERE due_at <= @now AND (@organizationId IS NULL OR organization_id = @organizationId)) AS certificatesDue`,
-    )
-    .get({ run: mark.run, at: mark.at, now: new Date(now).toISOString(), organizationId });
-  return row ?? { rows: 0, reads: 0, allReads: 0, certificatesDue: 0 };
+export async function readProgress(reader: Reader, asked: Asked, now: number): Promise<Progress> {
+  const { mark, organizationId: id } = asked;
+  return await inSnapshot(reader, async ({ db }) => {
+    const states = db
+      .selectFrom('resource_states')
+      .where('resource', '<>', 'certificates')
+      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
+    const due = db
+      .selectFrom('certificates')
+      .where('due_at', '<=', new Date(now).toISOString())
+      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
+    return {
+      rows: await countCompared(db, asked),
+      reads: await count(
+        states.where(eb => eb.or([eb('attempted_at', '>=', mark.at), eb('forbidden_at', 'is not', null)])),
+      ),
+      allReads: await count(states),
+      certificatesDue: await count(due),
+    };
+  });
+}
+
+async function countCompared(db: Reader['db'], { mark, organizationId: id }: Asked): Promise<number> {
+  const sums = await db
+    .selectFrom('sync_runs')
+    .where('id', '>', mark.run)
+    .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]))
+    .select(({ fn }) => [
+      fn.sum<number | null>('rows_added').as('added'),
+      fn.sum<number | null>('rows_changed').as('changed'),
+      fn.sum<number | null>('rows_removed').as('removed'),
+      fn.sum<number | null>('rows_unchanged').as('unchanged'),
+    ])
+    .executeTakeFirstOrThrow();
+  return Object.values(sums).reduce<number>((all, sum) => all + (sum ?? 0), 0);
 }
 
 export interface EndedRun {
@@ -146,70 +182,27 @@ export interface EndedRun {
 }
 
 /** Runs that ended after the mark and were not told yet. */
-export function readEndedRuns(db: Sqlite, { mark, organizationId }: Asked): EndedRun[] {
-  return db
-    .prepare<[object], EndedRun>(
-      `SELECT s.id, coalesce(o.full_name, s.organization_id, '') AS organization, s.resource, s.state,
-        s.rows_added AS added, s.rows_changed AS changed, s.rows_removed AS removed, s.rows_unchanged AS unchanged,
-        s.error
-      FROM sync_runs AS s LEFT JOIN organizations AS o ON o.id = s.organization_id
-      WHERE s.id > @run AND s.state <> 'running' AND (@organizationId IS NULL OR s.organization_id = @organizationId)
-      ORDER BY s.id`,
-    )
-    .all({ run: mark.run, organizationId });
-}
-
-export interface Synced {
-  readonly organization_id: string;
-  readonly organization: string;
-  readonly resource: string;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
-  readonly state: string;
-  readonly error: string | null;
-  /** Whether the registry refused it although the installation permits it. */
-  readonly refused: boolean;
-}
-
-export const SYNCED_COLUMNS = [
-  'organization',
-  'resource',
-  'added',
-  'changed',
-  'removed',
-  'unchanged',
-  'state',
-  'error',
-] as const;
-
-/** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
-export function readSynced(
-  db: Sqlite,
-  { mark, organizationId }: Asked,
-  resources: readonly string[],
-): Synced[] {
-  return db
-    .prepare<[object], Omit<Synced, 'refused'> & { readonly refused: number }>(
-      `SELECT f.organization_id, coalesce(o.full_name, f.organization_id) AS organization, f.resource,
-        coalesce(sum(s.rows_added), 0) AS added, coalesce(sum(s.rows_changed), 0) AS changed,
-        coalesce(sum(s.rows_removed), 0) AS removed, coalesce(max(s.rows_unchanged), 0) AS unchanged,
-        iif(f.state IN ('current', 'behind', 'late') AND f.attempted_at < @at, 'not_read', f.state) AS state,
-        f.error,
-        f.state = 'forbidden' AND r.error_code IS 'forbidden' AS refused
-      FROM freshness AS f
-      JOIN resource_states AS r ON r.organization_id = f.organization_id AND r.resource = f.resource
-      LEFT JOIN organizations AS o ON o.id = f.organization_id
-      LEFT JOIN sync_runs AS s
-        ON s.organization_id = f.organization_id AND s.resource = f.resource AND s.id > @run
-      WHERE (f.organization_id = @organizationId OR (@organizationId IS NULL AND f.state <> 'uninstalled'))
-        AND f.resource IN (SELECT value FROM json_each(@resources))
-      GROUP BY f.organization_id, f.resource
-      ORDER BY organization, f.organization_id,
-        (SELECT key FROM json_each(@resources) WHERE value = f.resource)`,
-    )
-    .all({ run: mark.run, at: mark.at, organizationId, resources: JSON.stringify(resources) })
-    .map(row => ({ ...row, refused: row.refused === 1 }));
+export async function readEndedRuns(
+  { db }: Reader,
+  { mark, organizationId: id }: Asked,
+): Promise<EndedRun[]> {
+  return await db
+    .selectFrom('sync_runs as s')
+    .leftJoin('organizations as o', 'o.id', 's.organization_id')
+    .where('s.id', '>', mark.run)
+    .where('s.state', '<>', 'running')
+    .where(eb => eb.and(id === null ? [] : [eb('s.organization_id', '=', id)]))
+    .select(eb => [
+      's.id',
+      eb.fn.coalesce('o.full_name', 's.organization_id', eb.val('')).as('organization'),
+      's.resource',
+      's.state',
+      's.rows_added as added',
+      's.rows_changed as changed',
+      's.rows_removed as removed',
+      's.rows_unchanged as unchanged',
+      's.error',
+    ])
+    .orderBy('s.id')
+    .execute();
 }

@@ -8,6 +8,7 @@ const [NAME = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
 const FOLDER = join(dirname(PROGRAM), NAME);
 const IMPORT = /^import (?:.* from )?"([^"]+)";$/gm;
 const SOURCE = /^\/\/ src\/(\S+\.ts)$/gm;
+const BUNDLED = /^\/\/ node_modules\/([^/]+)\//gm;
 
 const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
 const all = (pattern: RegExp, code: string): string[] =>
@@ -26,7 +27,8 @@ const COMMAND_LINE = [
 /** What is loaded with these files of the bundle and with what they import at once. */
 function loadedWith(files: readonly string[]) {
   const code = filesLoadedWith(files).map(read).join('\n');
-  const packages = all(IMPORT, code).filter(name => !name.startsWith('.') && !isBuiltin(name));
+  const outside = all(IMPORT, code).filter(name => !name.startsWith('.') && !isBuiltin(name));
+  const packages = [...outside, ...all(BUNDLED, code)];
   return { sources: all(SOURCE, code), packages: [...new Set(packages)].toSorted() };
 }
 

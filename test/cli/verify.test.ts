@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
+import { readerOf } from '../../src/engines/sqlite/reader.js';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { LISTED } from '../../src/engines/sqlite/laws/law.js';
 import { readSource } from '../../src/registry/fields.js';
@@ -242,7 +243,7 @@ test('each column that was changed by hand in any table is told, and what it is 
   cpSync(whole, folder, { recursive: true });
   const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 0 });
   onTestFinished(() => void db.close());
-  expect(await findUnderived(db)).toEqual([]);
+  expect(await findUnderived(readerOf(db))).toEqual([]);
   const copy = tablesIn(folder);
   const changed: string[] = [];
   for (const table of ['projects', 'installations', ...Object.values(LISTED)]) {
@@ -255,7 +256,7 @@ test('each column that was changed by hand in any table is told, and what it is 
       db.exec(
         `BEGIN; UPDATE ${table} SET ${name} = ${other} WHERE version = (SELECT max(version) FROM ${table})`,
       );
-      const found = await findUnderived(db);
+      const found = await findUnderived(readerOf(db));
       expect(found, `${table}.${name}`).toHaveLength(1);
       expect(found[0]?.where, `${table}.${name}`).toMatch(new RegExp(`^version \\d+: ${name}$`));
       db.exec('ROLLBACK');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/derived-columns.js';
 import { type Broken, findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
-import { openBoth } from '../../src/engines/sqlite/open-both.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
@@ -70,11 +70,12 @@ export async function playHistory(seed: number): Promise<Tally> {
 
 /** What `verify` would say of it. */
 async function broken({ folder, time }: Program): Promise<Broken[]> {
-  const db = openBoth({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
+  const reader = openReader(files);
   try {
-    return [...findBroken(db, time.now()), ...(await findUnderived(db))];
+    return [...findBroken(files, time.now()), ...(await findUnderived(reader))];
   } finally {
-    db.close();
+    await reader.close();
   }
 }
 

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 import { NUMBER_AT } from './own-log.js';
 
 const PRIVATE_FILE = 0o600;
+
+/** Writes a consistent copy of the mirror to a new file; false where that is there already. */
+export function snapshot(files: Files, file: string): boolean {
+  const db = openBoth(files);
+  try {
+    return writeCopy(db, file);
+  } finally {
+    db.close();
+  }
+}
 
 /**
  * Writes a consistent copy of the main database to a new file; false where that is there already.

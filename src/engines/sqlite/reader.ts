@@ -33,9 +33,19 @@ export function readerOf(db: Sqlite): Reader {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => createDriver(db),
     createIntrospector: (kysely: Kysely<unknown>) => new SqliteIntrospector(kysely),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new Compiler(),
   };
   return { db: new Kysely<Tables>({ dialect }), say };
+}
+
+const WORD = /^[a-z_]+$/;
+
+/** Words of closed sets stand in the statement itself: SQLite finds its partial indexes by them. All else is bound. */
+class Compiler extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (typeof value === 'string' && WORD.test(value)) this.appendImmediateValue(value);
+    else super.appendValue(value);
+  }
 }
 
 const say: Expressions = {

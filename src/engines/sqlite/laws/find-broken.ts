@@ -1,3 +1,4 @@
+import { type Files, openBoth } from '../open-both.js';
 import type { Sqlite } from '../open.js';
 import { CERTIFICATE_LAWS } from './certificates.js';
 import { COUNT_LAWS } from './counts.js';
@@ -22,9 +23,14 @@ const LAWS: readonly Law[] = [
 ];
 
 /** What must hold in any mirror at any moment, whatever the registry said. */
-export function findBroken(db: Sqlite, now: number): Broken[] {
-  const at = new Date(now).toISOString();
-  return [...structure(db), ...LAWS.flatMap(law => breaks(db, law, at))];
+export function findBroken(files: Files, now: number): Broken[] {
+  const db = openBoth(files);
+  try {
+    const at = new Date(now).toISOString();
+    return [...structure(db), ...LAWS.flatMap(law => breaks(db, law, at))];
+  } finally {
+    db.close();
+  }
 }
 
 function structure(db: Sqlite): Broken[] {

@@ -1,0 +1,39 @@
+import type { OrderByItemBuilder } from 'kysely';
+import type { Reader } from '../engines/contract/reader.js';
+import { type Row, TABLES } from '../engines/contract/tables.js';
+import type { Entry, Order } from '../resources/entry.js';
+
+/** Asks tables that are known by their names only. These come from the resources, never from a person. */
+export function byName({ db }: Reader) {
+  return db.withTables<Record<string, Row>>();
+}
+
+type Direct = (order: OrderByItemBuilder) => OrderByItemBuilder;
+
+/** Null comes first, in every engine. */
+export const NULLS_FIRST: Direct = order => order.asc().nullsFirst();
+
+interface Ordered {
+  readonly column: string;
+  readonly direct: Direct;
+}
+
+/** An order in which no two rows are equal: their versions decide, the way of the last column, where nothing else does. */
+export function totalOrder({ table }: Entry, order: Order): Ordered[] {
+  const last = order.at(-1)?.[1] ?? 'asc';
+  return [...order, ['version', last] as const].map(([column, way]) => ({
+    column,
+    direct: mayBeNull(table, column) ? beside(way) : each => each[way](),
+  }));
+}
+
+/** Null comes before everything on the way up, and after it on the way down. */
+function beside(way: 'asc' | 'desc'): Direct {
+  return way === 'asc' ? NULLS_FIRST : order => order.desc().nullsLast();
+}
+
+function mayBeNull(table: string, column: string): boolean {
+  const columns = Object.entries(TABLES).find(([name]) => name === table)?.[1] ?? {};
+  const kind = Object.entries(columns).find(([name]) => name === column)?.[1];
+  return typeof kind === 'string' && kind.endsWith('?');
+}

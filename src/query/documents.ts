@@ -1,0 +1,50 @@
+import type { Reader } from '../engines/contract/reader.js';
+import type { Row, Value } from '../engines/contract/tables.js';
+import { type Entry, keyOf } from '../resources/entry.js';
+import { byName } from './by-name.js';
+import { AT_ONCE } from './lists.js';
+
+/** So many versions after one, whole. */
+export async function readVersions(
+  reader: Reader,
+  table: string,
+  after: Value,
+  limit: number,
+): Promise<Row[]> {
+  const asked = byName(reader).selectFrom(table).selectAll().where('version', '>', after);
+  return await asked.orderBy('version').limit(limit).execute();
+}
+
+/** The key and the registry's object of every row of an organization. */
+export function readDocuments(reader: Reader, entry: Entry, organizationId: string): AsyncIterable<Row> {
+  const columns = [...keyOf(entry), 'document'];
+  const asked = byName(reader).selectFrom(entry.table).select(columns);
+  return asked.where(entry.scope ?? 'id', '=', organizationId).stream(AT_ONCE);
+}
+
+/** Hashes of the addresses of those who are missing on purpose. */
+export async function readForgotten({ db }: Reader): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('forgotten_people').select('email_sha256').execute();
+  return new Set(rows.map(row => row.email_sha256));
+}
+
+export interface ReadList {
+  readonly organization_id: string;
+  readonly installation_id: string;
+  readonly resource: string;
+}
+
+/** Everything that was read completely and that an active installation lets us read again. */
+export async function readReadable({ db }: Reader): Promise<ReadList[]> {
+  return await db
+    .selectFrom('freshness as f')
+    .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')
+    .where('i.state', '=', 'active')
+    .where('f.complete_at', 'is not', null)
+    .where('f.state', 'not in', ['forbidden', 'suspended', 'uninstalled'])
+    .groupBy(['f.organization_id', 'f.resource'])
+    .select(eb => ['f.organization_id', eb.fn.max('i.id').as('installation_id'), 'f.resource'])
+    .orderBy('f.organization_id')
+    .orderBy('f.resource')
+    .execute();
+}

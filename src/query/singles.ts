@@ -1,0 +1,99 @@
+import type { Reader } from '../engines/contract/reader.js';
+
+/** Something that stands at the registry by itself, and is asked for by its id. */
+export interface Single {
+  readonly organization_id: string;
+  readonly installation_id: string;
+  readonly key: string;
+  readonly kept: string;
+}
+
+export async function readInstallations({ db }: Reader): Promise<Single[]> {
+  return await db
+    .selectFrom('installations')
+    .where('state', '=', 'active')
+    .select(eb => [
+      eb.fn.coalesce('organization_id', eb.val('')).as('organization_id'),
+      'id as installation_id',
+      'id as key',
+      'document as kept',
+    ])
+    .orderBy('id')
+    .execute();
+}
+
+/** By way of the organizations that name them. */
+export async function readProjects(reader: Reader): Promise<Single[]> {
+  return await reader.db
+    .selectFrom('projects as p')
+    .innerJoin('project_states as s', 's.project_id', 'p.id')
+    .innerJoin('project_references as r', 'r.project_id', 'p.id')
+    .innerJoin(active(reader).as('i'), 'i.organization_id', 'r.organization_id')
+    .where('s.state', '=', 'readable')
+    .groupBy(['p.id', 'p.document'])
+    .select(({ fn }) => [
+      fn.min('r.organization_id').as('organization_id'),
+      fn.min('i.id').as('installation_id'),
+      'p.id as key',
+      'p.document as kept',
+    ])
+    .orderBy('p.id')
+    .execute();
+}
+
+export async function readStoredCertificates(reader: Reader): Promise<Single[]> {
+  return await reader.db
+    .selectFrom('certificates as c')
+    .innerJoin(active(reader).as('i'), 'i.organization_id', 'c.organization_id')
+    .where('c.state', '=', 'stored')
+    .select(eb => [
+      'c.organization_id',
+      'i.id as installation_id',
+      'c.retirement_id as key',
+      eb.ref('c.sha256').$notNull().as('kept'),
+    ])
+    .orderBy('c.organization_id')
+    .orderBy('c.retirement_id')
+    .execute();
+}
+
+function active({ db }: Reader) {
+  return db
+    .selectFrom('installations')
+    .where('state', '=', 'active')
+    .groupBy('organization_id')
+    .select(eb => ['organization_id', eb.fn.max('id').as('id')]);
+}
+
+export interface Installed {
+  readonly id: string;
+  readonly document: string;
+}
+
+/** The newest installation of an organization, an active one first; or the one that is named. */
+export async function readInstalled(
+  { db }: Reader,
+  organizationId: string,
+  installationId: string | null,
+): Promise<Installed | null> {
+  const row = await db
+    .selectFrom('installations')
+    .select(['id', 'document'])
+    .where('organization_id', '=', organizationId)
+    .where(eb => eb.and(installationId === null ? [] : [eb('id', '=', installationId)]))
+    .orderBy(eb => eb.case().when('state', '=', 'active').then(0).else(1).end())
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The first credit of an organization in one of the two places. */
+export async function readFirstCredit(
+  { db }: Reader,
+  table: 'warehouse_credits' | 'inventory_credits',
+  organizationId: string,
+): Promise<string | null> {
+  const asked = db.selectFrom(table).select('credit_id').where('organization_id', '=', organizationId);
+  return (await asked.orderBy('credit_id').limit(1).executeTakeFirst())?.credit_id ?? null;
+}
