@@ -4,6 +4,8 @@ import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
 import { createCertificateFiles } from '../../src/engines/sqlite/mirror/files.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
+import type { OpenRun } from '../../src/mirror/port.js';
+import type { Resource } from '../../src/resources/resources.js';
 import { NOON, temporaryFolder } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
 import { type Database, temporaryDatabase } from './postgres.js';
@@ -28,13 +30,34 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, seed) => seed);
 }
 
-async function stageOn(postgres: Postgres): Promise<Stage> {
+export async function stageOn(postgres: Postgres): Promise<Stage> {
   const folder = temporaryFolder();
   const port = createMirrorPort(postgres, createCertificateFiles(join(folder, 'certificates')));
   const clock: Clock = { at: NOON };
   const mirror = createMirror(port, () => clock.at);
   await activate(mirror, clock);
   return { folder, db: tablesOf(postgres), port, mirror, clock, read: readerOf(mirror, clock) };
+}
+
+/** A run that has not written yet, of the first organization's first claim. */
+export function openRun(resource: Resource, knownAt: string | null = null): OpenRun {
+  return {
+    request: {
+      organizationId: 'organization-1',
+      resource,
+      claim: 1,
+      startedAt: NOON,
+      trigger: 'delivery',
+      announced: true,
+    },
+    lane: 'data',
+    id: null,
+    isOpen: false,
+    knownAt,
+    latestAt: knownAt,
+    counts: { added: 0, changed: 0, removed: 0, unchanged: 0 },
+    drifts: false,
+  };
 }
 
 /** What is true is 1, as it is on SQLite. */
@@ -72,7 +95,7 @@ function tablesOf({ query }: Postgres): Tables {
   };
 }
 
-export function openAs({ url }: Database, onQuery?: () => void): Postgres {
+export function openAs({ url }: Database): Postgres {
   const postgres = openPostgres({
     url: `${url}&options=-c%20search_path=mirror`,
     name: 'contract',
@@ -82,14 +105,7 @@ export function openAs({ url }: Database, onQuery?: () => void): Postgres {
     },
   });
   onTestFinished(postgres.close);
-  if (onQuery === undefined) return postgres;
-  return {
-    ...postgres,
-    query: (sql, given) => {
-      onQuery();
-      return postgres.query(sql, given);
-    },
-  };
+  return postgres;
 }
 
 function withoutBooleans<Row extends object>(row: Row): Row {

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { NO_CHANGES } from '../../src/mirror/port.js';
+import { ENGINES, openRun } from '../support/engines.js';
+import { amount, credit, installation, retirement } from '../support/mirror.js';
+
+/** Where two engines are apart without a word, unless somebody looks. */
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test.each([
+    ['0000-03-01T00:00:00Z', '0000-03-01T00:00:00.000Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['1582-10-10T12:00:00Z', '1582-10-10T12:00:00.000Z'],
+    ['2026-03-29T02:30:00.123456Z', '2026-03-29T02:30:00.123Z'],
+    ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
+    ['9999-12-31T23:59:59-01:00', null],
+  ])('the format of times: %s is kept as %s', async (createdAt, kept) => {
+    const { db, read } = await stage();
+    await read('retirements', [retirement('r-1', { createdAt })]);
+    expect(await db.column('SELECT created_at FROM retirements')).toEqual([kept]);
+    const month = kept?.slice(0, 7) ?? null;
+    expect(await db.column('SELECT month FROM retirements_by_month')).toEqual([month]);
+  });
+
+  test('null against an empty list: what is asked for nothing answers nothing', async () => {
+    const { port } = await stage();
+    const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
+    expect(await port.find(list, [], [])).toEqual([]);
+    expect(await port.find(list, [['r-2']], [7_000])).toEqual([]);
+    expect(await port.forgottenPeople()).toEqual([]);
+    expect(await port.watchedResources([])).toEqual(new Map());
+    expect(await port.watchedResources(['nobody'])).toEqual(new Map([['nobody', []]]));
+    const empty = { page: 3, digest: 'none', versions: [] };
+    await port.commit(openRun('retirements'), { ...NO_CHANGES, pages: [empty] }, null);
+    expect(await port.pages(list, 0, 64)).toEqual([empty]);
+  });
+
+  test('the order of texts is that of their code points, in questions and in the walk over a list', async () => {
+    const { db, port, read } = await stage();
+    const ids = ['Zebra', 'a', 'aa', 'a-b', 'ab', 'B', 'å', 'ä', '10', '9', '\u{1f33f}', '\uffee'];
+    await read(
+      'retirements',
+      ids.map(id => retirement(id, { beneficiary: id })),
+    );
+    const sorted = ids.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    expect(await db.column('SELECT beneficiary FROM retirements ORDER BY beneficiary')).toEqual(sorted);
+    const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
+    const first = await port.after(list, null, 5);
+    const rest = await port.after(list, first.at(-1)?.key ?? [], 100);
+    expect([...first, ...rest].map(({ key }) => key)).toEqual(sorted.map(id => [id]));
+  });
+
+  test('booleans are 1 and 0, and null where nothing was sent', async () => {
+    const { db, read } = await stage();
+    await read(
+      'retirements',
+      ([true, false, null] as const).map((isClaimed, index) => retirement(`r-${index}`, { isClaimed })),
+    );
+    expect(await db.column('SELECT is_claimed FROM retirements ORDER BY id')).toEqual([1, 0, null]);
+    expect(await db.value('SELECT count(*) FROM retirements WHERE is_claimed = 1')).toBe(1);
+  });
+
+  test('64-bit integers keep every digit, digits stay as sent, and there is no zero below zero', async () => {
+    const { db, read } = await stage();
+    const huge = { exact: '9223372036854', value: 9223372036854, micro: 9223372036854000000n, fault: null };
+    const minus = { exact: '-0', value: -0, micro: 0n, fault: null };
+    const amounts = [huge, amount('0.1'), minus, { ...amount('1000'), exact: '1E3' }];
+    await read(
+      'warehouse',
+      amounts.map((each, index) => credit(`c-${index}`, { amount: each })),
+    );
+    const rows = await db.rows(
+      'SELECT amount, amount_exact, CAST(amount_micro AS TEXT) AS micro FROM warehouse_credits ORDER BY credit_id',
+    );
+    expect(rows).toEqual([
+      { amount: 9223372036854, amount_exact: '9223372036854', micro: '9223372036854000000' },
+      { amount: 0.1, amount_exact: '0.1', micro: '100000' },
+      { amount: 0, amount_exact: '-0', micro: '0' },
+      { amount: 1000, amount_exact: '1E3', micro: '1000000000' },
+    ]);
+  });
+
+  test('unique with null: what belongs to nobody stands beside the same, and one key stands once', async () => {
+    const { db, mirror, clock, port } = await stage();
+    const look = {
+      claim: 1,
+      startedAt: clock.at,
+      arrivedAt: clock.at,
+      trigger: 'schedule',
+      state: 'active',
+    } as const;
+    for (const id of ['installation-8', 'installation-9', 'installation-9']) {
+      await mirror.writeInstallation({ ...look, installation: installation(id, { organizationId: null }) });
+    }
+    expect(await db.column('SELECT id FROM installations WHERE organization_id IS NULL ORDER BY id')).toEqual(
+      ['installation-8', 'installation-9'],
+    );
+    expect(await port.findInstallation('installation-9')).toMatchObject({ organizationId: null });
+  });
+
+  test('NUL, half a letter, quotes and backslashes: text stays readable, and a document as it was sent', async () => {
+    const { db, read } = await stage();
+    const document = String.raw`{"a":"\u0000 \ud83d","b":"{\"c\\d\"}", "b": 1.50}`;
+    const beneficiary = `a\0b \ud83d c\\d "e" {f,NULL} 'g'`;
+    await read('retirements', [retirement('r-1', { document, beneficiary })]);
+    expect(await db.rows('SELECT document, beneficiary FROM retirements')).toEqual([
+      { document, beneficiary: `a\uFFFDb \uFFFD c\\d "e" {f,NULL} 'g'` },
+    ]);
+    expect(await db.column('SELECT beneficiary FROM retirements_by_beneficiary')).toEqual([
+      `a\uFFFDb \uFFFD c\\d "e" {f,NULL} 'g'`,
+    ]);
+  });
+});
