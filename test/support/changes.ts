@@ -1,43 +1,44 @@
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import { KEYS } from '../../src/engines/sqlite/laws/law.js';
 import { VERSION_LAWS } from '../../src/engines/sqlite/laws/versions.js';
+import type { Tables } from './tables.js';
 
 export interface Change {
   readonly number: number;
-  readonly row: string;
+  readonly place: string;
   /** Null where it is gone. */
   readonly shows: string | null;
 }
 
 /** What moved since a number, in the order of the numbers. */
-export function changesSince(db: Sqlite, after: number): Change[] {
+export function changesSince(db: Tables, after: number): Promise<Change[]> {
   const each = Object.entries(KEYS).flatMap(([table, key]) => {
     const same = key.map(column => `n.${column} = p.${column}`).join(' AND ');
     return [
-      `SELECT version AS number, ${row(table, key)} AS row, ${shows(table)} AS shows FROM ${table}_history
-       WHERE version > @after${stored(table)}`,
-      `SELECT closed_version, ${row(table, key)}, NULL FROM ${table}_past AS p
-       WHERE closed_version > @after
+      `SELECT version AS number, ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table}_history
+       WHERE version > ${after}${stored(table)}`,
+      `SELECT closed_version, ${place(table, key)}, NULL FROM ${table}_past AS p
+       WHERE closed_version > ${after}
          AND NOT EXISTS (SELECT 1 FROM ${table}_history AS n WHERE n.version = p.closed_version AND ${same})`,
     ];
   });
-  return db
-    .prepare<[{ after: number }], Change>(`${each.join(' UNION ALL ')} ORDER BY number`)
-    .all({ after });
+  return db.rows<Change>(`${each.join(' UNION ALL ')} ORDER BY number`);
 }
 
 /** What stands there now. */
-export function present(db: Sqlite): Map<string, string> {
+export async function present(db: Tables): Promise<Map<string, string>> {
   const each = Object.entries(KEYS).map(
-    ([table, key]) => `SELECT ${row(table, key)}, ${shows(table)} FROM ${table} WHERE true${stored(table)}`,
+    ([table, key]) =>
+      `SELECT ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table} WHERE true${stored(table)}`,
   );
-  return new Map(db.prepare<[], [string, string]>(each.join(' UNION ALL ')).raw().all());
+  const rows = await db.rows<{ place: string; shows: string }>(each.join(' UNION ALL '));
+  return new Map(rows.map(row => [row.place, row.shows]));
 }
 
 export function replay(copy: Map<string, string>, changes: readonly Change[]): void {
   for (const change of changes) {
-    if (change.shows === null) copy.delete(change.row);
-    else copy.set(change.row, change.shows);
+    if (change.shows === null) copy.delete(change.place);
+    else copy.set(change.place, change.shows);
   }
 }
 
@@ -49,7 +50,7 @@ export function brokenLaws(db: Sqlite, now: number): string[] {
   );
 }
 
-function row(table: string, key: readonly string[]): string {
+function place(table: string, key: readonly string[]): string {
   return `'${table} ' || ${key.join(" || ' ' || ")}`;
 }
 
