@@ -65,6 +65,22 @@ export class SyncRun {
   async write<Done extends Committed>(work: (run: OpenRun) => Promise<Done>): Promise<Done> {
     this.demandNotEnded();
     const done = await work(this.#open());
+    this.#note(done);
+    return done;
+  }
+
+  /** The same for what changed of a list; the last of a run says how it ended. */
+  async commit(changes: Changes, ending: Omit<Ending, 'endedAt'> | null): Promise<Committed> {
+    this.demandNotEnded();
+    const { port, now } = this.#parts;
+    const end = ending === null ? null : { ...ending, endedAt: now() };
+    const done = await port.commit(this.#open(), changes, end);
+    this.#note(done);
+    if (end !== null) this.#ended = true;
+    return done;
+  }
+
+  #note(done: Committed): void {
     this.#id = done.runId;
     this.#latestAt = done.latestAt;
     this.#isOpen = true;
@@ -75,15 +91,11 @@ export class SyncRun {
       removed: removed + done.removed,
       unchanged: unchanged + done.unchanged,
     };
-    return done;
   }
 
-  /** The last transaction: what is left to write, and how the run ended. */
-  async end(ending: Omit<Ending, 'endedAt'>, changes: Changes = NO_CHANGES): Promise<Committed> {
-    const { port, now } = this.#parts;
-    const done = await this.write(run => port.commit(run, changes, { ...ending, endedAt: now() }));
-    this.#ended = true;
-    return done;
+  /** The last transaction, where nothing is left to write. */
+  end(ending: Omit<Ending, 'endedAt'>): Promise<Committed> {
+    return this.commit(NO_CHANGES, ending);
   }
 
   /** Ends as failed. What was written stays, and says that it is partial. */

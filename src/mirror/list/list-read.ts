@@ -176,15 +176,12 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     rest: Partial<Changes>,
     ending: Omit<Ending, 'endedAt'> | null,
   ): Promise<Committed> {
-    const { port, run, pace } = this.#parts;
+    const { run, pace } = this.#parts;
     const slice = this.#staging.take(limit);
     const { inserts, projects } = slice;
     const pages = this.#pages.readyWith(slice);
     const changes: Changes = { ...NO_CHANGES, ...rest, inserts, projects, pages };
-    const done =
-      ending === null
-        ? await run.write(open => port.commit(open, changes, null))
-        : await run.end(ending, changes);
+    const done = await run.commit(changes, ending);
     this.#staging.settle(slice, done.versions);
     this.#pages.forgetWritten();
     pace.note(inserts.length, done.ms);
