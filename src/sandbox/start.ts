@@ -28,6 +28,8 @@ export interface SandboxOptions {
   readonly world?: WorldAmounts;
   /** Refuses what the registry is known to forgive: no version header, a JWT without `iat` or `alg`. */
   readonly strict?: boolean;
+  /** Answers as the public documentation shows it, where the sandbox's own choices are kinder. */
+  readonly profile?: 'as-documented';
   /** As in `x-<prefix>-api-version`. */
   readonly headerPrefix?: string;
   readonly wall?: () => number;
@@ -46,6 +48,7 @@ export interface Sandbox {
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
+  const asDocumented = options.profile === 'as-documented';
   const wall = options.wall ?? Date.now;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -60,7 +63,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   async function open() {
     prepareWorld(store, wall(), options);
-    const parts = createRegistry({ store, prefix, wall, strict });
+    const parts = createRegistry({ store, prefix, wall, strict, asDocumented });
     const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
     try {
       return { registry: parts, server: await listen(app, port, host) };

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { sandboxFolder, temporarySandbox } from '../support/sandbox.js';
+import { createControlClient } from '../../src/sandbox/verbs/client.js';
+import {
+  createPrivateKey,
+  publicKeyOf,
+  sandboxFolder,
+  signJwt,
+  temporarySandbox,
+} from '../support/sandbox.js';
 
 interface Started {
   readonly child: ChildProcess;
@@ -89,6 +96,40 @@ test('the header prefix is that of REGISTRY_HEADER_PREFIX where none is named', 
   expect(fault.stderr).toContain('REGISTRY_HEADER_PREFIX: expected a plain word');
 });
 
+test('a sandbox of the profile as-documented answers as documented', async () => {
+  const { child, line } = await start(
+    'start',
+    '--port',
+    '0',
+    '--folder',
+    sandboxFolder(),
+    '--profile',
+    'as-documented',
+  );
+  const control = createControlClient(line);
+  const privateKey = createPrivateKey();
+  const app = Object(await control('POST', '/apps', { name: 'Shop', publicKeys: [publicKeyOf(privateKey)] }));
+  const { organization } = Object(
+    await control('POST', '/organizations', {
+      user: { email: 'ada@people.example' },
+      organization: { fullName: 'Quay', type: 'other' },
+    }),
+  );
+  const { id } = Object(
+    await control('POST', '/installations', { appId: app.id, organizationId: organization.id }),
+  );
+  const seconds = Math.floor(Date.now() / 1000);
+  const jwt = signJwt(privateKey, { alg: 'RS256', iss: app.id, iat: seconds - 60, exp: seconds + 300 });
+  const call = async (method: string, path: string, token: string) =>
+    Object(
+      await (await fetch(`${line}${path}`, { method, headers: { authorization: `Bearer ${token}` } })).json(),
+    );
+  const { token } = await call('POST', `/app/installations/${id}/accessTokens`, jwt);
+  const addresses = await call('GET', `/organizations/${organization.id}/addresses`, token);
+  expect(addresses).toMatchObject({ id: organization.id, fullName: 'Quay' });
+  await stopped(child, 'SIGTERM');
+});
+
 test('likely mistakes are told, exit code 2', async () => {
   const sandbox = await temporarySandbox();
   const folder = sandboxFolder();
@@ -99,6 +140,7 @@ test('likely mistakes are told, exit code 2', async () => {
     [['--seed', '-1'], '--seed: expected a whole number'],
     [['--organizations', '0'], 'organizations: expected at least 1'],
     [['--header-prefix', 'a b'], '--header-prefix: expected a plain word'],
+    [['--profile', 'kind'], '--profile: expected as-documented, got "kind"'],
     [['--folder', '/dev/null/x'], '/dev/null/x cannot be used'],
   ] as const) {
     const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...words]);

@@ -15,6 +15,7 @@ interface StartOptions {
   readonly credits?: string;
   readonly retirements?: string;
   readonly strict?: boolean;
+  readonly profile?: string;
   readonly headerPrefix?: string;
   readonly json?: boolean;
 }
@@ -39,6 +40,10 @@ export function defineStart(sandbox: Command, io: Io): void {
     .option('--credits <n>', 'so many credits')
     .option('--retirements <n>', 'so many retirements')
     .option('--strict', 'refuse calls without a version header, and JWTs without iat or alg')
+    .option(
+      '--profile <name>',
+      'as-documented: answer as the public documentation shows it, where the sandbox is kinder',
+    )
     .option(
       '--header-prefix <word>',
       'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)',
@@ -88,6 +93,7 @@ function readRequest(io: Io, options: StartOptions): SandboxOptions {
     folder: resolve(options.folder ?? join(dataFolder(io.env), 'sandbox')),
     headerPrefix: readPrefix(options.headerPrefix, io),
     strict: options.strict === true,
+    ...readProfile(options.profile),
     ...(seed !== undefined || isSized ? { seed: seed ?? SEED } : {}),
     ...(isSized ? { world } : {}),
   };
@@ -107,6 +113,12 @@ function readPrefix(said: string | undefined, io: Io): string {
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
   const from = said === undefined ? 'REGISTRY_HEADER_PREFIX' : '--header-prefix';
   throw new CommandFault(EXIT.usage, `${from}: expected a plain word, got "${prefix}".`);
+}
+
+function readProfile(name: string | undefined): Pick<SandboxOptions, 'profile'> {
+  if (name === undefined) return {};
+  if (name === 'as-documented') return { profile: name };
+  throw new CommandFault(EXIT.usage, `--profile: expected as-documented, got "${name}".`);
 }
 
 function readCount(what: string, text: string): number {

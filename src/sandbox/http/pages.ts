@@ -32,14 +32,15 @@ export interface PageQuery {
   readonly loops: boolean;
 }
 
-export function readPageQuery({ query }: Request, res: Response): PageQuery {
+/** A page holds at most so many rows, whatever was asked for. */
+export function readPageQuery({ query }: Request, res: Response, mostRows: number): PageQuery {
   const bend: Bend = res.locals['bend'] ?? STRAIGHT;
   const faults: string[] = [];
   const limit = readWholeNumber(query['limit'], { name: 'limit', least: 1, most: MAX_LIMIT, faults });
   const page = readWholeNumber(query['page'], { name: 'page', least: 0, most: MAX_PAGE, faults }) ?? 0;
   if (faults.length > 0) throw badRequest(faults);
   return {
-    limit: Math.min(limit ?? DEFAULT_LIMIT, bend.mostRows),
+    limit: Math.min(limit ?? DEFAULT_LIMIT, mostRows, bend.mostRows),
     page: bend.loops ? 0 : page,
     hidden: bend.hidden,
     shownAs: page,

@@ -202,7 +202,7 @@ export function createRoutes(registry: Registry): Router {
       const { organizationId = '', id = '', action = '' } = textsOf(req.params);
       const caller = registry.access.admit(req, needs, organizationId);
       const { query, body } = req;
-      const page = () => readPageQuery(req, res);
+      const page = () => readPageQuery(req, res, registry.mostRows);
       await send(res, answer(registry, { caller, organizationId, id, action, query, page, body }), id);
     });
   }

@@ -147,6 +147,7 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
   function retireOffPlatform(organizationId: string, body: unknown): object {
     const id = write(now => {
       const { creditId, micro } = readMove(organizationId, body);
+      retirements.demandRetirable(found(find.get(creditId), 'Credit').type);
       ledger.take(organizationId, 'inventory', creditId, micro);
       return retirements.record({ organizationId, appId: null, creditId, micro, data: null }, now);
     });

@@ -1,5 +1,10 @@
 import type { Place } from '../store/schema.js';
-import { type HoldingColumns, inventoryCredit, warehouseCredit } from './shapes.js';
+import {
+  documentedWarehouseCredit,
+  type HoldingColumns,
+  inventoryCredit,
+  warehouseCredit,
+} from './shapes.js';
 import { openReader, type Store } from '../store/store.js';
 
 export const HOLDINGS = `
@@ -21,7 +26,8 @@ export interface Holdings {
 }
 
 /** A second connection reads a long list, so that its snapshot lasts while other calls go on writing. */
-export function createHoldings({ db, file }: Store): Holdings {
+export function createHoldings({ db, file }: Store, asDocumented: boolean): Holdings {
+  const inWarehouse = asDocumented ? documentedWarehouseCredit : warehouseCredit;
   const firstChunk = db.prepare<[string, Place, string], HoldingColumns>(NEXT_CHUNK);
   const findWarehouseId = db
     .prepare<[string], string>('select warehouse_id from organizations where id = ?')
@@ -30,7 +36,7 @@ export function createHoldings({ db, file }: Store): Holdings {
   function* list(organizationId: string, place: Place): Generator<string> {
     const inventoryId = findWarehouseId.get(organizationId) ?? '';
     const shape = (row: HoldingColumns) =>
-      JSON.stringify(place === 'warehouse' ? warehouseCredit(row, inventoryId) : inventoryCredit(row));
+      JSON.stringify(place === 'warehouse' ? inWarehouse(row, inventoryId) : inventoryCredit(row));
     yield '{"credits":[';
     const rows = firstChunk.all(organizationId, place, '');
     if (rows.length < CHUNK_ROWS) yield rows.map(shape).join(',');

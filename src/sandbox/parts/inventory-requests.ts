@@ -55,7 +55,7 @@ export function createInventoryRequests(store: Store, transactions: Transactions
   );
   const newest = db.prepare<[number], FullRow>(`${FULL_ROWS} order by r.created_at desc, r.id limit ?`);
   const one = db.prepare<[string], FullRow>(`${FULL_ROWS} where r.id = ?`);
-  const creditExists = db.prepare<[string], string>('select id from credits where id = ?').pluck();
+  const creditType = db.prepare<[string], string>('select type from credits where id = ?').pluck();
 
   function findPending(id: string): FullRow {
     const row = found(one.get(id), 'Request');
@@ -82,8 +82,8 @@ export function createInventoryRequests(store: Store, transactions: Transactions
     const retirement = readRetirementData(fields, action);
     refuseFaults(faults);
     const id = write(now => {
-      found(creditExists.get(creditId), 'Credit');
-      transactions.resolve(destination);
+      transactions.demandPossible(action, found(creditType.get(creditId), 'Credit'));
+      transactions.resolve(action, destination);
       if (ledger.amountOf(organizationId, 'inventory', creditId) < micro) {
         throw conflict('The inventory holds less of this credit than the amount asked for');
       }
@@ -110,7 +110,7 @@ export function createInventoryRequests(store: Store, transactions: Transactions
         event: 'organizationTransaction',
         organizationId: row.organization_id,
         appId: row.app_id,
-        receiverId: row.action === 'retire' ? null : transactions.resolve(destination),
+        ...transactions.resolve(row.action, destination),
         reservationId: null,
         requestId: id,
         creditId: row.credit_id,

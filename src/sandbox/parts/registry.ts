@@ -1,3 +1,4 @@
+import { MAX_LIMIT } from '../http/pages.js';
 import { createAccess } from '../http/access.js';
 import { createApps } from './apps.js';
 import { createCalls } from '../http/calls.js';
@@ -25,19 +26,28 @@ export interface RegistryOptions {
   readonly prefix: string;
   readonly wall: () => number;
   readonly strict: boolean;
+  readonly asDocumented: boolean;
 }
 
-export function createRegistry({ store, prefix, wall, strict }: RegistryOptions) {
+export function createRegistry({ store, prefix, wall, strict, asDocumented }: RegistryOptions) {
   const deliveries = createDeliveries({ store, prefix, wall });
   const announcer = createAnnouncer(store, deliveries.send);
   const tokens = createTokens(store);
   const calls = createCalls(store, prefix);
   const faults = createFaults(store);
-  const retirements = createRetirements(store);
-  const transactions = createTransactions({ store, retirements, announcer, fateOf: faults.fateOf });
+  const retirements = createRetirements(store, asDocumented);
+  const transactions = createTransactions({
+    store,
+    retirements,
+    announcer,
+    fateOf: faults.fateOf,
+    asDocumented,
+  });
   const installations = createInstallations(store, announcer);
   return {
     store,
+    /** The most rows of a page. */
+    mostRows: asDocumented ? 50 : MAX_LIMIT,
     access: createAccess({ store, tokens, wall, strict, attribute: calls.attribute }),
     apps: createApps(store),
     calls,
@@ -45,12 +55,12 @@ export function createRegistry({ store, prefix, wall, strict }: RegistryOptions)
     credits: createCredits(store, retirements),
     deliveries,
     faults,
-    holdings: createHoldings(store),
+    holdings: createHoldings(store, asDocumented),
     installations,
-    organizations: createOrganizations(store, installations),
+    organizations: createOrganizations(store, installations, asDocumented),
     projects: createProjects(store),
     requests: createInventoryRequests(store, transactions),
-    reservations: createReservations(store, transactions),
+    reservations: createReservations(store, transactions, asDocumented),
     retirements,
     tokens,
     transactions,

@@ -9,8 +9,9 @@ import { readFields, refuseFaults } from '../http/validate.js';
 
 const HOLD_MS = 10 * 60 * 1000;
 
-type ReservationShape = ReturnType<typeof reservation>;
-type WholeReservation = ReservationShape & { readonly organizationId: string };
+type WholeShape = ReturnType<typeof reservation>;
+type ReservationShape = Omit<WholeShape, 'state'> & Partial<Pick<WholeShape, 'state'>>;
+type WholeReservation = WholeShape & { readonly organizationId: string };
 
 export interface Reservations {
   list(organizationId: string, query: PageQuery): ListAnswer;
@@ -42,7 +43,12 @@ const FULL_ROWS = `
   join credits c on c.id = r.credit_id
   join projects p on p.id = c.project_id`;
 
-export function createReservations(store: Store, transactions: Transactions): Reservations {
+export function createReservations(
+  store: Store,
+  transactions: Transactions,
+  asDocumented: boolean,
+): Reservations {
+  const show = asDocumented ? withoutState : reservation;
   const { db, ledger, newId, write } = store;
   const count = db
     .prepare<[string], number>('select reservation_count from organizations where id = ?')
@@ -101,7 +107,7 @@ export function createReservations(store: Store, transactions: Transactions): Re
       insert.run({ ...made, ordinal: nextOrdinal.get(organizationId), reservedTo });
       return made.id;
     });
-    return reservation(find(organizationId, id));
+    return show(find(organizationId, id));
   }
 
   function cancel(organizationId: string, appId: string, id: string): ReservationShape {
@@ -110,7 +116,7 @@ export function createReservations(store: Store, transactions: Transactions): Re
       ledger.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
       setCancelled.run(now, now, id);
     });
-    return reservation(find(organizationId, id));
+    return show(find(organizationId, id));
   }
 
   function finish(
@@ -137,25 +143,31 @@ export function createReservations(store: Store, transactions: Transactions): Re
         comment,
       } as const;
       const what = { creditId: row.credit_id, micro: row.amount_micro, reservationId: id, requestId: null };
-      const receiverId = action === 'retire' ? null : transactions.resolve(destination);
-      transactions.carryOut({ ...move, ...what, receiverId }, now);
+      transactions.demandPossible(action, row.type);
+      const receiver = transactions.resolve(action, destination);
+      transactions.carryOut({ ...move, ...what, ...receiver }, now);
     });
-    return reservation(find(organizationId, id));
+    return show(find(organizationId, id));
   }
 
   return {
     list(organizationId, query) {
       const { from, to, pagination } = toPage(count.get(organizationId) ?? 0, query);
-      const reservations = page.all(organizationId, from, to).map(reservation);
+      const reservations = page.all(organizationId, from, to).map(show);
       return { pagination, reservations };
     },
-    get: (organizationId, id) => reservation(find(organizationId, id)),
+    get: (organizationId, id) => show(find(organizationId, id)),
     reserve,
     cancel,
     finish,
     newest: limit => newest.all(limit).map(showWhole),
     expire,
   };
+}
+
+function withoutState(row: FullRow): ReservationShape {
+  const { state: _, ...shown } = reservation(row);
+  return shown;
 }
 
 function demandOutstanding(row: FullRow): FullRow {

@@ -1,6 +1,6 @@
 import { toTonnes } from './amounts.js';
 import { drawCertificate } from '../certificate/certificate.js';
-import { badRequest, found, notFound } from '../http/errors.js';
+import { badRequest, conflict, found, notFound } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, type Slice, toPage } from '../http/pages.js';
 import type { RetirementRow } from '../store/schema.js';
 import { type CreditColumns, retirement } from './shapes.js';
@@ -25,6 +25,8 @@ export interface NewRetirement {
 type RetirementShape = ReturnType<typeof retirement>;
 
 export interface Retirements {
+  /** Only verified credits are retired on the public registry's chain. */
+  demandRetirable(creditType: string): void;
   /** Part of a transaction that has taken the credits from where they stood. */
   record(made: NewRetirement, now: string): string;
   /** A beneficiary for an unclaimed retirement, or other words for a claimed one. */
@@ -55,7 +57,7 @@ const FULL_ROWS = `
   join credits c on c.id = r.credit_id
   join projects p on p.id = c.project_id`;
 
-export function createRetirements({ db, newId, write }: Store): Retirements {
+export function createRetirements({ db, newId, write }: Store, asDocumented: boolean): Retirements {
   const count = db
     .prepare<[string], number>('select retirement_count from organizations where id = ?')
     .pluck();
@@ -100,7 +102,12 @@ export function createRetirements({ db, newId, write }: Store): Retirements {
     return row;
   }
 
+  function demandRetirable(creditType: string): void {
+    if (asDocumented && creditType !== 'exPost') throw conflict(`An ${creditType} credit cannot be retired`);
+  }
+
   return {
+    demandRetirable,
     record,
     describe(id, body) {
       const data = readWords(body);

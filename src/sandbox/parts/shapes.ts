@@ -68,6 +68,18 @@ export function warehouseCredit(row: HoldingColumns, inventoryId: string) {
   return { id, inventoryId, ...rest };
 }
 
+export function documentedWarehouseCredit(row: HoldingColumns, inventoryId: string) {
+  const {
+    tokenId: _id,
+    tokenAddress: _address,
+    vintage: _year,
+    supply: _supply,
+    unit: _unit,
+    ...shown
+  } = warehouseCredit(row, inventoryId);
+  return shown;
+}
+
 export function reservation(row: ReservationRow & CreditColumns & { app_name: string }) {
   return {
     id: row.id,

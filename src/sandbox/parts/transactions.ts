@@ -49,12 +49,17 @@ export function readRetirementData(fields: Fields, action: Action): RetirementDa
   };
 }
 
-export interface Move {
+export interface Receiver {
+  readonly receiverId: string | null;
+  /** An address that belongs to nobody here: what goes there has left the registry. */
+  readonly outside: string | null;
+}
+
+export interface Move extends Receiver {
   readonly action: Action;
   readonly event: TransactionEvent;
   readonly organizationId: string;
   readonly appId: string | null;
-  readonly receiverId: string | null;
   readonly reservationId: string | null;
   readonly requestId: string | null;
   readonly creditId: string;
@@ -64,8 +69,10 @@ export interface Move {
 }
 
 export interface Transactions {
-  /** The organization that an id or an address belongs to. */
-  resolve(destination: Destination): string | null;
+  /** The organization that an id or an address belongs to, where the action has a receiver. */
+  resolve(action: Action, destination: Destination): Receiver;
+  /** Refuses to retire what the registry does not retire. */
+  demandPossible(action: Action, creditType: string): void;
   /**
    * Part of a database transaction that has taken the credits from where they stood. What came of it is told to the apps,
    * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
@@ -82,14 +89,11 @@ export interface TransactionParts {
   readonly retirements: Retirements;
   readonly announcer: Announcer;
   readonly fateOf: (path: string) => TransactionStatus;
+  readonly asDocumented: boolean;
 }
 
-export function createTransactions({
-  store,
-  retirements,
-  announcer,
-  fateOf,
-}: TransactionParts): Transactions {
+export function createTransactions(parts: TransactionParts): Transactions {
+  const { store, retirements, announcer, fateOf, asDocumented } = parts;
   const { db, ledger, newHash, newId, write } = store;
   const findOrganization = db.prepare<[string], string>('select id from organizations where id = ?').pluck();
   const findOwner = db
@@ -116,22 +120,35 @@ export function createTransactions({
   const decideRequest = db.prepare<[string, string | null, string, string]>(
     'update inventory_requests set state = ?, tx_id = ?, updated_at = ? where id = ?',
   );
+  const leave = db.prepare<[string, string, number]>(
+    `insert into outside (address, credit_id, amount_micro) values (?, ?, ?)
+     on conflict (address, credit_id) do update set amount_micro = amount_micro + excluded.amount_micro`,
+  );
   const newest = db.prepare<[number], TransactionRow>(
     'select * from transactions order by rowid desc limit ?',
   );
 
-  function resolve({ organizationId, address }: Destination): string | null {
+  function resolve(action: Action, { organizationId, address }: Destination): Receiver {
+    if (action === 'retire') return { receiverId: null, outside: null };
     const byId = organizationId === null ? null : found(findOrganization.get(organizationId), 'Receiver');
-    if (address === null) return byId;
-    const byAddress = found(findOwner.get(address.toLowerCase()), 'Receiver with this address');
-    if (byId !== null && byId !== byAddress) throw badRequest('The id and the address name two receivers');
-    return byAddress;
+    if (address === null) return { receiverId: byId, outside: null };
+    const owner = findOwner.get(address.toLowerCase());
+    if (owner === undefined && asDocumented && byId === null)
+      return { receiverId: null, outside: address.toLowerCase() };
+    const receiverId = found(owner, 'Receiver with this address');
+    if (byId !== null && byId !== receiverId) throw badRequest('The id and the address name two receivers');
+    return { receiverId, outside: null };
+  }
+
+  function demandPossible(action: Action, creditType: string): void {
+    if (action !== 'transfer') retirements.demandRetirable(creditType);
   }
 
   function deliver(move: Move, now: string): string | null {
-    const owner = move.action === 'retire' ? move.organizationId : (move.receiverId ?? move.organizationId);
+    const owner = move.receiverId ?? move.organizationId;
     if (move.action === 'transfer') {
-      ledger.give(owner, 'inventory', move.creditId, move.micro);
+      if (move.outside !== null) leave.run(move.outside, move.creditId, move.micro);
+      else ledger.give(owner, 'inventory', move.creditId, move.micro);
       return null;
     }
     const { appId, creditId, micro, retirement: data } = move;
@@ -179,7 +196,7 @@ export function createTransactions({
       status: fateOf(pathOf(move)),
       organization_id: move.organizationId,
       app_id: move.appId,
-      receiver_id: move.action === 'retire' ? null : move.receiverId,
+      receiver_id: move.receiverId,
       reservation_id: move.reservationId,
       request_id: move.requestId,
       retirement_id: null,
@@ -203,7 +220,7 @@ export function createTransactions({
     });
   }
 
-  return { resolve, carryOut, settle, list: limit => newest.all(limit).map(show) };
+  return { resolve, demandPossible, carryOut, settle, list: limit => newest.all(limit).map(show) };
 }
 
 /** Of the call that asked for it. */

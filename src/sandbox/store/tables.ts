@@ -5,6 +5,14 @@ create table if not exists queued_moves (
   transaction_id text primary key references transactions (id),
   move text not null
 ) strict;
+
+-- What left the registry, for an address of nobody in it.
+create table if not exists outside (
+  address text not null,
+  credit_id text not null references credits (id),
+  amount_micro integer not null check (amount_micro > 0),
+  primary key (address, credit_id)
+) strict, without rowid;
 `;
 
 /**

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import {
+  ask,
+  createOrganization,
+  type Installed,
+  installApp,
+  issueCredit,
+  startTestSandbox,
+} from '../support/sandbox.js';
+
+const NOBODY = `0x${'Ab'.repeat(20)}`;
+const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+let installed: Installed;
+let root: string;
+let creditId: string;
+
+beforeAll(async () => {
+  ({ sandbox, stop } = await startTestSandbox({ profile: 'as-documented' }));
+  installed = installApp(sandbox);
+  root = `/organizations/${installed.organization.id}`;
+  creditId = issueCredit(sandbox, installed.organization.id);
+});
+afterAll(async () => stop());
+
+async function call(line: string, body?: unknown) {
+  const { token } = installed;
+  return await ask(sandbox, line, body === undefined ? { token } : { token, body });
+}
+
+async function reserve(credit: string, amount: number): Promise<string> {
+  const { status, body } = await call(`POST ${root}/warehouse/inventory/reservations`, {
+    creditId: credit,
+    amount,
+  });
+  expect(status).toBe(200);
+  return body.id;
+}
+
+async function finish(credit: string, action: string, body: object) {
+  const id = await reserve(credit, 10);
+  return await call(`POST ${root}/warehouse/inventory/reservations/${id}/${action}`, body);
+}
+
+async function inWarehouse(credit: string): Promise<number | undefined> {
+  const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
+  return credits.find(({ id }: { id: string }) => id === credit)?.amount;
+}
+
+test('a credit in a warehouse has the documented fields and no more', async () => {
+  const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
+  const documented = ['id', 'inventoryId', 'organizationId', 'project', 'serialization', 'amount', 'type'];
+  expect(Object.keys(credits[0])).toEqual(documented);
+});
+
+test('a reservation tells no state, in no answer', async () => {
+  const queue = `${root}/warehouse/inventory/reservations`;
+  const made = await call(`POST ${queue}`, { creditId, amount: 1 });
+  const one = await call(`GET ${queue}/${made.body.id}`);
+  const { reservations } = (await call(`GET ${queue}`)).body;
+  const cancelled = await call(`DELETE ${queue}/${made.body.id}`);
+  for (const shown of [made.body, one.body, reservations[0], cancelled.body]) {
+    expect(shown).toMatchObject({ id: made.body.id, isComplete: false });
+    expect(shown).not.toHaveProperty('state');
+  }
+});
+
+test('addresses answers the organization', async () => {
+  const addresses = await call(`GET ${root}/addresses`);
+  expect(addresses).toMatchObject({ status: 200, body: { fullName: installed.organization.fullName } });
+  expect(addresses.body).toEqual((await call(`GET ${root}`)).body);
+});
+
+test('a page holds at most 50 rows, whatever is asked for', async () => {
+  const owner = createOrganization(sandbox);
+  for (let count = 0; count < 51; count += 1) issueCredit(sandbox, owner.id, { amount: 1 });
+  const { projects, pagination } = (await call('GET /projects?limit=1000&page=0')).body;
+  expect(projects).toHaveLength(50);
+  expect(pagination).toMatchObject({ pageCount: 2, nextPage: 1 });
+  expect((await call('GET /projects?limit=1000&page=1')).body.projects).toHaveLength(pagination.total - 50);
+});
+
+describe('an exAnte credit', () => {
+  let exAnte: string;
+
+  beforeAll(() => {
+    const { id: projectId } = sandbox.registry.projects.create({ fullName: 'Saplings' });
+    const issue = {
+      organizationId: installed.organization.id,
+      projectId,
+      type: 'exAnte',
+      place: 'warehouse',
+    };
+    exAnte = sandbox.registry.credits.issue({ ...issue, amount: 100 }).creditId;
+    sandbox.registry.credits.withdraw(installed.organization.id, { creditId: exAnte, amount: 50 });
+  });
+
+  test('is retired by no way', async () => {
+    const { id: receiverId } = createOrganization(sandbox);
+    const refused = { status: 409, body: { message: 'An exAnte credit cannot be retired' } };
+    expect(await finish(exAnte, 'retire', { retirementData })).toMatchObject(refused);
+    expect(await finish(exAnte, 'transfer_retire', { receiverId, retirementData })).toMatchObject(refused);
+    const asked = { creditId: exAnte, amount: 1, retirementData };
+    expect(await call(`POST ${root}/inventory/requests/retire`, asked)).toMatchObject(refused);
+    const path = `POST /_sandbox/organizations/${installed.organization.id}/retire-off-platform`;
+    expect(await ask(sandbox, path, { body: { creditId: exAnte, amount: 1 } })).toMatchObject(refused);
+  });
+
+  test('is transferred', async () => {
+    const { id: receiverId } = createOrganization(sandbox);
+    expect((await finish(exAnte, 'transfer', { receiverId })).status).toBe(200);
+  });
+});
+
+describe('an address of nobody', () => {
+  test('receives credits, which have then left the registry, none of them lost', async () => {
+    const credit = issueCredit(sandbox, installed.organization.id, { amount: 100 });
+    expect((await finish(credit, 'transfer', { receiverAddress: NOBODY })).status).toBe(200);
+    expect((await finish(credit, 'transfer', { receiverAddress: NOBODY.toLowerCase() })).status).toBe(200);
+    expect(await inWarehouse(credit)).toBe(80);
+    const left = sandbox.registry.store.db.prepare('select * from outside where credit_id = ?').all(credit);
+    expect(left).toEqual([{ address: NOBODY.toLowerCase(), credit_id: credit, amount_micro: 20_000_000 }]);
+    const [newest] = sandbox.registry.transactions.list(1);
+    expect(newest).toMatchObject({ creditId: credit, receiverId: null, status: 'processed' });
+  });
+
+  test('receives by an accepted request', async () => {
+    const { id } = installed.organization;
+    const credit = issueCredit(sandbox, id, { place: 'inventory', amount: 100 });
+    const body = { creditId: credit, amount: 100, toAddress: NOBODY };
+    const asked = await call(`POST ${root}/inventory/requests/transfer`, body);
+    const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
+    expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: NOBODY } });
+    const left = sandbox.registry.store.db.prepare('select amount_micro from outside where credit_id = ?');
+    expect(left.pluck().get(credit)).toBe(100_000_000);
+  });
+
+  test('of a transfer_retire leaves the retirement with the organization', async () => {
+    const credit = issueCredit(sandbox, installed.organization.id);
+    const { status } = await finish(credit, 'transfer_retire', { receiverAddress: NOBODY, retirementData });
+    expect(status).toBe(200);
+    const [newest] = (await call(`GET ${root}/retirements?limit=1&page=0`)).body.retirements;
+    expect(newest).toMatchObject({ amount: 10, organizationId: installed.organization.id });
+  });
+
+  test('is no receiver beside the id of an organization', async () => {
+    const { id: receiverId } = createOrganization(sandbox);
+    const body = { receiverId, receiverAddress: NOBODY };
+    expect((await finish(creditId, 'transfer', body)).status).toBe(404);
+  });
+});
