@@ -1,0 +1,418 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Engine, ENGINES, type Stage } from '../support/engines.js';
+import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
+
+const DAY = 24 * 60 * MINUTE;
+
+async function* body(...chunks: string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
+
+async function certificateScene(stage: Engine['stage'], maxBytes = 10_000) {
+  const scene = await stage();
+  const files = join(scene.folder, 'certificates');
+  const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
+  await folder.open();
+  const store = createCertificateStore(scene.port, folder, () => scene.clock.at);
+  const begin = async (claim = 1) => {
+    const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
+    const walk = await store.begin({ ...request, trigger: 'schedule' });
+    await walk.due(2_000);
+    return walk;
+  };
+  return { ...scene, files, folder, store, begin };
+}
+
+async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, words: string): Promise<void> {
+  const walk = await scene.begin();
+  await walk.store('r-1', pdf(words), scene.clock.at);
+  await walk.finish(TRAFFIC);
+}
+
+async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): Promise<void> {
+  await scene.store.enter();
+  await storeOne(scene, 'hello');
+}
+
+const rowOf = ({ db }: Pick<Stage, 'db'>, id = 'r-1') =>
+  db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('every retirement is entered once, is due at once, and again when it has changed', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
+    expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
+    expect(await scene.store.enter()).toBe(1_200);
+    expect(await scene.store.enter()).toBe(0);
+    expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
+    const walk = await scene.begin();
+    expect(await walk.due(5_000)).toHaveLength(1_200);
+    await walk.store('r-00000', pdf('one'), scene.clock.at);
+    expect(await scene.store.isDue('organization-1')).toBe(true);
+    expect(await walk.due(5_000)).toHaveLength(1_199);
+    scene.clock.at += MINUTE;
+    const changed = [retirement('r-00000', { comment: 'claimed' }), ...retirements(1_200).slice(1)];
+    await scene.read('retirements', changed, { limit: 100, total: 1_200 });
+    expect(await scene.store.enter()).toBe(1);
+    expect(await walk.due(5_000)).toHaveLength(1_200);
+    expect(await scene.db.rows('SELECT state, certificates FROM certificate_sums ORDER BY 1')).toEqual([
+      { state: 'pending', certificates: 1_199 },
+      { state: 'stored', certificates: 1 },
+    ]);
+  });
+
+  test('a certificate is dated by the end of its download, also where its retirement is closed before that', async () => {
+    const scene = await certificateScene(stage);
+    const { clock, db } = scene;
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await scene.store.enter();
+    const walk = await scene.begin();
+    const askedAt = clock.at;
+    async function* slowly() {
+      yield* pdf('hello');
+      clock.at += 10 * MINUTE;
+    }
+    await walk.store('r-1', slowly(), askedAt);
+    await walk.finish(TRAFFIC);
+    clock.at -= 5 * MINUTE;
+    await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
+    const dates = await db.rows('SELECT fetched_at, valid_from, valid_to FROM certificates_past');
+    expect(dates.map(Object.values)).toEqual([
+      ['2026-05-04T12:00:00.000Z', '2026-05-04T12:10:00.000Z', '2026-05-04T12:10:00.001Z'],
+    ]);
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await storeAgain(scene);
+    expect(await db.column("SELECT valid_from FROM certificates WHERE state = 'stored'")).toEqual([
+      '2026-05-04T12:10:00.002Z',
+    ]);
+  });
+
+  test('T70 a stored certificate is a private file named by its retirement and its hash', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    const walk = await scene.begin();
+    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    expect(await walk.due(10)).toEqual([]);
+    const [file = ''] = readdirSync(scene.files);
+    expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
+    expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
+    expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
+    expect(statSync(scene.files).mode & 0o777).toBe(0o700);
+    expect(await rowOf(scene)).toMatchObject({
+      state: 'stored',
+      file,
+      size: 21,
+      due_at: '2026-06-03T12:00:00.000Z',
+    });
+    expect(await walk.finish(TRAFFIC)).toBe('complete');
+    expect(
+      await scene.db.rows("SELECT state, rows_added FROM sync_runs WHERE resource = 'certificates'"),
+    ).toEqual([{ state: 'complete', rows_added: 1 }]);
+  });
+
+  describe('T50 what is not a whole PDF is not stored', () => {
+    test.each([
+      ['a web page', body('<html>login</html>'), 'certificate_not_pdf'],
+      ['nothing', body(), 'certificate_empty'],
+      ['empty chunks', body('', ''), 'certificate_empty'],
+      ['a file cut short', body('%PDF-1.7 and then'), 'certificate_cut_short'],
+      ['a marker too far from the end', body('%PDF-1.7 %%EOF', ' '.repeat(2_000)), 'certificate_cut_short'],
+      ['more than the cap', body('%PDF-1.7', 'x'.repeat(10_000), '%%EOF'), 'certificate_too_large'],
+    ])('%s', async (_, sent, code) => {
+      const scene = await certificateScene(stage);
+      await scene.read('retirements', [retirement('r-1')]);
+      await scene.store.enter();
+      const walk = await scene.begin();
+      await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
+      expect(readdirSync(scene.files)).toEqual([]);
+      expect(await rowOf(scene)).toMatchObject({ state: 'pending', file: null });
+    });
+  });
+
+  test('T50 a bad answer later leaves the good copy, says so and is tried again', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    await storeOne(scene, 'good');
+    scene.clock.at += 30 * DAY;
+    const walk = await scene.begin();
+    await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
+      code: 'certificate_not_pdf',
+    });
+    await walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
+    expect(await walk.finish(TRAFFIC)).toBe('partial');
+    expect(await rowOf(scene)).toMatchObject({
+      state: 'stored',
+      error: 'certificate_not_pdf: a web page',
+      due_at: '2026-06-03T12:05:00.000Z',
+    });
+    expect(readdirSync(scene.files)).toHaveLength(1);
+  });
+
+  test('an answer that breaks off leaves no file', async () => {
+    const scene = await certificateScene(stage);
+    async function* broken() {
+      yield Buffer.from('%PDF-1.7 ');
+      throw new Error('cut');
+    }
+    await expect(scene.folder.save('r-1', broken())).rejects.toThrow('cut');
+    expect(readdirSync(scene.files)).toEqual([]);
+  });
+
+  test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])('T51 a file is never named by %j', async id => {
+    const scene = await certificateScene(stage);
+    await expect(scene.folder.save(id, pdf('x'))).rejects.toThrow(TypeError);
+    expect(readdirSync(scene.files)).toEqual([]);
+  });
+
+  test('T52 a certificate that changes is a second file and a second version', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    await storeOne(scene, 'unclaimed');
+    scene.clock.at += MINUTE;
+    await storeOne(scene, 'unclaimed');
+    scene.clock.at += MINUTE;
+    await storeOne(scene, 'claimed');
+    const history = await scene.db.rows<{ file: string; valid_from: string; valid_to: string | null }>(
+      'SELECT file, valid_from, valid_to FROM certificates_history ORDER BY version',
+    );
+    expect(history.map(({ valid_from, valid_to }) => [valid_from, valid_to])).toEqual([
+      ['2026-05-04T12:00:00.000Z', '2026-05-04T12:02:00.000Z'],
+      ['2026-05-04T12:02:00.000Z', null],
+    ]);
+    expect(readdirSync(scene.files).toSorted()).toEqual(history.map(({ file }) => file).toSorted());
+  });
+
+  test('T53 one that does not exist yet is asked for after a day, then ever more rarely, up to thirty', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 7; attempt += 1) {
+      const walk = await scene.begin();
+      expect(await walk.due(10)).toHaveLength(1);
+      await walk.unavailable('r-1', scene.clock.at);
+      expect(await walk.due(10)).toEqual([]);
+      expect(await walk.finish(TRAFFIC)).toBe('complete');
+      const dueAt = Date.parse(String((await rowOf(scene))?.['due_at']));
+      waits.push((dueAt - scene.clock.at) / DAY);
+      scene.clock.at = dueAt;
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
+    expect(await rowOf(scene)).toMatchObject({ state: 'unavailable', error: null });
+    expect(await scene.db.column('SELECT state FROM certificates_missing')).toEqual(['unavailable']);
+  });
+
+  test('the certificate of a retirement that is gone stays in the history, and its file on disk', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await scene.store.enter();
+    await storeOne(scene, 'x');
+    scene.clock.at += MINUTE;
+    await scene.read('retirements', [retirement('r-2')]);
+    expect(
+      await scene.db.rows(
+        "SELECT retirement_id, valid_to IS NULL AS now FROM certificates_history WHERE state = 'stored'",
+      ),
+    ).toEqual([{ retirement_id: 'r-1', now: 0 }]);
+    expect(await scene.db.value('SELECT sum(certificates) FROM certificate_sums')).toBe(1);
+    expect(readdirSync(scene.files)).toHaveLength(1);
+    await storeOne(scene, 'late');
+    await storeOne(scene, 'x');
+    expect(readdirSync(scene.files)).toHaveLength(1);
+  });
+
+  test('rows share commits, and none is left behind when the walk ends or breaks off', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
+    await scene.store.enter();
+    const walk = await scene.begin();
+    const stored = () => scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
+    for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
+    expect(await stored()).toBe(16);
+    await walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+    expect(await stored()).toBe(20);
+  });
+
+  test('files that are stored at once all get their rows, though rows are written meanwhile', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
+    await scene.store.enter();
+    const walk = await scene.begin();
+    await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
+    expect(await walk.finish(TRAFFIC)).toBe('complete');
+    expect(await scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'")).toBe(100);
+  });
+
+  test.each([
+    ['no certificate', async (walk: CertificateWalk, at: number) => await walk.unavailable('r-1', at)],
+    [
+      'a fault',
+      async (walk: CertificateWalk, at: number) => await walk.fail('r-1', { code: 'x', message: 'y' }, at),
+    ],
+    ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
+  ])(
+    'T52 %s is not the last word where the retirement changed while it was asked for',
+    async (_name, answer) => {
+      const scene = await certificateScene(stage);
+      await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
+      await scene.store.enter();
+      const walk = await scene.begin();
+      await scene.read('retirements', [retirement('r-1', { beneficiary: 'Grace' })]);
+      await scene.store.enter();
+      await answer(walk, scene.clock.at);
+      expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1' }]);
+      await walk.store('r-1', pdf('new'), scene.clock.at);
+      expect(await walk.due(10)).toEqual([]);
+    },
+  );
+
+  test('a sync in full makes every certificate due again', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await scene.store.enter();
+    const walk = await scene.begin();
+    await walk.store('r-1', pdf('x'), scene.clock.at);
+    await walk.unavailable('r-2', scene.clock.at);
+    expect(await walk.due(10)).toEqual([]);
+    await scene.store.makeAllDue('organization-1');
+    const due = (await walk.due(10)).map(({ retirementId }) => retirementId);
+    expect(due.toSorted()).toEqual(['r-1', 'r-2']);
+  });
+
+  test('T61 what a crash left half-written goes when the folder is opened, and nothing else', async () => {
+    const scene = await certificateScene(stage);
+    const dead = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
+    const live = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
+    for (const name of [dead, live, 'notes.txt']) writeFileSync(join(scene.files, name), '%PDF');
+    mkdirSync(join(scene.files, 'kept'));
+    scene.clock.at = Date.now();
+    await scene.folder.open();
+    expect(readdirSync(scene.files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+  });
+
+  test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {
+    const scene = await certificateScene(stage);
+    const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
+    const put = (name: string, writtenAt: number) => {
+      writeFileSync(join(scene.files, name), '%PDF');
+      utimesSync(join(scene.files, name), writtenAt / 1000, writtenAt / 1000);
+    };
+    const born = scene.clock.at;
+    await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
+    await scene.read('retirements', [retirement('r-1')]);
+    await storeAgain(scene);
+    scene.clock.at += MINUTE;
+    await storeOne(scene, 'changed');
+    const named = readdirSync(scene.files);
+    expect(named).toHaveLength(2);
+    for (const name of named) utimesSync(join(scene.files, name), born / 1000, born / 1000);
+    for (let each = 0; each < 150; each += 1) put(nameOf(`killed-${each}`), born + MINUTE);
+    put('killed-000000000000.pdf', born + MINUTE);
+    put(nameOf('earlier'), born - MINUTE);
+    put(nameOf('young'), born + 2 * DAY);
+    put(`${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`, born + MINUTE);
+    put('notes.pdf', born + MINUTE);
+    const kept = [
+      ...named,
+      nameOf('earlier'),
+      nameOf('young'),
+      'notes.pdf',
+      `${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`,
+    ];
+    scene.clock.at = born + 2 * DAY + MINUTE;
+    expect(await scene.store.sweep(AbortSignal.abort())).toBe(0);
+    expect(await scene.store.sweep(new AbortController().signal)).toBe(151);
+    expect(readdirSync(scene.files).toSorted()).toEqual(kept.toSorted());
+  });
+
+  test('T75 no row is made to name a file that is gone by then: it is due as before', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    const walk = await scene.begin();
+    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    for (const file of readdirSync(scene.files)) rmSync(join(scene.files, file));
+    expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
+    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    expect(await walk.finish(TRAFFIC)).toBe('complete');
+    expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
+  });
+
+  test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+    await storeAgain(scene);
+    const named = readdirSync(scene.files);
+    const walk = await scene.begin();
+    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    await walk.store('r-2', pdf('x'), scene.clock.at);
+    await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
+    await expect(walk.due(10)).rejects.toThrow('claim 1 was taken over by claim 5');
+    expect(readdirSync(scene.files)).toEqual(named);
+  });
+
+  test('T52 a file damaged on disk is moved aside for the genuine one', async () => {
+    const scene = await certificateScene(stage);
+    const { file } = await scene.folder.save('r-1', pdf('x'));
+    writeFileSync(join(scene.files, file), 'damaged');
+    await scene.folder.save('r-1', pdf('x'));
+    expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 x\n%%EOF\n');
+    const [aside = ''] = readdirSync(scene.files).filter(name => name !== file);
+    expect(readFileSync(join(scene.files, aside), 'utf8')).toBe('damaged');
+  });
+
+  test('T52 a file keeps the shorter name that it has, and its row leaves it where it is damaged', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    await storeOne(scene, 'x');
+    const long = String((await rowOf(scene))?.['file']);
+    const short = `${long.slice(0, 'r-1-'.length + 12)}.pdf`;
+    renameSync(join(scene.files, long), join(scene.files, short));
+    await scene.db.change('UPDATE certificates SET file = ?', short);
+    await storeOne(scene, 'x');
+    expect(await rowOf(scene)).toMatchObject({ file: short });
+    expect(readdirSync(scene.files)).toEqual([short]);
+    writeFileSync(join(scene.files, short), 'damaged');
+    await storeOne(scene, 'x');
+    expect(await rowOf(scene)).toMatchObject({ file: long });
+    expect(readFileSync(join(scene.files, long), 'utf8')).toContain('x');
+    expect(readFileSync(join(scene.files, short), 'utf8')).toBe('damaged');
+  });
+
+  test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {
+    const scene = await certificateScene(stage);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.store.enter();
+    const walk = await scene.begin(1);
+    await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 2 });
+    await walk.store('r-1', pdf('x'), scene.clock.at);
+    await expect(walk.finish(TRAFFIC)).rejects.toThrow(expect.objectContaining({ code: 'fenced' }));
+    const newer = await scene.begin(2);
+    const { clock, mirror } = scene;
+    const when = { startedAt: clock.at, arrivedAt: clock.at };
+    const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
+    await mirror.writeInstallationState({ ...leave, state: 'suspended' });
+    await newer.store('r-1', pdf('x'), clock.at);
+    await expect(newer.due(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
+    expect(await rowOf(scene)).toMatchObject({ state: 'pending' });
+  });
+});
