@@ -29,7 +29,7 @@ const BUNDLED = 'kysely';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
   'main',
-  'webhook/thread-worker',
+  'app/door-thread',
   'engines/sqlite/mirror/mirror-thread',
   'engines/sqlite/asker/query-process',
   'engines/sqlite/asker/query-watch',

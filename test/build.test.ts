@@ -20,7 +20,7 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 
 /** What is started as a process or a thread of its own, beside the program. */
 const OTHERS = [
-  'webhook/thread-worker',
+  'app/door-thread',
   'engines/sqlite/mirror/mirror-thread',
   'engines/sqlite/asker/query-process',
   'engines/sqlite/asker/query-watch',

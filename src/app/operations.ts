@@ -1,5 +1,5 @@
 import { type Disk, describeDisk } from '../engines/sqlite/disk.js';
-import { type Sqlite, walBytes } from '../engines/sqlite/open.js';
+import { walBytes } from '../engines/sqlite/open.js';
 import type { Log } from '../log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
@@ -70,9 +70,4 @@ function describe({
       },
     },
   };
-}
-
-/** Takes the write lock and gives it back. */
-export function checkWritable(db: Sqlite): void {
-  db.exec('BEGIN IMMEDIATE; ROLLBACK');
 }

@@ -4,6 +4,7 @@ import { lookAtDisk } from '../engines/sqlite/disk.js';
 import { migrateFile } from '../engines/sqlite/migrate.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
+import { builtBeside } from '../package.js';
 import { EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { Post } from '../webhook/posts.js';
@@ -12,6 +13,7 @@ import { createRefusalCounter } from '../webhook/refusals.js';
 import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
+import type { DoorThreadData } from './door-thread.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -19,6 +21,9 @@ import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
 
 /** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
 const BUSY_MS = 250;
+
+/** Beside this file once it is built. */
+const ENTRY = builtBeside(import.meta.url, './door-thread.js');
 
 /** A port that nobody asked for by name may be another one. */
 export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean };
@@ -32,14 +37,9 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
 
     const health = createHealth();
     const metrics = createMetrics(EVENTS);
-    const thread = await startDoorThread({
-      file,
-      busyTimeoutMs: BUSY_MS,
-      secrets: settings.webhookSecrets,
-      appId: settings.appId,
-      now,
-      failed: health.fail,
-    });
+    const { webhookSecrets: secrets, appId } = settings;
+    const workerData: DoorThreadData = { file, busyTimeoutMs: BUSY_MS, secrets, appId };
+    const thread = await startDoorThread({ entry: ENTRY, workerData, now, failed: health.fail });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());
     closing.add(
@@ -65,7 +65,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
           workerEverSeen: async () => (await thread.signOfLife(me)).workerEverSeen,
         }),
       },
-      gauges: async () => metrics.pulse(await thread.signOfLife(me), now()),
+      gauges: async () => metrics.pulse(await thread.signOfLife(me)),
     });
     closing.add(async () => operations?.close());
 

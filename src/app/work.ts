@@ -4,10 +4,10 @@ import type { WorkSettings } from '../config/settings.js';
 import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
 import { createHoldClock, readLogState } from '../engines/sqlite/log-state.js';
 import { migrateFile } from '../engines/sqlite/migrate.js';
+import { createInboxPort } from '../engines/sqlite/inbox/inbox.js';
 import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
 import { readerOf } from '../engines/sqlite/reader.js';
 import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
-import { createInbox } from '../inbox/inbox.js';
 import { type CertificateStore, createCertificateStore } from '../mirror/certificates/walk.js';
 import { createCertificateFolder } from '../mirror/certificates/folder.js';
 import { createMirror } from '../mirror/create-mirror.js';
@@ -19,7 +19,7 @@ import type { ReadEnd } from '../sync/context.js';
 import { describe } from '../sync/outcome.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
-import { checkWritable, serveOperations } from './operations.js';
+import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
 import { thisProcess } from './signs.js';
 
@@ -61,7 +61,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
     closing.add(() => void mirrorDb.close());
     const reader = readerOf(mirrorDb);
-    const inbox = createInbox(inboxDb);
+    const inbox = createInboxPort(inboxDb, now);
     const port = await startMirrorThread({
       file: mirrorFile,
       reader: mirrorDb,
@@ -96,13 +96,16 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       files: [inboxFile, mirrorFile],
       disk,
       metrics,
-      writable: async () => checkWritable(inboxDb),
+      writable: async () => {
+        const obstacle = await inbox.findObstacle();
+        if (obstacle !== null) throw new Error(obstacle.message);
+      },
       broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       stopping: health.isStopping,
       gauges: async () => {
-        const { oldestRunAt, ...jobs } = inbox.countJobs();
+        const { oldestRunAt, ...jobs } = await inbox.countJobs();
         metrics.jobs(jobs);
-        metrics.pulse(inbox.readPulse(now()), now());
+        metrics.pulse(await inbox.readPulse());
         for (const { name, look } of logs) metrics.walHeld(name, look(now()));
         metrics.reads(await readAges(reader));
         metrics.certificates(await readCertificateCounts(reader));

@@ -141,7 +141,7 @@ async function replay(io: Io, id: string, options: { json?: boolean }): Promise<
       `It was set aside: ${String(delivery['reason'])}.`,
     );
   }
-  const job = await askToLook(place, installationId, io.now());
+  const job = await askToLook(place, installationId, io.now);
   if (options.json) return await writeValue(io, { delivery: Number(id), job });
   say(io, `Job ${job} will look at installation ${installationId}: "carbon-mirror jobs show ${job}".`);
   return undefined;

@@ -53,10 +53,10 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
 async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { readerOf } = await import('../engines/sqlite/reader.js');
-  const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
-  return await withWriters(findPlace(io), io.now, async ({ inboxDb, mirror, mirrorDb }) => {
+  const { forgetTexts } = await import('../inbox/forget.js');
+  return await withWriters(findPlace(io), io.now, async ({ inbox, inboxDb, mirror, mirrorDb }) => {
     const memberRows = await mirror.forget(address);
-    const { texts, deliveries } = forgetTexts(inboxDb, content => namesAddress(content, address));
+    const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
     const databases = [mirrorDb, inboxDb];
     if (vacuum) for (const db of databases) db.exec('VACUUM');
     const emptied = databases.map(emptyLog);

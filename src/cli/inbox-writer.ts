@@ -1,22 +1,31 @@
-import type { Inbox } from '../inbox/inbox.js';
 import { installationJob } from '../inbox/job.js';
+import type { InboxPort } from '../inbox/port.js';
+import type { Io } from './io.js';
 import type { Place } from './place.js';
 
 const BUSY_MS = 10_000;
 
 /** Hand work to whoever runs: the receiver and the worker see it within a moment. */
-export async function withInbox<T>(place: Place, work: (inbox: Inbox) => T): Promise<T> {
-  const { createInbox } = await import('../inbox/inbox.js');
+export async function withInbox<T>(
+  place: Place,
+  now: Io['now'],
+  work: (inbox: InboxPort) => Promise<T>,
+): Promise<T> {
+  const { createInboxPort } = await import('../engines/sqlite/inbox/inbox.js');
   const { openDatabase } = await import('../engines/sqlite/open.js');
-  const db = openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS });
+  const inbox = createInboxPort(openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS }), now);
   try {
-    return work(createInbox(db));
+    return await work(inbox);
   } finally {
-    db.close();
+    await inbox.close();
   }
 }
 
 /** Somebody wants an installation to be looked at again; answers the job that does it. */
-export async function askToLook(place: Place, installationId: string, now: number): Promise<number> {
-  return await withInbox(place, inbox => inbox.enqueue(installationJob(installationId, null, 'person'), now));
+export async function askToLook(place: Place, installationId: string, now: Io['now']): Promise<number> {
+  const [id] = await withInbox(place, now, inbox =>
+    inbox.enqueue([installationJob(installationId, null, 'person')]),
+  );
+  if (id === undefined) throw new Error('expected the number of a job, got none');
+  return id;
 }

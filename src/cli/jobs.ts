@@ -86,13 +86,8 @@ async function retry(
   }
   const place = findPlace(io);
   if (id !== undefined) await findJob(place, id);
-  const retried = await withInbox(place, inbox => {
-    const ids =
-      id === undefined
-        ? inbox.listJobs({ state: 'buried', limit: -1 }).map(job => job.id)
-        : [readNumber('the job', id)];
-    return ids.map(buried => ({ buried, job: inbox.retryBuried(buried, io.now()) }));
-  });
+  const which = id === undefined ? 'all' : [readNumber('the job', id)];
+  const retried = await withInbox(place, io.now, inbox => inbox.retryBuried(which));
   const refused = retried.find(({ job }) => job === null);
   if (refused !== undefined && id !== undefined) {
     throw new CommandFault(

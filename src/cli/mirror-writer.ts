@@ -1,4 +1,5 @@
-import { createInbox, type Inbox } from '../inbox/inbox.js';
+import { createInboxPort } from '../engines/sqlite/inbox/inbox.js';
+import type { InboxPort } from '../inbox/port.js';
 import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
 import { createMirrorPort } from '../engines/sqlite/mirror/direct.js';
 import { createMirror } from '../mirror/create-mirror.js';
@@ -6,7 +7,7 @@ import type { Mirror } from '../mirror/mirror.js';
 import type { Place } from './place.js';
 
 export interface Writers {
-  readonly inbox: Inbox;
+  readonly inbox: InboxPort;
   readonly inboxDb: Sqlite;
   readonly mirror: Mirror;
   readonly mirrorDb: Sqlite;
@@ -25,7 +26,7 @@ export async function withWriters<T>(
     const mirrorDb = openDatabase(place.mirrorFile, { busyTimeoutMs: BUSY_MS });
     try {
       const mirror = createMirror(createMirrorPort(mirrorDb, place.certificates), now);
-      return await work({ inbox: createInbox(inboxDb), inboxDb, mirror, mirrorDb });
+      return await work({ inbox: createInboxPort(inboxDb, now), inboxDb, mirror, mirrorDb });
     } finally {
       mirrorDb.close();
     }

@@ -39,7 +39,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   demandMeant(found, options);
   const { emptyLog, withWriters } = await import('./mirror-writer.js');
   const { createCertificateFolder } = await import('../mirror/certificates/folder.js');
-  const { forgetTexts } = await import('../engines/sqlite/inbox/forget.js');
+  const { forgetTexts } = await import('../inbox/forget.js');
   const folder = createCertificateFolder(place.certificates, { now: io.now });
   const { organizationId, name } = found;
   const { files, texts, emptied } = await withWriters(
@@ -48,9 +48,8 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
     async ({ inbox, inboxDb, mirror, mirrorDb }) => {
       const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
       const purged = await mirror.purge({ organizationId, takeClaim, folder });
-      for (const id of purged.installations)
-        inbox.enqueue(installationJob(id, organizationId, 'person'), io.now());
-      const { texts: signed } = forgetTexts(inboxDb, content => content.includes(organizationId));
+      await inbox.enqueue(purged.installations.map(id => installationJob(id, organizationId, 'person')));
+      const { texts: signed } = await forgetTexts(inbox, content => content.includes(organizationId));
       const databases = [mirrorDb, inboxDb];
       if (options.vacuum !== false) for (const db of databases) db.exec('VACUUM');
       return { files: purged.files, texts: signed, emptied: databases.map(emptyLog).every(Boolean) };

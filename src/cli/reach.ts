@@ -28,7 +28,7 @@ export async function reachOrganization(io: Io, place: Place, named: string): Pr
 export async function lookAgain(io: Io, place: Place, installationId: string): Promise<void> {
   if (!existsSync(place.inboxFile)) return;
   try {
-    await askToLook(place, installationId, io.now());
+    await askToLook(place, installationId, io.now);
     say(io, 'The mirror follows as soon as a worker runs.');
   } catch (error) {
     say(io, `The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);

@@ -29,10 +29,9 @@ export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<
     );
   }
   const wish = wishOf(wanted);
-  const jobs = await withInbox(place, inbox => [
-    ...targets.map(target => inbox.enqueue(jobOf(target, wish), io.now())),
-    ...(organizationId === null ? [inbox.enqueue(discoverJob('person'), io.now())] : []),
-  ]);
+  const looks = targets.map(target => jobOf(target, wish));
+  const wantedJobs = organizationId === null ? [...looks, discoverJob('person')] : looks;
+  const jobs = await withInbox(place, io.now, inbox => inbox.enqueue(wantedJobs));
   return { mark, jobs, organizationId };
 }
 

@@ -6,8 +6,8 @@ export const FOLDED_WITHIN_MS = 60_000;
 
 /** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
 export interface NewDelivery {
-  /** Epoch ms at which the whole body had been read. */
-  readonly receivedAt: number;
+  /** How long ago the whole body had been read. */
+  readonly receivedMsAgo: number;
   readonly event: string | null;
   readonly installationId: string | null;
   readonly organizationId: string | null;
@@ -42,4 +42,30 @@ export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 export function describeFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
+}
+
+/** Asks for what came at or after an instant (epoch ms): of one event, or only what is no repeat of one that waits. */
+export interface Arrival {
+  readonly since: number;
+  readonly event?: string;
+  readonly isNew?: boolean;
+}
+
+/** Instants, both included. */
+export interface Stretch {
+  readonly from: string;
+  readonly until: string;
+  /** Of those that came at `from`, only what has a higher id. */
+  readonly above: number;
+}
+
+/** An accepted delivery. */
+export interface Announced {
+  readonly installationId: string;
+  readonly receivedAt: string;
+}
+
+export interface SignedText {
+  readonly id: number;
+  readonly signedData: string;
 }

@@ -24,8 +24,8 @@ export interface NewJob {
   readonly payload?: Readonly<Record<string, unknown>>;
   /** Nothing asks for it but deliveries that had come before: it says nothing new. */
   readonly repeatsOnly?: boolean;
-  /** Not to be started before this instant (epoch ms); without it as soon as the pace allows. */
-  readonly runAt?: number;
+  /** Not to be started sooner than so long after now; without it as soon as the pace allows. */
+  readonly startInMs?: number;
 }
 
 export const INSTALLATION_JOB = 'installation';
@@ -69,4 +69,56 @@ export type Held = Pick<ClaimedJob, 'id' | 'claim'>;
 export interface JobError {
   readonly code: string;
   readonly message: string;
+}
+
+export interface ClaimRequest {
+  /** How many jobs of each lane the caller can start at once; none where it only wants to know whether any wait. */
+  readonly lanes: readonly { readonly lane: Lane; readonly slots: number }[];
+  readonly leaseMs: number;
+}
+
+export interface Claimed {
+  readonly jobs: readonly ClaimedJob[];
+  /** Whether more of these lanes may wait for a slot; false only where nothing does. */
+  readonly othersWait: boolean;
+  /** How long until a job becomes due or a lease runs out; null when there is none. */
+  readonly nextChangeInMs: number | null;
+}
+
+export type JobEnd =
+  /** `outcome` is one word for people to read, such as `read`. */
+  | { readonly act: 'done'; readonly outcome: string }
+  /** Try again so much later. The tenth failure buries the job instead. */
+  | { readonly act: 'retry'; readonly inMs: number; readonly error: JobError }
+  /** Wait until a delivery, the schedule or a person asks for the same again, or so long. It is never buried for that. */
+  | { readonly act: 'park'; readonly inMs: number; readonly error: JobError }
+  | { readonly act: 'bury'; readonly error: JobError }
+  /** Undo the claim: nothing failed, and the attempt does not count. */
+  | { readonly act: 'give_back'; readonly inMs: number };
+
+export interface Ended {
+  readonly held: Held;
+  readonly end: JobEnd;
+}
+
+/** A job that was buried, and the one that will run (a waiting one may take over); null where it was not buried. */
+export interface Retried {
+  readonly buried: number;
+  readonly job: number | null;
+}
+
+/** Done jobs are not counted: there may be millions. */
+export interface JobCounts {
+  readonly ready: number;
+  readonly claimed: number;
+  readonly parked: number;
+  readonly buried: number;
+  /** When the oldest ready job may start or might have started; null when none waits. */
+  readonly oldestRunAt: string | null;
+}
+
+export interface Pruned {
+  readonly deliveries: number;
+  readonly signedTexts: number;
+  readonly jobs: number;
 }

@@ -7,6 +7,7 @@ export interface LivingProcess {
   /** Name of the machine. */
   readonly host: string;
   readonly pid: number;
+  /** By its own clock: with the others it tells one process from another. */
   readonly startedAt: number;
 }
 
@@ -16,6 +17,8 @@ export const GONE_AFTER_MS = 3_600_000;
 
 /** What can be told of the inbox at a glance. Instants are epoch milliseconds. */
 export interface Pulse {
+  /** When this was told. */
+  readonly at: number;
   /** Claims tell of those that worked it before signs of life were kept. */
   readonly workerEverSeen: boolean;
   /** The latest sign of life of each role; without those that gave none. */

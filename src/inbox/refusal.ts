@@ -17,8 +17,8 @@ export interface Refusal {
   /** Of the signature header that came; empty where none did. */
   readonly headerPrefix: string;
   readonly posts: number;
-  /** Epoch ms. */
-  readonly newestAt: number;
+  /** How long ago the newest of them came. */
+  readonly newestMsAgo: number;
 }
 
 export const OTHER_PREFIX = 'other';

@@ -4,6 +4,8 @@ import { createLabel, within } from './label.js';
 const PREFIX = 'carbon_mirror_';
 
 export interface Pulse {
+  /** When this was told. */
+  readonly at: number;
   readonly seenAt: Readonly<Record<string, number>>;
   readonly oldestDueAt: number | null;
 }
@@ -38,7 +40,7 @@ export interface Metrics {
   drift(resource: string, count: number): void;
   certificates(countByState: Readonly<Record<string, number>>): void;
   /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
-  pulse(pulse: Pulse, now: number): void;
+  pulse(pulse: Pulse): void;
   reads(ages: readonly ReadAge[]): void;
   text(): Promise<string>;
   readonly contentType: string;
@@ -170,7 +172,7 @@ export function createMetrics(events: readonly string[]): Metrics {
       syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
     rows: (name, change, count) => rows.inc({ resource: resource(name), change }, count),
     drift: (name, count) => drift.inc({ resource: resource(name) }, count),
-    pulse: ({ seenAt, oldestDueAt }, now) => {
+    pulse: ({ at: now, seenAt, oldestDueAt }) => {
       for (const [role, at] of Object.entries(seenAt)) signs.set({ role }, at / 1000);
       oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
     },

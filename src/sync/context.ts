@@ -1,5 +1,5 @@
 import type { AccessTokens } from '../auth/access-tokens.js';
-import type { Inbox } from '../inbox/inbox.js';
+import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore } from '../mirror/certificates/walk.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
@@ -17,7 +17,7 @@ export interface ReadEnd {
 
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
 export interface Context {
-  readonly inbox: Inbox;
+  readonly inbox: InboxPort;
   readonly mirror: Mirror;
   readonly certificates: CertificateStore;
   readonly client: RegistryClient & { readonly tokens: AccessTokens };

@@ -8,14 +8,15 @@ export function discoverJob(trigger: string): NewJob {
 }
 
 /** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
-export async function discover({ client, inbox, mirror, now }: Context, run: Run): Promise<string> {
+export async function discover({ client, inbox, mirror }: Context, run: Run): Promise<string> {
   let found = 0;
   for await (const page of client.app.listInstallations({ signal: run.signal })) {
+    const unknown: NewJob[] = [];
     for (const { id, organizationId } of page.items) {
-      if (await isKnown(mirror, id)) continue;
-      inbox.enqueue(installationJob(id, organizationId, 'schedule'), now());
-      found += 1;
+      if (!(await isKnown(mirror, id))) unknown.push(installationJob(id, organizationId, 'schedule'));
     }
+    await inbox.enqueue(unknown);
+    found += unknown.length;
     await run.turn();
   }
   return found === 0 ? 'nothing new' : `found ${found}`;

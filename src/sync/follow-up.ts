@@ -17,15 +17,15 @@ export async function followUp(
   const { inbox, client, certificates, now } = context;
   const { organizationId, installation } = admitted;
   if (findings.holdEnd !== null) {
-    const runAt = findings.holdEnd - (client.http.clockSkewMs() ?? 0);
-    inbox.enqueue(holdsJob(installation.id, organizationId, runAt), now());
+    const startInMs = findings.holdEnd - (client.http.clockSkewMs() ?? 0) - now();
+    await inbox.enqueue([holdsJob(installation.id, organizationId, startInMs)]);
   }
   if (readWish(run.job.payload).full) {
     findings.retired = true;
     await certificates.makeAllDue(organizationId);
   }
   if (findings.retired || wantsCertificates(run.job.trigger) || (await isNew(context, organizationId))) {
-    inbox.enqueue(certificatesJob(installation.id, organizationId), now());
+    await inbox.enqueue([certificatesJob(installation.id, organizationId)]);
   }
   return findings.failures.size === 0 ? 'read' : readAgain(context, run, admitted, findings.failures);
 }
@@ -53,18 +53,18 @@ export function certificatesJob(installationId: string, organizationId: string):
 }
 
 /** Throws where a second try brought nothing, so that its attempts are counted and it is buried in the end. */
-function readAgain(
+async function readAgain(
   { inbox, now, random }: Context,
   { job }: Run,
   { organizationId, installation }: Admitted,
   failures: ReadonlyMap<Resource, unknown>,
-): string {
+): Promise<string> {
   const asked = readWish(job.payload).resources ?? RESOURCES;
   const errors = [...failures.values()];
   if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
   const outcomes = errors.map(error => decide(describe(error), { now: now(), attempts: 1, random }));
-  const runAt = Math.max(now(), ...outcomes.map(outcome => ('at' in outcome ? outcome.at : now())));
-  inbox.enqueue(
+  const runAt = Math.max(...outcomes.map(outcome => ('at' in outcome ? outcome.at : 0)));
+  await inbox.enqueue([
     {
       kind: 'retry',
       dedupeKey: `retry:${installation.id}`,
@@ -72,9 +72,8 @@ function readAgain(
       installationId: installation.id,
       organizationId,
       payload: writeWish({ resources: [...failures.keys()], full: false }),
-      runAt,
+      startInMs: Math.max(runAt - now(), 0),
     },
-    now(),
-  );
+  ]);
   return 'partly read';
 }

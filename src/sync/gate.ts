@@ -46,9 +46,11 @@ export function createGate(context: Context, run: CausedRun, installationId: str
 
   async function bind(organizationId: string | null): Promise<void> {
     if (organizationId === null) return;
-    const isFree =
-      job.organizationId === organizationId || inbox.bindOrganization(job, organizationId, now());
-    if (!isFree) throw new StopError('organization_busy');
+    if (job.organizationId !== organizationId) {
+      const bound = await inbox.bind(job, organizationId);
+      if (bound === 'busy') throw new StopError('organization_busy');
+      if (bound === 'lost') throw new StopError('claim_lost');
+    }
     if (!raised) await mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
     raised = true;
   }

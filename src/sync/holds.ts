@@ -27,7 +27,7 @@ function lookAt({ state, isComplete, reservedToDate }: Reservation, registryNow:
   return registryNow + AGAIN_MS;
 }
 
-export function holdsJob(installationId: string, organizationId: string, runAt: number): NewJob {
+export function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {
   return {
     kind: 'holds',
     dedupeKey: `holds:${installationId}`,
@@ -35,6 +35,6 @@ export function holdsJob(installationId: string, organizationId: string, runAt: 
     installationId,
     organizationId,
     payload: writeWish({ resources: ['warehouse', 'reservations'], full: false }),
-    runAt,
+    startInMs,
   };
 }

@@ -36,10 +36,13 @@ export function createInterlude(
   let busy = false;
   const refused = new Set<Resource>();
 
-  function isAsked(): boolean {
+  async function isAsked(): Promise<boolean> {
     if (busy || now() - checkedAt < PACE_MS) return false;
     checkedAt = now();
-    return inbox.hasNewDeliverySince(run.job.installationId ?? '', lookedAt, now());
+    const [asked = false] = await inbox.haveCome(run.job.installationId ?? '', [
+      { since: lookedAt, isNew: true },
+    ]);
+    return asked;
   }
 
   async function readUrgent(reading: Resource | undefined): Promise<void> {
@@ -64,7 +67,7 @@ export function createInterlude(
   return {
     async turn(reading) {
       await run.turn();
-      if (!isAsked()) return;
+      if (!(await isAsked())) return;
       busy = true;
       try {
         await readUrgent(reading);

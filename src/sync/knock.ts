@@ -10,7 +10,7 @@ const ANSWER_WITHIN_MS = 10_000;
  * The process goes on, for both can be mended elsewhere. What could not be asked waits in the queue, where people
  * see it, and is tried again by itself.
  */
-export async function knock({ client, inbox, now }: Context, log: Log, stopped: AbortSignal): Promise<void> {
+export async function knock({ client, inbox }: Context, log: Log, stopped: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
   try {
     await client.app.createAppToken({ signal });
@@ -21,7 +21,7 @@ export async function knock({ client, inbox, now }: Context, log: Log, stopped: 
       { registry: client.http.baseUrl, error: failure },
       `no access to the registry: ${adviceOnAccess(failure.code)}`,
     );
-    inbox.enqueue(discoverJob('worker'), now());
+    await inbox.enqueue([discoverJob('worker')]);
   }
 }
 

@@ -8,7 +8,7 @@ import { createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude, type Read } from './interlude.js';
 import { describe, endsRun, StopError } from './outcome.js';
-import { isPermitted, plan, readWish, type Resource, type Situation, type Wish } from './plan.js';
+import { isPermitted, plan, readWish, type Resource, type Wish } from './plan.js';
 import { readResource } from './read-resource.js';
 import type { Reading, Step } from './step.js';
 import type { CausedRun } from './cause.js';
@@ -58,33 +58,46 @@ async function readAll(
 ): Promise<void> {
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = admitted;
-  const last = await mirror.lastReads(organizationId);
-  const situation: Situation = {
+  const asked = {
     wish: readWish(run.job.payload),
     trigger: run.job.trigger,
     permissions: installation.permissions,
     permissionsChanged: admitted.permissionsChanged,
     mirrorMembers: context.mirrorMembers,
-    now: now(),
-    last: resource => last.get(resource) ?? null,
-    acceptedSince: at => inbox.hasDeliverySince(installation.id, at, now(), 'newPermissionsAccepted'),
   };
-  const { read: wanted, forbidden } = plan(situation);
+  const whatIsKnown = async () => {
+    const last = await mirror.lastReads(organizationId);
+    return { last, reaccepted: await findReaccepted(inbox, installation.id, last), now: now() };
+  };
+  const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
   const step = stepOf(context, run, admitted);
   const read: Read = async (each, resource) =>
     note(context, findings, resource, await readResource(each, resource));
   if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
-  const urgent: Situation = { ...situation, wish: EVERYTHING, trigger: 'delivery' };
-  const mayAsk = async () => {
-    const latest = await mirror.lastReads(organizationId);
-    return plan({ ...urgent, now: now(), last: resource => latest.get(resource) ?? null }).read;
-  };
+  const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
+  const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const interlude = createInterlude(context, { gate, run, step, read, mayAsk });
   for (const resource of wanted) {
     await interlude.turn();
     await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, { gate, findings, read });
   }
   await settleAbsent(context, step, findings);
+}
+
+/** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
+async function findReaccepted(
+  inbox: Context['inbox'],
+  installationId: string,
+  last: ReadonlyMap<string, LastRead>,
+): Promise<ReadonlySet<string>> {
+  const declined = [...last].filter(([, { declined: how }]) => how !== null);
+  if (declined.length === 0) return new Set();
+  const questions = declined.map(([, { attemptedAt }]) => ({
+    since: attemptedAt ?? 0,
+    event: 'newPermissionsAccepted',
+  }));
+  const accepted = await inbox.haveCome(installationId, questions);
+  return new Set(declined.flatMap(([resource], index) => (accepted[index] === true ? [resource] : [])));
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */

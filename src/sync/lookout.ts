@@ -1,4 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import type { Announced, Stretch } from '../inbox/delivery.js';
+import type { InboxPort } from '../inbox/port.js';
 import { type LivingProcess, SIGN_EVERY_MS } from '../inbox/process.js';
 import type { Announcement, WatchedResource } from '../mirror/port.js';
 import type { Context } from './context.js';
@@ -31,13 +33,22 @@ export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Pro
   );
   const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
   const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
-  for (const slice of inbox.deliveriesBetween(from, until)) {
+  for await (const slice of slicesOf(inbox, { from, until, above: 0 })) {
     const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
     if (ids.length > 0) open.learn(await mirror.watchedResources([...new Set(ids)]));
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
   await mirror.announce(found, instant(at));
+}
+
+/** Between two of them others may go on. */
+async function* slicesOf(inbox: Parts['inbox'], whole: Stretch): AsyncGenerator<readonly Announced[]> {
+  for (let stretch: Stretch | null = whole; stretch !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['announced']>> = await inbox.announced(stretch);
+    yield slice.deliveries;
+    stretch = slice.next;
+  }
 }
 
 interface Open {
@@ -123,14 +134,14 @@ export interface LookoutOptions extends Parts {
 
 /** A look at once, and then every 15 seconds until it is stopped. */
 export function createLookout(options: LookoutOptions): Lookout {
-  const { inbox, self, now, log, everyMs = SIGN_EVERY_MS } = options;
+  const { inbox, self, log, everyMs = SIGN_EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
   let looking = Promise.resolve();
   let started = false;
 
   async function look(): Promise<void> {
     try {
-      inbox.signOfLife(self, now());
+      await inbox.signOfLife(self);
       await lookOut(options);
     } catch (error) {
       log.warn({ error: describe(error) }, 'no sign of life could be given this time');

@@ -22,11 +22,11 @@ const WORK: Readonly<Record<JobKind, Work>> = {
 export function createPerform(context: Context): Perform {
   return async run => {
     const { kind } = run.job;
-    if (isJobKind(kind)) return WORK[kind](context, withCause(context, run));
+    if (isJobKind(kind)) return WORK[kind](context, await withCause(context, run));
     throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
   };
 }
 
-function withCause({ inbox }: Context, run: Run): CausedRun {
-  return { ...run, cause: { jobId: run.job.id, deliveryId: inbox.newestDelivery(run.job) } };
+async function withCause({ inbox }: Context, run: Run): Promise<CausedRun> {
+  return { ...run, cause: { jobId: run.job.id, deliveryId: await inbox.newestDelivery(run.job) } };
 }

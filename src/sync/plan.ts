@@ -52,9 +52,9 @@ export interface Situation {
   readonly permissionsChanged: boolean;
   readonly mirrorMembers: boolean;
   readonly now: number;
-  readonly last: (resource: Resource) => LastRead | null;
-  /** Whether the organization has accepted new permissions at or after this instant. */
-  readonly acceptedSince: (at: number) => boolean;
+  readonly last: ReadonlyMap<string, LastRead>;
+  /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
+  readonly reaccepted: ReadonlySet<string>;
 }
 
 /** What a plan goes by. */
@@ -90,20 +90,18 @@ export function isPermitted(permissions: Permissions | null, resource: Resource)
 }
 
 function isDue(situation: Situation, resource: Resource): boolean {
-  const { wish, trigger, permissionsChanged, now, last } = situation;
-  const before = last(resource);
-  if (before === null || permissionsChanged || trigger === 'person') return true;
-  if (before.declined !== null) return isDoubted(situation, before);
+  const { wish, trigger, permissionsChanged, now, last, reaccepted } = situation;
+  const before = last.get(resource);
+  if (before === undefined || permissionsChanged || trigger === 'person') return true;
+  if (before.declined !== null) return reaccepted.has(resource) || isDoubted(situation, before);
   if (wish.full || wish.resources !== null) return true;
   const restMs = since(before.completeAt, now) - before.durationMs;
   return trigger !== 'schedule' || restMs >= before.durationMs * REST_FACTOR;
 }
 
 /** Whether to ask once more for what was declined. */
-function isDoubted({ trigger, now, acceptedSince }: Situation, before: LastRead): boolean {
-  return (
-    since(before.attemptedAt, now) >= believedMs(before, trigger) || acceptedSince(before.attemptedAt ?? 0)
-  );
+function isDoubted({ trigger, now }: Situation, before: LastRead): boolean {
+  return since(before.attemptedAt, now) >= believedMs(before, trigger);
 }
 
 /** What was never offered is looked at daily. A refusal is believed ever longer, by a delivery for a minute only. */

@@ -82,13 +82,14 @@ async function readOnce<Name extends ListResource>(
 
 const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
 
-function begin<Name extends ListResource>(
-  { inbox, mirror, installationId, task, trigger, cause, now }: Step,
+async function begin<Name extends ListResource>(
+  { inbox, mirror, installationId, task, trigger, cause }: Step,
   { resource, completeAt }: Wanted<Name>,
   startedAt: number,
 ): Promise<Read<Items[Name]>> {
   const { organizationId, claim } = task;
-  const announced = completeAt !== null && inbox.hasDeliverySince(installationId, completeAt, now());
+  const asked = completeAt === null ? [] : [{ since: completeAt }];
+  const [announced = false] = await inbox.haveCome(installationId, asked);
   return mirror.beginRead({ organizationId, claim, resource, trigger, cause, startedAt, announced });
 }
 

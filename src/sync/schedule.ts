@@ -1,19 +1,19 @@
 import { Cron } from 'croner';
-import type { Inbox } from '../inbox/inbox.js';
+import type { InboxPort } from '../inbox/port.js';
 import { describe } from './outcome.js';
 import type { Log } from './worker.js';
 
 export interface ScheduleOptions {
   /** A cron expression, read in UTC. */
   readonly pattern: string;
-  readonly inbox: Inbox;
+  readonly inbox: Pick<InboxPort, 'enqueueOnce'>;
   readonly now: () => number;
   readonly log: Log;
 }
 
 export interface Schedule {
   start(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
@@ -30,29 +30,48 @@ const LONGEST_GAP_MS = 9 * 366 * 86_400_000;
  */
 export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): Schedule {
   let timer: NodeJS.Timeout | undefined;
+  let ticking = Promise.resolve();
+  let started = false;
 
-  function tick(): void {
+  async function tick(): Promise<void> {
     const { last, next } = timesAround(pattern, now());
     try {
-      if (last !== null) enqueueTick(inbox, last, next, now());
+      if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
       log.warn({ error: describe(error) }, 'the tick of the schedule was not stored this time');
     }
-    timer = setTimeout(tick, Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
+    if (started) timer = setTimeout(begin, Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
+  }
+
+  function begin(): void {
+    ticking = tick();
   }
 
   return {
-    start: tick,
-    stop: () => clearTimeout(timer),
+    start() {
+      started = true;
+      begin();
+    },
+    async stop() {
+      started = false;
+      clearTimeout(timer);
+      await ticking;
+    },
   };
 }
 
-export function enqueueTick(inbox: Inbox, at: number, next: number, now: number): number | null {
+export function enqueueTick(
+  inbox: Pick<InboxPort, 'enqueueOnce'>,
+  at: number,
+  next: number,
+): Promise<number | null> {
   const dedupeKey = `tick:${new Date(at).toISOString()}`;
-  return inbox.enqueueOnce(
-    { kind: 'tick', dedupeKey, trigger: 'schedule', payload: { intervalMs: next - at } },
-    now,
-  );
+  return inbox.enqueueOnce({
+    kind: 'tick',
+    dedupeKey,
+    trigger: 'schedule',
+    payload: { intervalMs: next - at },
+  });
 }
 
 export function timesAround(

@@ -16,7 +16,7 @@ export interface Slot {
 export interface SlotOptions {
   readonly queue: PQueue;
   readonly onLong: () => void;
-  readonly othersWait: () => boolean;
+  readonly othersWait: () => Promise<boolean>;
 }
 
 /**
@@ -32,7 +32,7 @@ export async function takeSlot({ queue, onLong, othersWait }: SlotOptions): Prom
       await otherWork();
       if (steps % SHARE !== 0) return;
       if (steps === SHARE) onLong();
-      if (!othersWait()) return;
+      if (!(await othersWait())) return;
       leave();
       leave = await enter(queue, RETURNING);
     },

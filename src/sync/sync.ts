@@ -39,7 +39,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
     async start() {
       await mirror.checkOrigin(client.http.baseUrl, appId);
       if (pattern !== null) await mirror.setSchedule(Math.round(intervalOf(pattern, now()) / 1000));
-      inbox.raiseClaims(await mirror.highestClaim());
+      await inbox.raiseClaims(await mirror.highestClaim());
       worker.start();
       schedule?.start();
       if (schedule !== null) void knockAtStart();
@@ -47,7 +47,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
     },
     async stop() {
       stopped.abort();
-      schedule?.stop();
+      await schedule?.stop();
       await lookout?.stop();
       await worker.stop();
     },

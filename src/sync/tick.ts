@@ -6,6 +6,8 @@ import { placeInInterval } from './spread.js';
 import type { Run } from './worker.js';
 
 const DAY_MS = 86_400_000;
+/** A receiver waits for each write no longer than it may. */
+const ENQUEUED_AT_ONCE = 100;
 
 /**
  * Every installation that is not uninstalled is looked at again, each at its own place in the interval;
@@ -14,14 +16,19 @@ const DAY_MS = 86_400_000;
 export async function tick(context: Context, run: Run): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(run.job.payload['intervalMs'] ?? 0);
-  inbox.enqueue(discoverJob('schedule'), now());
-  for (const { id, organizationId, state } of await mirror.listInstallations()) {
-    if (state === 'uninstalled') continue;
+  await inbox.enqueue([discoverJob('schedule')]);
+  const installations = await mirror.listInstallations();
+  const jobs = installations
+    .filter(({ state }) => state !== 'uninstalled')
+    .map(({ id, organizationId }) => ({
+      ...installationJob(id, organizationId, 'schedule'),
+      startInMs: placeInInterval(organizationId ?? id, intervalMs),
+    }));
+  for (let from = 0; from < jobs.length; from += ENQUEUED_AT_ONCE) {
     await run.turn();
-    const runAt = now() + placeInInterval(organizationId ?? id, intervalMs);
-    inbox.enqueue({ ...installationJob(id, organizationId, 'schedule'), runAt }, now());
+    await inbox.enqueue(jobs.slice(from, from + ENQUEUED_AT_ONCE));
   }
-  while (inbox.prune(now(), retentionDays) !== null) await otherWork();
+  while ((await inbox.prune(retentionDays)) !== null) await otherWork();
   if (retentionDays > 0) await mirror.pruneRuns(now() - retentionDays * DAY_MS);
   return 'enqueued';
 }

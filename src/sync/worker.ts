@@ -1,13 +1,13 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { ClaimedJob } from '../inbox/job.js';
-import type { Inbox } from '../inbox/inbox.js';
+import type { ClaimedJob, JobEnd, Lane } from '../inbox/job.js';
+import type { InboxPort } from '../inbox/port.js';
+import { createLeases } from './leases.js';
+import { onceMore } from './once-more.js';
 import { decide, describe, type Failure, type StopCode, StopError } from './outcome.js';
 import { createPause } from './pause.js';
-import { settleFailure } from './settle.js';
+import { endOf } from './settle.js';
 import { takeSlot } from './slots.js';
-
-type Lane = ClaimedJob['lane'];
 
 /** One claimed job at work. */
 export interface Run {
@@ -35,7 +35,7 @@ export interface Ended {
 }
 
 export interface WorkerOptions {
-  readonly inbox: Inbox;
+  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'watch'>;
   readonly perform: Perform;
   /** Jobs of the data lane at once. Certificates have places of their own and never take one of these. */
   readonly concurrency: number;
@@ -63,6 +63,8 @@ export interface Worker {
 
 const LEASE_MS = 60_000;
 const GRACE_MS = 5000;
+/** What still runs after its grace is given back within this; else its lease runs out. */
+const GIVE_BACK_MS = 1000;
 const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
 const LOOK_EVERY_MS = 5000;
@@ -91,54 +93,67 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     ended: () => {
       log.info({}, 'reads and certificates go on');
-      pump();
+      void pump();
     },
     failed: error => log.warn({ error: describe(error) }, 'the disk could not be looked at this time'),
   });
+  const leases = createLeases({
+    renew: inbox.renew,
+    leaseMs,
+    lost: id => stopOne(id, 'claim_lost'),
+    failed: error => log.warn({ error: describe(error) }, 'the leases were not renewed this time'),
+  });
+  const pump = onceMore(take);
   let started = false;
   let unwatch: (() => void) | undefined;
   let alarm: NodeJS.Timeout | undefined;
-  let renewal: NodeJS.Timeout | undefined;
 
   /** One instant for the whole look: what comes due while it lasts is the next change, and wakes at once. */
-  function pump(): void {
+  async function take(): Promise<void> {
     clearTimeout(alarm);
     if (!started) return;
     const at = now();
     try {
-      for (const each of places) claim(each, at);
-      const next = inbox.nextChangeAt(at) ?? Infinity;
-      sleep(Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
-      tellIdle();
+      const open = places.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
+      const lanes = open.filter(({ slots }) => slots > 0 || running() === 0);
+      const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ lanes, leaseMs });
+      if (!started) return giveBack(jobs);
+      for (const job of jobs) begin(job, now() - at);
+      sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
+      if (!othersWait && running() === 0) tellIdle();
     } catch (error) {
       log.warn({ error: describe(error) }, 'the inbox cannot be read now');
-      sleep(TROUBLE_WAIT_MS);
+      if (started) sleep(TROUBLE_WAIT_MS);
     }
+    return undefined;
   }
 
   function sleep(ms: number): void {
-    alarm = setTimeout(pump, ms);
+    alarm = setTimeout(() => void pump(), ms);
   }
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
-  function claim(into: Place, at: number): void {
-    if (pause.isOn()) return;
-    const free = into.queue.concurrency - into.runs.size;
-    const slots = into.runs.size === into.long.size ? Math.max(free, 1) : free;
-    if (slots < 1 || !inbox.hasClaimable(into.lane, at)) return;
-    for (const job of inbox.claimJobs({ now: at, leaseMs, slots, lanes: [into.lane] })) {
-      void runJob(into, job);
-    }
+  function slotsOf(at: Place): number {
+    if (pause.isOn()) return 0;
+    const free = at.queue.concurrency - at.runs.size;
+    return at.runs.size === at.long.size ? Math.max(free, 1) : Math.max(free, 0);
   }
 
-  async function runJob(at: Place, job: ClaimedJob): Promise<void> {
+  function begin(job: ClaimedJob, agoMs: number): void {
+    const at = places.find(({ lane }) => lane === job.lane);
+    if (at === undefined) return;
     const stop = new AbortController();
     at.runs.set(job.id, { job, stop });
+    leases.hold(job, agoMs);
+    void runJob(at, job, stop);
+  }
+
+  async function runJob(at: Place, job: ClaimedJob, stop: AbortController): Promise<void> {
     const slot = await takeSlot({
       queue: at.queue,
       onLong: () => at.long.add(job.id),
-      othersWait: () => {
-        pump();
+      othersWait: async () => {
+        await pump();
         return at.queue.size > 0;
       },
     });
@@ -150,30 +165,31 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       stop.signal.throwIfAborted();
       const word = await options.perform({ job, signal: stop.signal, turn });
-      settle(job, startedAt, word, null, () => inbox.finishJob(job, word, now()));
+      await settle(job, startedAt, word, null, { act: 'done', outcome: word });
     } catch (error) {
       const failure = describe(stop.signal.aborted ? stop.signal.reason : error);
       const outcome = decide(failure, { now: now(), attempts: job.attempts, random });
-      settle(job, startedAt, outcome.act, failure, () => settleFailure(inbox, job, outcome, failure, now()));
+      await settle(job, startedAt, outcome.act, failure, endOf(outcome, failure, now()));
     } finally {
       at.runs.delete(job.id);
       at.long.delete(job.id);
-      pump();
+      leases.drop(job.id);
+      await pump();
       slot.leave();
     }
   }
 
-  function settle(
+  async function settle(
     job: ClaimedJob,
     startedAt: number,
     outcome: string,
     failure: Failure | null,
-    write: () => boolean,
-  ) {
+    end: JobEnd,
+  ): Promise<void> {
     const ms = now() - startedAt;
     const fields = { job: job.id, kind: job.kind, installation: job.installationId, outcome, ms };
     try {
-      const held = write();
+      const [held = false] = await inbox.settle([{ held: job, end }]);
       options.onEnded?.({ kind: job.kind, outcome, code: failure?.code ?? null, ms });
       if (failure === null) log.info({ ...fields, held }, 'job done');
       else log.warn({ ...fields, held, error: failure }, 'job failed');
@@ -182,54 +198,48 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
+  function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {
+    return places.flatMap(each => [...each.runs.values()]);
+  }
+
+  function running(): number {
+    return places.reduce((sum, each) => sum + each.runs.size, 0);
+  }
+
+  function stopOne(id: number, code: StopCode): void {
+    runs()
+      .find(({ job }) => job.id === id)
+      ?.stop.abort(new StopError(code));
+  }
+
   function stopAll(code: StopCode): void {
-    for (const { runs } of places) for (const { stop } of runs.values()) stop.abort(new StopError(code));
+    for (const { stop } of runs()) stop.abort(new StopError(code));
   }
 
-  function renew(): void {
-    for (const { runs } of places) {
-      for (const { job, stop } of runs.values()) {
-        if (!stillOurs(job)) stop.abort(new StopError('claim_lost'));
-      }
-    }
-  }
-
-  function stillOurs(job: ClaimedJob): boolean {
+  async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+    if (jobs.length === 0) return;
     try {
-      return inbox.renewClaim(job, now() + leaseMs);
+      await inbox.settle(jobs.map(held => ({ held, end: { act: 'give_back', inMs: 0 } })));
     } catch (error) {
-      log.warn({ job: job.id, error: describe(error) }, 'the lease was not renewed this time');
-      return true;
-    }
-  }
-
-  function giveBack(job: ClaimedJob): void {
-    try {
-      inbox.giveBackJob(job, now(), now());
-    } catch (error) {
+      const ids = jobs.map(({ id }) => id);
       log.warn(
-        { job: job.id, error: describe(error) },
-        'job not given back: it is done again after its lease',
+        { jobs: ids, error: describe(error) },
+        'jobs not given back: they are done again after their lease',
       );
     }
   }
 
-  function running(): number {
-    return places.reduce((sum, { runs }) => sum + runs.size, 0);
-  }
-
   function tellIdle(): void {
-    if (running() > 0 || places.some(({ lane }) => inbox.hasClaimable(lane, now()))) return;
     for (const resolve of waitingForIdle.splice(0)) resolve();
   }
 
   return {
     start() {
       started = true;
-      unwatch = inbox.watch(pump);
-      renewal = setInterval(renew, leaseMs / 3);
+      unwatch = inbox.watch(() => void pump());
+      leases.start();
       pause.start();
-      pump();
+      void pump();
     },
     async stop() {
       started = false;
@@ -237,15 +247,16 @@ export function createWorker(options: WorkerOptions): Worker {
       clearTimeout(alarm);
       pause.stop();
       stopAll('shutdown');
-      const idle = Promise.all(places.map(({ queue }) => queue.onIdle()));
+      const idle = Promise.all([pump(), ...places.map(({ queue }) => queue.onIdle())]);
       await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);
-      clearInterval(renewal);
-      for (const { runs } of places) for (const { job } of runs.values()) giveBack(job);
+      leases.stop();
+      const left = runs().map(({ job }) => job);
+      await Promise.race([giveBack(left), sleepFor(GIVE_BACK_MS, undefined, { ref: false })]);
     },
     idle: () =>
       new Promise(resolve => {
         waitingForIdle.push(resolve);
-        pump();
+        void pump();
       }),
     running,
   };

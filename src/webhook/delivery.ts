@@ -9,7 +9,7 @@ import { verifySignature } from './signature.js';
 
 export type SetAsideReason = ContentFault | 'other_app' | 'no_usable_installation_id';
 
-export type Delivery = Omit<NewDelivery, 'receivedAt'>;
+export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
 /** 400: no signed text to check. 401: not signed by a secret of ours; why is not said. */
 export type Opened =

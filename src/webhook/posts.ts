@@ -37,7 +37,7 @@ export interface AcceptPostsOptions {
   readonly secrets: readonly string[];
   readonly appId: string;
   /** One transaction for all of them, one result for each. */
-  readonly store: (deliveries: readonly NewDelivery[], now: number) => readonly StoreResult[];
+  readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
 
 /** Verify posts and store those that are genuine, all in one transaction. One outcome for each post. */
@@ -51,14 +51,14 @@ export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions)
     }
   }
 
-  return (posts: readonly Post[], now: number): Outcome[] => {
+  return async (posts: readonly Post[], now: number): Promise<Outcome[]> => {
     const opened = posts.map(open);
     const deliveries = opened.flatMap((each, index) =>
       each.verdict === 'refused' || each.verdict === 'unopened'
         ? []
-        : [{ ...each.delivery, receivedAt: posts[index]?.receivedAt ?? now }],
+        : [{ ...each.delivery, receivedMsAgo: now - (posts[index]?.receivedAt ?? now) }],
     );
-    const results = (deliveries.length === 0 ? [] : store(deliveries, now))[Symbol.iterator]();
+    const results = (deliveries.length === 0 ? [] : await store(deliveries))[Symbol.iterator]();
     return opened.map(each => {
       if (each.verdict === 'refused') return { kind: 'refused', status: each.status, detail: each.detail };
       if (each.verdict === 'unopened') return { kind: 'failed', delivery: null, failure: each.failure };

@@ -31,6 +31,11 @@ export interface RefusalCounterOptions {
   readonly everyMs?: number;
 }
 
+interface Counted extends Omit<Refusal, 'newestMsAgo'> {
+  /** Epoch ms. */
+  readonly newestAt: number;
+}
+
 const WRITE_EVERY_MS = 5000;
 /** Whoever invents prefixes fills no more memory than this. */
 const MAX_KINDS = 32;
@@ -38,11 +43,11 @@ const MAX_KINDS = 32;
 /** Counts in memory; the first refusal is written at once, those after it some seconds later, all together. */
 export function createRefusalCounter(options: RefusalCounterOptions): RefusalCounter {
   const { now, everyMs = WRITE_EVERY_MS } = options;
-  let counted = new Map<string, Refusal>();
+  let counted = new Map<string, Counted>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  function add(refusal: Refusal): void {
+  function add(refusal: Counted): void {
     const { reason, status } = refusal;
     const kind = `${reason} ${status} ${refusal.headerPrefix}`;
     if (!counted.has(kind) && counted.size >= MAX_KINDS && refusal.headerPrefix !== OTHER_PREFIX) {
@@ -56,10 +61,12 @@ export function createRefusalCounter(options: RefusalCounterOptions): RefusalCou
   }
 
   async function write(): Promise<void> {
-    const refusals = [...counted.values()];
-    if (refusals.length === 0) return;
+    const latest = [...counted.values()];
+    if (latest.length === 0) return;
     counted = new Map();
-    await options.write(refusals).catch(() => refusals.forEach(add));
+    const at = now();
+    const refusals = latest.map(({ newestAt, ...refusal }) => ({ ...refusal, newestMsAgo: at - newestAt }));
+    await options.write(refusals).catch(() => latest.forEach(add));
   }
 
   function turn(): void {

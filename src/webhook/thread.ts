@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { StoreFailure } from '../inbox/delivery.js';
 import type { LivingProcess, Pulse } from '../inbox/process.js';
 import type { Refusal } from '../inbox/refusal.js';
-import { builtBeside } from '../package.js';
 import type { Outcome, Post } from './posts.js';
 
 export interface DoorThread {
@@ -17,111 +17,120 @@ export interface DoorThread {
   close(): Promise<void>;
 }
 
-/** What the thread is started with. */
-export interface DoorThreadData {
-  /** An inbox.db that has been migrated. */
-  readonly file: string;
-  readonly busyTimeoutMs: number;
-  readonly secrets: readonly string[];
-  readonly appId: string;
-}
-
-export interface DoorThreadOptions extends DoorThreadData {
+export interface DoorThreadOptions {
+  /** What runs in the thread, and what that is started with. */
+  readonly entry: URL;
+  readonly workerData: object;
   readonly now: () => number;
   /** The thread ended by itself; nothing can be stored any more. */
   readonly failed: (error: Error) => void;
-  readonly entry?: URL;
 }
 
 /** Many posts in one piece of memory, which changes hands without being copied. */
 export interface PackedPosts {
-  readonly kind: 'accept';
   readonly bytes: Uint8Array;
   /** Where each body ends. */
   readonly ends: readonly number[];
   readonly signatures: readonly (string | null)[];
   readonly receivedAt: readonly number[];
-  readonly now: number;
 }
 
-export interface SignRequest {
-  readonly kind: 'sign';
-  readonly self: LivingProcess;
-  readonly now: number;
+/** What the thread is asked, and what it answers. */
+export interface Given {
+  readonly accept: PackedPosts;
+  readonly signOfLife: LivingProcess;
+  readonly countRefusals: readonly Refusal[];
+  readonly findObstacle: null;
+  readonly close: null;
 }
 
-export type ThreadRequest =
-  | PackedPosts
-  | SignRequest
-  | { readonly kind: 'refusals'; readonly refusals: readonly Refusal[] }
-  | { readonly kind: 'check' }
-  | { readonly kind: 'close' };
-export type ThreadAnswer = readonly Outcome[] | { readonly obstacle: string } | { readonly pulse: Pulse };
+export interface Answers {
+  readonly accept: readonly Outcome[];
+  readonly signOfLife: Pulse;
+  readonly countRefusals: void;
+  readonly findObstacle: StoreFailure | null;
+  readonly close: void;
+}
+
+export type Name = keyof Given;
+
+export interface ThreadRequest {
+  readonly id: number;
+  readonly now: number;
+  readonly name: Name;
+  readonly given: Given[Name];
+}
+
+export type ThreadAnswer =
+  | { readonly id: number; readonly answer: Answers[Name] }
+  | { readonly id: number; readonly obstacle: string };
 
 interface Pending {
-  readonly resolve: (answer: ThreadAnswer) => void;
+  readonly resolve: (answer: never) => void;
   readonly reject: (error: Error) => void;
 }
 
-const ENTRY = builtBeside(import.meta.url, './thread-worker.js');
-
 /**
  * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock
- * stops the receiver from reading and answering. Requests are answered in their order.
+ * stops the receiver from reading and answering.
  */
 export async function startDoorThread(options: DoorThreadOptions): Promise<DoorThread> {
-  const { file, busyTimeoutMs, secrets, appId, now, failed, entry = ENTRY } = options;
-  const workerData: DoorThreadData = { file, busyTimeoutMs, secrets, appId };
+  const { entry, workerData, now, failed } = options;
   const worker = new Worker(entry, { workerData, env: {} });
   await started(worker);
   const exited = new Promise<void>(resolve => {
     worker.once('exit', () => resolve());
   });
 
-  const pending: Pending[] = [];
+  const pending = new Map<number, Pending>();
+  let calls = 0;
   let closing = false;
-  worker.on('message', (answer: ThreadAnswer) => pending.shift()?.resolve(answer));
+  worker.on('message', (message: { id: number; answer: never } | { id: number; obstacle: string }) => {
+    const asked = pending.get(message.id);
+    pending.delete(message.id);
+    if ('obstacle' in message) asked?.reject(new Error(message.obstacle));
+    else asked?.resolve(message.answer);
+  });
   worker.on('error', end);
   worker.on('exit', code => end(new Error(`the thread that stores deliveries ended with ${code}`)));
 
   function end(error: Error): void {
-    for (const { reject } of pending.splice(0)) reject(error);
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
     if (closing) return;
     closing = true;
     failed(error);
   }
 
-  function ask(request: ThreadRequest, transfer: readonly ArrayBuffer[] = []): Promise<ThreadAnswer> {
+  function ask<Each extends Name>(
+    name: Each,
+    given: Given[Each],
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<Answers[Each]> {
     if (closing) return Promise.reject(new Error('the thread that stores deliveries has ended'));
     return new Promise((resolve, reject) => {
-      pending.push({ resolve, reject });
+      const request: ThreadRequest = { id: calls++, now: now(), name, given };
+      pending.set(request.id, { resolve, reject });
       worker.postMessage(request, transfer);
     });
   }
 
-  async function demand(request: ThreadRequest): Promise<void> {
-    const answer = await ask(request);
-    if ('obstacle' in answer) throw new Error(answer.obstacle);
-  }
-
   return {
-    accept: async posts => {
+    accept: posts => {
       const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
-      const answer = await ask(pack(posts, bytes, now()), [bytes.buffer]);
-      return 'length' in answer ? answer : [];
+      return ask('accept', pack(posts, bytes), [bytes.buffer]);
     },
-    countRefusals: refusals => demand({ kind: 'refusals', refusals }),
-    checkWritable: () => demand({ kind: 'check' }),
-    signOfLife: async self => {
-      const answer = await ask({ kind: 'sign', self, now: now() });
-      if ('pulse' in answer) return answer.pulse;
-      throw new Error('obstacle' in answer ? answer.obstacle : 'expected a pulse, got none');
+    countRefusals: refusals => ask('countRefusals', refusals),
+    checkWritable: async () => {
+      const obstacle = await ask('findObstacle', null);
+      if (obstacle !== null) throw new Error(obstacle.message);
     },
+    signOfLife: self => ask('signOfLife', self),
     close: async () => {
       if (!closing) {
-        const answered = ask({ kind: 'close' });
+        const closed = ask('close', null);
         closing = true;
-        await answered;
+        await closed;
       }
       await exited;
     },
@@ -130,13 +139,13 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
 
 /** Its first message says whether it could open the database. */
 async function started(worker: Worker): Promise<void> {
-  const [first]: ThreadAnswer[] = await once(worker, 'message');
-  if (first === undefined || !('obstacle' in first)) return;
+  const [first]: ({ obstacle: string } | null)[] = await once(worker, 'message');
+  if (first === null || first === undefined) return;
   await worker.terminate();
   throw new Error(first.obstacle);
 }
 
-function pack(posts: readonly Post[], bytes: Uint8Array, now: number): PackedPosts {
+function pack(posts: readonly Post[], bytes: Uint8Array): PackedPosts {
   let end = 0;
   const ends = posts.map(({ body }) => {
     bytes.set(body, end);
@@ -145,11 +154,11 @@ function pack(posts: readonly Post[], bytes: Uint8Array, now: number): PackedPos
   });
   const signatures = posts.map(({ signature }) => signature);
   const receivedAt = posts.map(post => post.receivedAt);
-  return { kind: 'accept', bytes, ends, signatures, receivedAt, now };
+  return { bytes, ends, signatures, receivedAt };
 }
 
 /** In the thread: the posts as they were, each body a view of the one piece of memory. */
-export function unpack({ bytes, ends, signatures, receivedAt, now }: PackedPosts): Post[] {
+export function unpack({ bytes, ends, signatures, receivedAt }: PackedPosts, now: number): Post[] {
   return ends.map((end, index) => ({
     body: bytes.subarray(ends[index - 1] ?? 0, end),
     signature: signatures[index] ?? null,

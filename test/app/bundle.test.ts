@@ -53,14 +53,14 @@ test('a command loads no package but the one that reads command lines, until it 
 });
 
 test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
-  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'thread-worker.js']);
+  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'door-thread.js']);
   expect(sources).toContain('webhook/receiver.ts');
-  expect(sources).toContain('webhook/thread-worker.ts');
+  expect(sources).toContain('app/door-thread.ts');
   const others = sources
     .filter(source => /^(?:mirror|sync|auth|sandbox)\//.test(source))
     .map(source => source.replace(/^sandbox\/verbs\/.+/, 'sandbox/verbs'));
   expect([...new Set(others)].toSorted()).toEqual(COMMAND_LINE);
-  expect(packages).toEqual(['commander', 'express', 'kysely', 'prom-client']);
+  expect(packages).toEqual(['commander', 'express', 'prom-client']);
 });
 
 test('the asker loads the driver and what opens the databases, and no package else', () => {

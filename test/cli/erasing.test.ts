@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { createInbox } from '../../src/inbox/inbox.js';
+import { boxOf } from '../support/box.js';
 import type { Member } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -78,7 +78,7 @@ describe('T75 purge', () => {
   async function filled() {
     const folder = temporaryFolder();
     const inbox = temporaryInbox(folder);
-    createInbox(inbox).raiseClaims(5);
+    await boxOf(inbox).at(0).raiseClaims(5);
     const scene = temporaryScene({ folder });
     const files = join(folder, 'certificates');
     mkdirSync(files);
@@ -103,7 +103,7 @@ describe('T75 purge', () => {
 
   test('leaves no id of the organization in any byte of the mirror and its files', async () => {
     const { folder, ids, db, inbox } = await filled();
-    createInbox(inbox).acceptDeliveries([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
+    await boxOf(inbox).accept([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
     const { exitCode, stdout, stderr } = await purge(folder, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toContain('20');

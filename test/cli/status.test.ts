@@ -64,8 +64,8 @@ test('status counts the jobs that are due, not those that are planned', async ()
   const { inbox } = installed.program;
   await installed.program.worker().stop();
   for (const id of ['one', 'two', 'three']) {
-    const runAt = Date.now() + (id === 'one' ? 0 : 60 * MINUTE);
-    inbox.enqueue({ ...installationJob(id, null, 'schedule'), runAt }, Date.now());
+    const startInMs = id === 'one' ? 0 : 60 * MINUTE;
+    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startInMs }]);
   }
   const { text, json } = await status(installed);
   expect(text).toContain('Jobs: 0 at work, 1 due, 0 parked, 0 buried.');

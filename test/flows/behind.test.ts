@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../src/sync/context.js';
+import { receivedBy } from '../support/box.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { createRandom, pick } from '../support/operations.js';
 import { startWatched, type Watched } from '../support/watched.js';
@@ -87,12 +88,14 @@ describe('what was announced and not read', () => {
   test('repeats and replays that are read leave it current', async () => {
     const scene = await startWatched();
     await scene.watch(true);
-    const [first] = scene.program.inbox.listDeliveries({});
+    const { inbox, time, value } = scene.program;
+    const digest = await value<string>('SELECT digest FROM deliveries ORDER BY id DESC');
     for (let second = 0; second < 90; second += 10) {
       await scene.pass(10);
-      const receivedAt = scene.program.time.now();
-      const repeat = { receivedAt, installationId: scene.installationId, digest: first?.digest ?? '' };
-      scene.program.inbox.acceptDeliveries([acceptedDelivery(repeat), acceptedDelivery(repeat)], receivedAt);
+      const receivedAt = time.now();
+      const repeat = { receivedAt, installationId: scene.installationId, digest: digest ?? '' };
+      const one = receivedBy(receivedAt, acceptedDelivery(repeat));
+      await inbox.store([one, one]);
       await scene.read();
       expect(await scene.resources('current')).toEqual(await all(scene));
     }
@@ -146,14 +149,12 @@ describe('what was announced and not read', () => {
     const { inbox, registry, app, time } = scene.program;
     const aside = { verdict: 'set_aside', reason: 'another app' } as const;
     const receivedAt = time.now();
-    inbox.acceptDeliveries(
-      [
-        acceptedDelivery({ receivedAt, installationId: scene.installationId, ...aside }),
-        acceptedDelivery({ receivedAt, installationId: 'unknown' }),
-        acceptedDelivery({ receivedAt, installationId: null, ...aside }),
-      ],
-      receivedAt,
-    );
+    const came = [
+      acceptedDelivery({ receivedAt, installationId: scene.installationId, ...aside }),
+      acceptedDelivery({ receivedAt, installationId: 'unknown' }),
+      acceptedDelivery({ receivedAt, installationId: null, ...aside }),
+    ];
+    await inbox.store(came.map(each => receivedBy(receivedAt, each)));
     await scene.pass(90);
     expect(await scene.resources('current')).toEqual(await all(scene));
     await scene.work(true);
@@ -165,7 +166,7 @@ describe('what was announced and not read', () => {
     await scene.read();
     await scene.work(false);
     const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
-    inbox.acceptDeliveries([again], time.now());
+    await inbox.store([receivedBy(time.now(), again)]);
     await scene.pass(90);
     expect(await scene.resources('current')).toEqual(await all(scene));
   });
@@ -177,7 +178,7 @@ describe('what was announced and not read', () => {
     registry.faults.add({ path: '/app/installations/*', kind: 'status', options: { status: 401 } });
     await scene.announce();
     await scene.read();
-    await expect.poll(() => inbox.countJobs().parked).toBe(1);
+    await expect.poll(async () => (await inbox.countJobs()).parked).toBe(1);
     await scene.pass(80);
     expect(await scene.resources('behind')).toEqual(await all(scene));
     registry.faults.clear();
@@ -299,7 +300,10 @@ describe('the flood tells a broken worker from a whole one', () => {
       ...context,
       inbox: {
         ...inbox,
-        deliveriesBetween: (from, until) => [[...inbox.deliveriesBetween(from, until)].flat().toReversed()],
+        announced: async stretch => {
+          const { deliveries, next } = await inbox.announced(stretch);
+          return { deliveries: deliveries.toReversed(), next };
+        },
       },
       mirror: {
         ...mirror,

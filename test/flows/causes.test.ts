@@ -28,12 +28,13 @@ test('each run names the job that made it, and the newest delivery that this job
   retire(1);
   retire(2);
   await program.rest();
-  const [newest] = program.inbox.listDeliveries({ verdict: 'accepted', limit: 1 });
+  const newest = await program.row("SELECT * FROM deliveries WHERE verdict = 'accepted' ORDER BY id DESC");
   const runs = (await runsAfter(program, before)).filter(({ trigger }) => trigger === 'delivery');
   expect(runs.map(({ resource }) => resource)).toContain('retirements');
-  expect(runs.at(-1)).toMatchObject({ job_id: newest?.job_id, delivery_id: newest?.id });
-  for (const { job_id: jobId } of runs)
-    expect(program.inbox.findJob(jobId ?? 0)).toMatchObject({ kind: 'installation' });
+  expect(runs.at(-1)).toMatchObject({ job_id: newest?.['job_id'], delivery_id: newest?.['id'] });
+  for (const { job_id: jobId } of runs) {
+    expect(await program.value('SELECT kind FROM jobs WHERE id = ?', jobId)).toBe('installation');
+  }
 });
 
 test('a run that no delivery had asked for names its job alone, the row of an installation too', async () => {
@@ -48,8 +49,9 @@ test('a run that no delivery had asked for names its job alone, the row of an in
     new Set(['certificates', 'projects', ...LISTS]),
   );
   expect(runs.filter(run => run.delivery_id !== null)).toEqual([]);
-  const jobs = new Set(runs.map(run => program.inbox.findJob(run.job_id ?? 0)?.installation_id));
-  expect(jobs).toEqual(new Set([installationId]));
+  const ofJob = 'SELECT installation_id FROM jobs WHERE id = ?';
+  const read = await Promise.all(runs.map(run => program.value(ofJob, run.job_id)));
+  expect(new Set(read)).toEqual(new Set([installationId]));
 });
 
 const LISTS = [

@@ -102,10 +102,9 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
   await program.rest();
   for (let round = 0; round < 8; round += 1) {
     retire(0.5);
-    program.inbox.enqueue(
+    await program.inbox.enqueue([
       { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } },
-      program.time.now(),
-    );
+    ]);
     const isThere = async () => (await program.rows('SELECT 1 FROM organizations')).length;
     await expect.poll(isThere, { interval: 2 }).toBe(1);
     await setTimeout(round * 18);
@@ -123,7 +122,7 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
     purged += exitCode === 0 ? 1 : 0;
   }
   await program.rest();
-  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
   await program.rest();
   looking.abort();
   await looked;
@@ -194,7 +193,7 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   await program.rest();
   const [asked, before] = [calls('/pdf'), files(program)];
   const job = { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } };
-  program.inbox.enqueue(job, program.time.now());
+  await program.inbox.enqueue([job]);
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
   expect(files(program)).toEqual(before);
@@ -235,10 +234,11 @@ test('certificates never delay a delivery: they have places of their own', async
   });
   program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 800 } });
   for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
-  const busy = () => program.inbox.listJobs({ state: 'claimed' }).some(job => job.lane === 'certificates');
+  const busy = async () =>
+    (await program.rows("SELECT 1 FROM jobs WHERE state = 'claimed' AND lane = 'certificates'")).length > 0;
   await expect.poll(busy, { timeout: 10_000, interval: 5 }).toBe(true);
   program.registry.credits.friendbot(organizationId);
-  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
   const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
   await expect.poll(deposited, { timeout: 10_000, interval: 5 }).toBe(1);
   expect(busy()).toBe(true);

@@ -45,8 +45,7 @@ test('after the clock was put back a full sync and the schedule ask for every pr
   const [project] = program.registry.projects.all();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
   const full = { payload: writeWish({ resources: null, full: true }) };
-  const now = program.time.now();
-  program.inbox.enqueue({ ...installationJob(installationId, organizationId, 'person'), ...full }, now);
+  await program.inbox.enqueue([{ ...installationJob(installationId, organizationId, 'person'), ...full }]);
   await program.rest();
   expect(await program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);
   const ahead = (table: string, column: string) =>

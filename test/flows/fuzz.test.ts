@@ -29,7 +29,7 @@ const LIMIT = ['/^\\d{1,9}$/.test(text)', 'text.none.test(text)'] as const;
 const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
 
 test.each([
-  ['T12 a post', 'posts=400', () => brokenProgram('thread-worker.js', ...DELIVERY)],
+  ['T12 a post', 'posts=400', () => brokenProgram('door-thread.js', ...DELIVERY)],
   ['T34 an answer', 'answers=500', () => brokenFiles('registry/fields.js', ...OBJECT)],
   ['a command line', 'commands=100', () => brokenFiles('cli/lists.js', ...LIMIT)],
 ])('%s at random finds out a program with one line broken', (_, asked, create) => {

@@ -16,7 +16,7 @@ async function readWarehouse(credits: readonly string[]) {
   );
   answer = `{"credits":[${credits.join(',')}],"organizationId":"${organizationId}"}`;
   program.startWorker({}, { baseUrl });
-  program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
   await program.rest();
   return program;
 }
@@ -87,6 +87,6 @@ test('two rows with one key fail the read visibly, and the last one does not win
     program.time.move(3_600_000);
     await program.rest();
   }
-  const [retry] = program.inbox.listJobs({}).filter(job => job.kind === 'retry');
+  const [retry] = await program.rows("SELECT * FROM jobs WHERE kind = 'retry' ORDER BY id DESC");
   expect(retry).toMatchObject({ state: 'buried', attempts: 10, last_error_code: 'duplicate_key' });
 });

@@ -60,7 +60,7 @@ async function read({ program, installationId, organizationId }: Awaited<ReturnT
   const dedupeKey = `read:${program.time.now()}`;
   const job = { kind: 'installation', trigger: 'person', installationId, organizationId, payload, dedupeKey };
   program.time.move(2000);
-  program.inbox.enqueue(job, program.time.now());
+  await program.inbox.enqueue([job]);
   await program.worker().idle();
 }
 

@@ -92,7 +92,7 @@ describe('T35 the emptiness gate: two answers in a row say that nearly everythin
     program.registry.faults.add({ path, kind: 'wrongShape', options: { body } });
     for (let read = 0; read < 2; read++) {
       program.time.move(5000);
-      program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+      await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
       await program.worker().idle();
     }
     return (await program.rows('SELECT 1 FROM warehouse_credits')).length;

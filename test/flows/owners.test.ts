@@ -20,7 +20,7 @@ async function startAnswered(ending: string) {
   const look = async (wish: Pick<NewJob, 'payload'> = {}): Promise<void> => {
     program.time.move(2000);
     const job = { ...installationJob(installationId, organizationId, 'person'), ...wish };
-    program.inbox.enqueue(job, program.time.now());
+    await program.inbox.enqueue([job]);
     await program.worker().idle();
   };
   return {

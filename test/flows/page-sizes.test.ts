@@ -13,9 +13,9 @@ async function startRetired(count: number) {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   program.registry.deliveries.behave({ drop: 1000 });
   for (let made = 0; made < count; made++) retire(0.5);
-  const ask = (payload = {}) => {
+  const ask = async (payload = {}) => {
     const job = installationJob(installationId, organizationId, 'person');
-    program.inbox.enqueue({ ...job, payload }, program.time.now());
+    await program.inbox.enqueue([{ ...job, payload }]);
   };
   return { program, calls, ask, owner: [installationId, organizationId] as const };
 }
@@ -24,7 +24,7 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   const { program, calls, ask } = await startRetired(70);
   const { faults } = program.registry;
   faults.add({ path: RETIREMENTS, kind: 'pageLimit', options: { rows: 20 } });
-  ask();
+  await ask();
   await program.rest();
   expect(await differences(program)).toEqual([]);
   expect(await program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
@@ -34,7 +34,7 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   faults.clear();
   await program.reconcile();
   expect(calls('/retirements') - before).toBe(8);
-  ask({ full: true });
+  await ask({ full: true });
   await program.rest();
   expect(calls('/retirements') - before).toBe(9);
   expect(await program.rows(remembered)).toEqual([]);
@@ -43,7 +43,7 @@ test('a page size that the registry refuses is made smaller and remembered, unti
 
 test('a page is remembered by the digest that its answer was given as it came', async () => {
   const { program, ask, owner } = await startRetired(3);
-  ask();
+  await ask();
   await program.rest();
   const { client } = contextOf(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
@@ -57,13 +57,13 @@ test('T35 missing retirements are asked for eight at a time, and Node warns of n
   const note = ({ name }: Error) => warnings.push(name);
   process.on('warning', note);
   const { program, ask } = await startRetired(45);
-  ask();
+  await ask();
   await program.rest();
   const body = { retirements: [], pagination: { total: 0, pageCount: 0, nextPage: null } };
   program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
   program.registry.faults.add({ path: `${RETIREMENTS}/*`, kind: 'silence' });
   const asked = () => program.registry.faults.list()[1]?.hits;
-  ask();
+  await ask();
   await expect.poll(asked).toBe(8);
   await program.kill();
   process.off('warning', note);

@@ -29,7 +29,7 @@ async function startSaying(permissions: unknown) {
   });
   const look = async () => {
     program.time.move(1000);
-    program.inbox.enqueue(installationJob(installationId, organizationId, 'person'), program.time.now());
+    await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
     await program.rest();
   };
   await look();

@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliveries.js';
-import { installationJob } from '../../src/inbox/job.js';
-import { createInbox } from '../../src/inbox/inbox.js';
+import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
+import type { InboxPort } from '../../src/inbox/port.js';
+import { type Box, boxOf, only } from '../support/box.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
+
+/** Those that could not be finished are still at work. */
+async function unfinished(box: Box, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
+  const left: ClaimedJob[] = [];
+  for (const job of running) if (!(await box.finish(job, 'read', now))) left.push(job);
+  return left;
+}
 
 function textOf(name: string) {
   return { signedData: name, digest: createHash('sha256').update(name).digest('hex') };
 }
 
-test('a delivery is a row, its text is kept beside it and its job starts after it', () => {
+test('a delivery is a row, its text is kept beside it and its job starts after it', async () => {
   const db = temporaryInbox();
-  const inbox = createInbox(db);
-  const [stored] = inbox.acceptDeliveries([acceptedDelivery(textOf('one'))], NOON);
-  expect(inbox.listDeliveries({})).toEqual([
+  const inbox = boxOf(db);
+  const stored = only(await inbox.accept([acceptedDelivery(textOf('one'))], NOON));
+  expect(db.prepare('SELECT * FROM deliveries').all()).toEqual([
     {
-      id: stored?.id,
+      id: stored.id,
       received_at: '2026-05-04T12:00:00.000Z',
       event: 'warehouseTransaction',
       installation_id: 'installation-1',
@@ -27,16 +34,14 @@ test('a delivery is a row, its text is kept beside it and its job starts after i
       verdict: 'accepted',
       reason: null,
       secret_index: 0,
-      job_id: stored?.jobId,
+      job_id: stored.jobId,
       repeats: 0,
       last_received_at: null,
       unread_at: null,
-      job_state: 'ready',
-      job_outcome: null,
     },
   ]);
-  expect(inbox.readSignedText(stored?.id ?? 0)).toBe('one');
-  expect(inbox.findJob(stored?.jobId ?? 0)).toMatchObject({
+  expect(await inbox.at(NOON).signedTexts(0, 9)).toEqual([{ id: 1, signedData: 'one' }]);
+  expect(inbox.job(stored.jobId ?? 0)).toMatchObject({
     kind: 'installation',
     installation_id: 'installation-1',
     organization_id: 'organization-1',
@@ -46,21 +51,21 @@ test('a delivery is a row, its text is kept beside it and its job starts after i
   });
 });
 
-test('a delivery that is set aside is stored without a job', () => {
-  const inbox = createInbox(temporaryInbox());
+test('a delivery that is set aside is stored without a job', async () => {
+  const inbox = boxOf();
   const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
-  expect(inbox.acceptDeliveries([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
-  expect(inbox.countJobs()).toMatchObject({ ready: 0 });
+  expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
+  expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
 });
 
-test('the text of repeats is kept once, across groups and restarts', () => {
+test('the text of repeats is kept once, across groups and restarts', async () => {
   const folder = temporaryFolder();
   const db = temporaryInbox(folder);
   const twice = [acceptedDelivery(textOf('a')), acceptedDelivery(textOf('a'))];
-  const accept = createAcceptDeliveries(db);
-  accept([...twice, acceptedDelivery(textOf('b'))], NOON);
-  accept(twice, NOON + 1);
-  createAcceptDeliveries(db)([acceptedDelivery({ ...textOf('b'), receivedAt: NOON + 2 })], NOON + 2);
+  const { accept } = boxOf(db);
+  await accept([...twice, acceptedDelivery(textOf('b'))], NOON);
+  await accept(twice, NOON + 1);
+  await boxOf(db).accept([acceptedDelivery({ ...textOf('b'), receivedAt: NOON + 2 })], NOON + 2);
   expect(db.prepare('SELECT signed_data, last_received_at FROM signed_texts ORDER BY id').all()).toEqual([
     { signed_data: 'a', last_received_at: new Date(NOON).toISOString() },
     { signed_data: 'b', last_received_at: new Date(NOON + 2).toISOString() },
@@ -68,65 +73,66 @@ test('the text of repeats is kept once, across groups and restarts', () => {
   expect(db.prepare('SELECT text_id FROM deliveries ORDER BY id').pluck().all()).toEqual([1, 2, 2]);
 });
 
-test('a text that was rolled back, or removed since, is stored again', () => {
+test('a text that was rolled back, or removed since, is stored again', async () => {
   const db = temporaryInbox();
-  const accept = createAcceptDeliveries(db);
+  const { accept, at } = boxOf(db);
   const bad = acceptedDelivery({ ...textOf('b'), verdict: 'accepted', reason: 'a contradiction' });
-  expect(() => accept([acceptedDelivery(textOf('a')), bad], NOON)).toThrow('CHECK');
-  accept([acceptedDelivery(textOf('a'))], NOON);
+  await expect(accept([acceptedDelivery(textOf('a')), bad], NOON)).rejects.toThrow('CHECK');
+  await accept([acceptedDelivery(textOf('a'))], NOON);
   expect(db.prepare('SELECT signed_data FROM signed_texts').pluck().all()).toEqual(['a']);
   db.exec("DELETE FROM signed_texts; INSERT INTO signed_texts VALUES (1, 'another digest', '', 'another')");
   const later = NOON + 61_000;
-  accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
-  expect(createInbox(db).readSignedText(2)).toBe('a');
+  await accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
+  expect(await at(later).signedTexts(1, 9)).toEqual([{ id: 2, signedData: 'a' }]);
 });
 
-test('T09 50 identical deliveries lead to one read, and at most one after it', () => {
-  const inbox = createInbox(temporaryInbox());
+test('T09 50 identical deliveries lead to one read, and at most one after it', async () => {
+  const inbox = boxOf();
   const one = acceptedDelivery();
   const deliveries = Array.from({ length: 50 }, () => one);
-  inbox.acceptDeliveries(deliveries.slice(0, 20), NOON);
-  const [running] = inbox.claimJobs({ ...LEASE, now: NOON });
-  inbox.acceptDeliveries(deliveries.slice(20), NOON + 5);
-  inbox.acceptDeliveries(deliveries.slice(20), NOON + 6);
-  expect(inbox.countJobs()).toMatchObject({ claimed: 1, ready: 1 });
-  expect(inbox.claimJobs({ ...LEASE, now: NOON + 10_000 })).toEqual([]);
-  expect(running && inbox.finishJob(running, 'read', NOON + 10_000)).toBe(true);
-  expect(inbox.claimJobs({ ...LEASE, now: NOON + 10_000 })).toHaveLength(1);
-  expect(inbox.countJobs()).toMatchObject({ claimed: 1, ready: 0 });
+  await inbox.accept(deliveries.slice(0, 20), NOON);
+  const [running] = await inbox.claim({ ...LEASE, now: NOON });
+  await inbox.accept(deliveries.slice(20), NOON + 5);
+  await inbox.accept(deliveries.slice(20), NOON + 6);
+  expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 1 });
+  expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toEqual([]);
+  expect(running && (await inbox.finish(running, 'read', NOON + 10_000))).toBe(true);
+  expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toHaveLength(1);
+  expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 0 });
 });
 
-test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', () => {
-  const inbox = createInbox(temporaryInbox());
+test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
+  const inbox = boxOf();
   const replay = acceptedDelivery({ event: 'uninstalled', ...textOf('the same old text') });
   let starts = 0;
   let now = NOON;
-  let running = inbox.claimJobs({ ...LEASE, now });
+  let running = await inbox.claim({ ...LEASE, now });
   for (let sent = 0; sent < 1000; sent += 4) {
     now += 12;
     const four = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
-    inbox.acceptDeliveries(four, now);
-    expect(inbox.countJobs().ready).toBeLessThanOrEqual(1);
-    const claimed = inbox.claimJobs({ ...LEASE, now });
+    await inbox.accept(four, now);
+    expect((await inbox.at(now).countJobs()).ready).toBeLessThanOrEqual(1);
+    const claimed = await inbox.claim({ ...LEASE, now });
     expect(claimed.length + running.length).toBeLessThanOrEqual(1);
     starts += claimed.length;
     running = [...running, ...claimed];
-    if (sent % 40 === 0) running = running.filter(job => !inbox.finishJob(job, 'read', now));
+    if (sent % 40 === 0) running = await unfinished(inbox, running, now);
   }
   expect(starts).toBeGreaterThanOrEqual(3);
   expect(starts).toBeLessThanOrEqual(4);
-  const rows = inbox.listDeliveries({ limit: 2000 });
-  expect(rows.reduce((posts, { repeats }) => posts + 1 + repeats, 0)).toBe(1000);
-  expect(rows.length).toBeLessThan(10);
+  const counted = inbox.db
+    .prepare('SELECT sum(repeats + 1) AS posts, count(*) < 10 AS few FROM deliveries')
+    .get();
+  expect(counted).toEqual({ posts: 1000, few: 1 });
 });
 
-test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more', () => {
-  const inbox = createInbox(temporaryInbox());
+test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more', async () => {
+  const inbox = boxOf();
   const starts = new Map<string, number[]>();
-  let running: ReturnType<typeof inbox.claimJobs> = [];
-  const turn = (now: number): void => {
-    running = running.filter(job => !inbox.finishJob(job, 'read', now));
-    running = inbox.claimJobs({ leaseMs: 60_000, slots: 20, now });
+  let running: ClaimedJob[] = [];
+  const turn = async (now: number): Promise<void> => {
+    for (const job of running) await inbox.finish(job, 'read', now);
+    running = await inbox.claim({ leaseMs: 60_000, slots: 20, now });
     for (const { installationId } of running) {
       starts.set(installationId ?? '', [...(starts.get(installationId ?? '') ?? []), now]);
     }
@@ -136,11 +142,11 @@ test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once,
     const group = Array.from({ length: 20 }, (_, index) =>
       acceptedDelivery({ receivedAt: now, installationId: `installation-${index}`, organizationId: null }),
     );
-    inbox.acceptDeliveries(group, now);
-    turn(now + 10);
+    await inbox.accept(group, now);
+    await turn(now + 10);
   }
   const last = NOON + 499 * 20;
-  for (let now = last; now < last + 3000; now += 100) turn(now);
+  for (let now = last; now < last + 3000; now += 100) await turn(now);
   expect(starts.size).toBe(20);
   for (const times of starts.values()) {
     expect(times[0]).toBe(NOON + 10);
@@ -150,44 +156,39 @@ test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once,
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   }
-  expect(inbox.countJobs()).toMatchObject({ ready: 0 });
+  expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
 });
 
-test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', () => {
-  const box = createInbox(temporaryInbox());
-  const accept = (at: number, overrides = {}) =>
-    box.acceptDeliveries([acceptedDelivery({ receivedAt: at, ...overrides })], at)[0]?.id;
-  const claim = (now: number) =>
-    box.claimJobs({ ...LEASE, now }).find(({ dedupeKey }) => dedupeKey.endsWith('-1'));
-  accept(NOON);
-  const second = accept(NOON);
-  accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
-  accept(NOON, { verdict: 'set_aside', reason: 'event_unknown' });
-  const first = claim(NOON);
-  if (first === undefined) throw new Error('nothing was claimed');
-  expect(box.newestDelivery(first)).toBe(second);
-  box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
-  box.retryJob(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
-  const heir = claim(NOON + 60_000);
-  if (heir === undefined) throw new Error('nothing was claimed');
+test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', async () => {
+  const box = boxOf();
+  const accept = async (at: number, overrides = {}) =>
+    only(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
+  const claim = async (now: number) =>
+    only((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
+  const newest = (job: Parameters<InboxPort['newestDelivery']>[0]) => box.at(NOON).newestDelivery(job);
+  await accept(NOON);
+  const second = await accept(NOON);
+  await accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
+  await accept(NOON, { verdict: 'set_aside', reason: 'event_unknown' });
+  const first = await claim(NOON);
+  expect(await newest(first)).toBe(second);
+  await box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
+  await box.retry(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
+  const heir = await claim(NOON + 60_000);
   expect(heir.id).not.toBe(first.id);
-  accept(NOON + 60_000);
-  expect(box.newestDelivery(heir)).toBe(second);
-  box.finishJob(heir, 'read', NOON + 60_000);
-  const third = claim(NOON + 120_000);
-  if (third === undefined) throw new Error('nothing was claimed');
-  expect(box.newestDelivery({ ...third, trigger: 'person' })).toBeGreaterThan(second ?? 0);
-  for (const trigger of ['schedule', 'worker']) expect(box.newestDelivery({ ...third, trigger })).toBeNull();
+  await accept(NOON + 60_000);
+  expect(await newest(heir)).toBe(second);
+  await box.finish(heir, 'read', NOON + 60_000);
+  const third = await claim(NOON + 120_000);
+  expect(await newest({ ...third, trigger: 'person' })).toBeGreaterThan(second);
+  for (const trigger of ['schedule', 'worker']) expect(await newest({ ...third, trigger })).toBeNull();
 });
 
-test('a job for which only a person asked answers no delivery, however new one is', () => {
-  const box = createInbox(temporaryInbox());
-  box.acceptDeliveries([acceptedDelivery()], NOON);
-  const [first] = box.claimJobs({ ...LEASE, now: NOON });
-  if (first === undefined) throw new Error('nothing was claimed');
-  box.finishJob(first, 'read', NOON);
-  box.enqueue(installationJob('installation-1', null, 'person'), NOON);
-  const [asked] = box.claimJobs({ ...LEASE, now: NOON + 60_000 });
-  if (asked === undefined) throw new Error('nothing was claimed');
-  expect(box.newestDelivery(asked)).toBeNull();
+test('a job for which only a person asked answers no delivery, however new one is', async () => {
+  const box = boxOf();
+  await box.accept([acceptedDelivery()], NOON);
+  await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
+  await box.enqueue(installationJob('installation-1', null, 'person'), NOON);
+  const asked = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
+  expect(await box.at(NOON).newestDelivery(asked)).toBeNull();
 });

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { createStore } from '../../src/inbox/store.js';
+import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type Outcome, type Post } from '../../src/webhook/posts.js';
 import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
@@ -14,11 +15,14 @@ export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';
 export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
 
+/** A thread runs what was built. */
+export const THREAD_ENTRY = new URL('../../dist/app/door-thread.js', import.meta.url);
+
 export interface Door {
   readonly url: string;
   readonly port: number;
   readonly db: Sqlite;
-  readonly inbox: Inbox;
+  readonly inbox: InboxPort;
   readonly answers: Answer[];
   readonly listening: Listening;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
@@ -57,7 +61,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     url,
     port: listening.port,
     db,
-    inbox: createInbox(db),
+    inbox: createInboxPort(db, Date.now),
     answers,
     listening,
     post: (body, headers = {}) =>
@@ -76,19 +80,14 @@ type Accept = (posts: readonly Post[]) => Promise<readonly Outcome[]>;
 const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 
 export function acceptHere(db: Sqlite): Accept {
-  const inbox = createStore(db);
-  const accept = createAcceptPosts({
-    ...IDENTITY,
-    store: (deliveries, now) => inbox.store(deliveries, now),
-  });
-  return posts => Promise.resolve(accept(posts, Date.now()));
+  const accept = createAcceptPosts({ ...IDENTITY, store: createDoorPort(db, Date.now).store });
+  return posts => accept(posts, Date.now());
 }
 
 async function acceptInThread(db: Sqlite): Promise<Accept> {
   const thread = await startDoorThread({
-    ...IDENTITY,
-    file: db.name,
-    busyTimeoutMs: 250,
+    entry: THREAD_ENTRY,
+    workerData: { ...IDENTITY, file: db.name, busyTimeoutMs: 250 },
     now: Date.now,
     failed: () => undefined,
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import type { NewDelivery } from '../../src/inbox/delivery.js';
+import type { Arrived } from './box.js';
 import { temporaryFolder } from './folder.js';
 
 /** Noon of a day on which nothing happens. */
@@ -22,7 +22,7 @@ export function temporaryInbox(folder: string = temporaryFolder()): Sqlite {
 }
 
 /** Each is another text unless it is told which. */
-export function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
+export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
   return {
     receivedAt: NOON,
     event: 'warehouseTransaction',

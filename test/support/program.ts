@@ -7,8 +7,8 @@ import { type Client, createClient } from '../../src/client.js';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
-import { storeGroup } from '../../src/engines/sqlite/inbox/store-group.js';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import type { InboxPort } from '../../src/inbox/port.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
@@ -64,7 +64,7 @@ export interface Program extends Tables {
   readonly app: TestApp;
   readonly folder: string;
   readonly webhookUrl: string;
-  readonly inbox: Inbox;
+  readonly inbox: InboxPort;
   readonly ended: Ended[];
   worker(): Worker;
   startWorker(options?: Partial<WorkerOptions>, http?: Partial<HttpOptions>): Worker;
@@ -80,7 +80,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'certificates'));
   const sandbox = await temporarySandbox({ wall: time.now });
-  const inbox = createInbox(openInbox(folder, time));
+  const inbox = createInboxPort(openInbox(folder, time), time.now);
   const door = await openDoor(inbox, time);
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
@@ -124,8 +124,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   }
 
   /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
-  function isQuiet(): boolean {
-    const { claimed, oldestRunAt } = inbox.countJobs();
+  async function isQuiet(): Promise<boolean> {
+    const { claimed, oldestRunAt } = await inbox.countJobs();
     const waitMs = oldestRunAt === null ? Infinity : Date.parse(oldestRunAt) - time.now();
     if (claimed > 0) return false;
     if (waitMs > SOON_MS) return true;
@@ -156,7 +156,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     rest,
     async reconcile(afterMs = 60_000) {
       time.move(afterMs);
-      enqueueTick(inbox, time.now(), time.now(), time.now());
+      await enqueueTick(inbox, time.now(), time.now());
       await rest();
       const doubted = await tables.rows('SELECT 1 FROM resource_states WHERE doubted_at IS NOT NULL');
       if (doubted.length === 0) return;
@@ -185,7 +185,7 @@ function connect(
   });
   const certificates = createCertificateFolder(join(folder, 'certificates'), { now: time.now });
   return {
-    inbox: createInbox(databases.inbox),
+    inbox: createInboxPort(databases.inbox, time.now),
     mirror,
     certificates: createCertificateStore(port, certificates, time.now),
     client: clientOf(sandbox, app, time.now, options.http),
@@ -253,8 +253,8 @@ function tellTime(db: Sqlite, { now }: TestTime): void {
   });
 }
 
-async function openDoor(inbox: Inbox, time: TestTime) {
-  let acceptPosts: ReturnType<typeof createAcceptPosts> = () => [];
+async function openDoor(inbox: InboxPort, time: TestTime) {
+  let acceptPosts: ReturnType<typeof createAcceptPosts> = async () => [];
   let handler: RequestListener = (_request, response) => response.writeHead(503).end();
   const group = createGroupCommit({
     store: async (posts: readonly Post[]) => acceptPosts(posts, time.now()),
@@ -269,7 +269,7 @@ async function openDoor(inbox: Inbox, time: TestTime) {
       acceptPosts = createAcceptPosts({
         secrets: [WEBHOOK_SECRET],
         appId,
-        store: (deliveries, now) => storeGroup(inbox.acceptDeliveries, deliveries, now),
+        store: inbox.store,
       });
       handler = createReceiver({
         headerPrefix: 'registry',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../../dist/engines/sqlite/migrate.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { createGroupCommit } from '../../dist/webhook/group-commit.js';
-import { createStore } from '../../dist/inbox/store.js';
+import { createDoorPort } from '../../dist/engines/sqlite/inbox/door.js';
 import { listen } from '../../dist/webhook/listen.js';
 import { createAcceptPosts } from '../../dist/webhook/posts.js';
 import { createReceiver } from '../../dist/webhook/receiver.js';
@@ -15,13 +15,12 @@ const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });
 migrate(db, 'inbox', new Date().toISOString());
 if (MUTANT === 'unflushed') db.pragma('synchronous = NORMAL');
 
-const inbox = createStore(db);
 const acceptPosts = createAcceptPosts({
   secrets: [WEBHOOK_SECRETS],
   appId: REGISTRY_APP_ID,
-  store: (deliveries, now) => inbox.store(deliveries, now),
+  store: createDoorPort(db, Date.now).store,
 });
-const commits = createGroupCommit({ store: posts => Promise.resolve(acceptPosts(posts, Date.now())) });
+const commits = createGroupCommit({ store: posts => acceptPosts(posts, Date.now()) });
 const delivery = { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 };
 
 function answerFirst(post) {

@@ -15,11 +15,13 @@ const situation: Situation = {
   permissionsChanged: false,
   mirrorMembers: true,
   now: 100 * HOUR_MS,
-  last: () => null,
-  acceptedSince: () => false,
+  last: new Map(),
+  reaccepted: new Set(),
 };
 
 const MINUTE_MS = 60_000;
+
+const ofAll = (last: LastRead): Situation['last'] => new Map(RESOURCES.map(resource => [resource, last]));
 
 interface Declined extends Partial<LastRead> {
   readonly minutesAgo: number;
@@ -38,7 +40,7 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = 
   };
   return plan({
     ...situation,
-    last: resource => (resource === 'members' ? last : null),
+    last: new Map([['members', last]]),
     ...now,
   }).read.includes('members');
 }
@@ -84,7 +86,7 @@ describe('what a look at an installation reads', () => {
     const before = { refusals: 9, minutesAgo: 0 };
     expect(asksFor(before, { trigger: 'person' })).toBe(true);
     expect(asksFor(before, { permissionsChanged: true })).toBe(true);
-    expect(asksFor(before, { acceptedSince: at => at === situation.now })).toBe(true);
+    expect(asksFor(before, { reaccepted: new Set(['members']) })).toBe(true);
     expect(asksFor(before, { wish: { resources: ['members'], full: false }, trigger: 'worker' })).toBe(false);
   });
 
@@ -115,7 +117,7 @@ describe('what a look at an installation reads', () => {
 
   test('the schedule reads at most every ten times the last duration; a delivery always', () => {
     const completeAt = situation.now - HOUR_MS;
-    const last = () => ({
+    const last = ofAll({
       declined: null,
       refusals: 0,
       attemptedAt: completeAt,
@@ -131,7 +133,7 @@ describe('what a look at an installation reads', () => {
     const tomorrow = situation.now + 24 * HOUR_MS;
     const times = { attemptedAt: tomorrow, completeAt: tomorrow, durationMs: 1000 };
     for (const declined of [null, 'refused'] as const) {
-      const last = () => ({ declined, refusals: declined === null ? 0 : 9, ...times });
+      const last = ofAll({ declined, refusals: declined === null ? 0 : 9, ...times });
       expect(plan({ ...situation, last }).read).toEqual(RESOURCES);
     }
   });

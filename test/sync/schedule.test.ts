@@ -1,9 +1,10 @@
 import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createInbox } from '../../src/inbox/inbox.js';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule.js';
 import { placeInInterval } from '../../src/sync/spread.js';
-import { NOON, temporaryInbox } from '../support/inbox.js';
+import { boxOf, only } from '../support/box.js';
+import { NOON } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;
@@ -40,30 +41,31 @@ test.each([
   }
 });
 
-test('a tick is one job, however many workers ask for it and however late', () => {
-  const inbox = createInbox(temporaryInbox());
-  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).not.toBeNull();
-  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeNull();
-  const [held] = inbox.claimJobs({ now: NOON, leaseMs: MINUTE_MS, slots: 1 });
-  if (held === undefined) throw new Error('nothing was claimed');
+test('a tick is one job, however many workers ask for it and however late', async () => {
+  const inbox = boxOf();
+  const { at } = inbox;
+  expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).not.toBeNull();
+  expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
+  const held = only(await inbox.claim({ now: NOON, leaseMs: MINUTE_MS, slots: 1 }));
   expect(held).toMatchObject({ kind: 'tick', trigger: 'schedule', payload: { intervalMs: MINUTE_MS } });
-  inbox.finishJob(held, 'done', NOON);
-  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON + 1)).toBeNull();
-  expect(enqueueTick(inbox, NOON + MINUTE_MS, NOON + 2 * MINUTE_MS, NOON + MINUTE_MS)).not.toBeNull();
+  await inbox.finish(held, 'done', NOON);
+  expect(await enqueueTick(at(NOON + 1), NOON, NOON + MINUTE_MS)).toBeNull();
+  const next = NOON + MINUTE_MS;
+  expect(await enqueueTick(at(next), next, NOON + 2 * MINUTE_MS)).not.toBeNull();
 });
 
-test('a tick that was asked for by a clock that was ahead is asked for again when its time comes', () => {
-  const inbox = createInbox(temporaryInbox());
-  const early = enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON + DAY_MS);
-  const [held] = inbox.claimJobs({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 });
-  if (held === undefined) throw new Error('nothing was claimed');
-  inbox.finishJob(held, 'done', NOON + DAY_MS);
-  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeGreaterThan(early ?? 0);
-  expect(enqueueTick(inbox, NOON, NOON + MINUTE_MS, NOON)).toBeNull();
+test('a tick that was asked for by a clock that was ahead is asked for again when its time comes', async () => {
+  const inbox = boxOf();
+  const early = await enqueueTick(inbox.at(NOON + DAY_MS), NOON, NOON + MINUTE_MS);
+  const held = only(await inbox.claim({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 }));
+  await inbox.finish(held, 'done', NOON + DAY_MS);
+  expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeGreaterThan(early ?? 0);
+  expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
 });
 
 test('the schedule asks for each of its times once, the last one before the start included', async () => {
-  const inbox = createInbox(temporaryInbox());
+  const box = boxOf();
+  const inbox = createInboxPort(box.db, Date.now);
   const warnings: object[] = [];
   const log = { info: () => {}, warn: (fields: object) => warnings.push(fields), error: () => {} };
   vi.useFakeTimers({ now: NOON + 5 * MINUTE_MS });
@@ -73,8 +75,8 @@ test('the schedule asks for each of its times once, the last one before the star
   const schedules = [1, 2].map(() => createSchedule({ pattern: QUARTER, inbox, now: Date.now, log }));
   for (const schedule of schedules) schedule.start();
   await vi.advanceTimersByTimeAsync(26 * MINUTE_MS);
-  for (const schedule of schedules) schedule.stop();
-  expect(inbox.listJobs({}).map(job => job.dedupe_key)).toEqual([
+  for (const schedule of schedules) await schedule.stop();
+  expect(box.jobs().map(job => job.dedupe_key)).toEqual([
     'tick:2026-05-04T12:30:00.000Z',
     'tick:2026-05-04T12:15:00.000Z',
     'tick:2026-05-04T12:00:00.000Z',

@@ -5,7 +5,7 @@ import { takeSlot } from '../../src/sync/slots.js';
 const onLong = () => {};
 
 async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
-  const slot = await takeSlot({ queue, onLong, othersWait: () => false });
+  const slot = await takeSlot({ queue, onLong, othersWait: async () => false });
   arrived();
   slot.leave();
 }
@@ -13,7 +13,7 @@ async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
 test('a long run lets one that waits go first, and then goes on', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
-  const long = await takeSlot({ queue, onLong, othersWait: () => queue.size > 0 });
+  const long = await takeSlot({ queue, onLong, othersWait: async () => queue.size > 0 });
   const small = passThrough(queue, () => seen.push('small'));
   for (let page = 1; page <= 120; page++) {
     await long.turn();
@@ -28,7 +28,7 @@ test('a long run lets one that waits go first, and then goes on', async () => {
 test('a short run keeps its place, and so does a long one while nobody waits', async () => {
   const queue = new PQueue({ concurrency: 1 });
   let waiting = false;
-  const slot = await takeSlot({ queue, onLong, othersWait: () => waiting });
+  const slot = await takeSlot({ queue, onLong, othersWait: async () => waiting });
   for (let page = 1; page <= 199; page++) await slot.turn();
   expect(queue.pending).toBe(1);
   waiting = true;
@@ -47,7 +47,7 @@ test('never more runs at once than there are places', async () => {
   let most = 0;
   await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const slot = await takeSlot({ queue, onLong, othersWait: () => queue.size > 0 });
+      const slot = await takeSlot({ queue, onLong, othersWait: async () => queue.size > 0 });
       for (let page = 0; page < 130; page++) {
         running += 1;
         most = Math.max(most, running);
@@ -63,7 +63,7 @@ test('never more runs at once than there are places', async () => {
 
 test('after every page all else that waits in the process goes first', async () => {
   const queue = new PQueue({ concurrency: 1 });
-  const slot = await takeSlot({ queue, onLong: () => undefined, othersWait: () => false });
+  const slot = await takeSlot({ queue, onLong: () => undefined, othersWait: async () => false });
   let others = 0;
   for (let page = 1; page <= 3; page += 1) {
     setImmediate(() => {

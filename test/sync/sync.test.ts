@@ -29,11 +29,9 @@ test('after an older inbox.db was brought back, claims start above the highest t
   await sync.idle();
   await sync.stop();
   const { inbox } = program;
-  inbox.enqueue(
-    { kind: 'holds', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' },
-    program.time.now(),
-  );
-  const [job] = inbox.claimJobs({ now: program.time.now(), leaseMs: 1000, slots: 10 });
+  await inbox.enqueue([{ kind: 'holds', dedupeKey: 'x', trigger: 'worker', installationId: 'i1' }]);
+  const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 10 }], leaseMs: 1000 });
+  const [job] = jobs;
   expect(job?.claim).toBeGreaterThan(4711);
 });
 
@@ -45,7 +43,8 @@ test('the first start looks for installations that were there before it, and a s
     await sync.idle();
     await sync.stop();
   }
-  const kinds = program.inbox.listJobs({}).map(job => job.kind);
+  const jobs = await program.rows<{ kind: string }>('SELECT kind FROM jobs');
+  const kinds = jobs.map(({ kind }) => kind);
   expect(kinds.filter(kind => kind === 'tick')).toHaveLength(1);
   expect(kinds.filter(kind => kind === 'discover')).toHaveLength(1);
 });

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { installationJob } from '../../src/inbox/job.js';
-import { createInbox, type Inbox } from '../../src/inbox/inbox.js';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import type { InboxPort } from '../../src/inbox/port.js';
+import { type Box, boxOf } from '../support/box.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -21,7 +23,7 @@ function connect(folder: string) {
 function startWorker(folder: string, perform: Perform, overrides: Partial<WorkerOptions> = {}): Worker {
   const db = connect(folder);
   const worker = createWorker({
-    inbox: createInbox(db),
+    inbox: createInboxPort(db, overrides.now ?? Date.now),
     perform,
     concurrency: 4,
     now: Date.now,
@@ -34,12 +36,12 @@ function startWorker(folder: string, perform: Perform, overrides: Partial<Worker
   return worker;
 }
 
-function newInbox(): { folder: string; inbox: Inbox } {
+function newInbox(): { folder: string; inbox: Box } {
   const folder = temporaryFolder();
-  return { folder, inbox: createInbox(temporaryInbox(folder)) };
+  return { folder, inbox: boxOf(temporaryInbox(folder)) };
 }
 
-const ask = (inbox: Inbox, id: string, now = Date.now()) =>
+const ask = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =>
   inbox.enqueue(installationJob(id, null, 'delivery'), now);
 
 test('a worker wakes for a delivery that another connection stored', async () => {
@@ -51,20 +53,20 @@ test('a worker wakes for a delivery that another connection stored', async () =>
     });
   });
   const now = Date.now();
-  inbox.acceptDeliveries([acceptedDelivery({ receivedAt: now, installationId: 'i7' })], now);
+  await inbox.accept([acceptedDelivery({ receivedAt: now, installationId: 'i7' })], now);
   expect(await done).toBe('i7');
 });
 
 test('a worker at rest wakes for a job that its own process asks for', async () => {
   const { folder } = newInbox();
-  const inbox = createInbox(connect(folder));
+  const inbox = createInboxPort(connect(folder), Date.now);
   const done: (string | null)[] = [];
   const perform: Perform = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
   startWorker(folder, perform, { inbox });
-  ask(inbox, 'i8');
+  await inbox.enqueue([installationJob('i8', null, 'delivery')]);
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
@@ -85,11 +87,11 @@ test('T63 with four workers no installation is ever worked on twice at once, and
     done.push(id);
     return 'read';
   };
-  for (let id = 0; id < 40; id++) ask(inbox, `i${id}`);
+  for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
   const workers = [1, 2, 3, 4].map(() => startWorker(folder, perform));
-  for (let id = 0; id < 40; id++) ask(inbox, `i${id}`);
+  for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
   await Promise.all(workers.map(worker => worker.idle()));
-  await expect.poll(() => inbox.countJobs().ready, { timeout: 10_000 }).toBe(0);
+  await expect.poll(async () => (await inbox.at(Date.now()).countJobs()).ready, { timeout: 10_000 }).toBe(0);
   await Promise.all(workers.map(worker => worker.idle()));
   expect(clashes).toEqual([]);
   expect(new Set(done).size).toBe(40);
@@ -107,10 +109,11 @@ test('T63 the control: without claims two workers do clash', async () => {
     atWork.delete(id);
     return 'read';
   };
-  ask(inbox, 'i1');
-  const careless: Inbox = {
-    ...inbox,
-    claimJobs: ({ now }) => inbox.claimJobs({ now: now + 1e9, leaseMs: -1e9, slots: 1 }),
+  await ask(inbox, 'i1');
+  const ahead = createInboxPort(connect(folder), () => Date.now() + 1e9);
+  const careless: InboxPort = {
+    ...createInboxPort(connect(folder), Date.now),
+    claim: ({ lanes }) => ahead.claim({ lanes, leaseMs: -1e9 }),
   };
   const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
   await expect.poll(() => clashes.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -120,7 +123,7 @@ test('T63 the control: without claims two workers do clash', async () => {
 test('T64 a job whose process dies every time is buried after its attempts, where people see it', async () => {
   const { folder, inbox } = newInbox();
   let now = NOON;
-  const id = ask(inbox, 'i1', now);
+  const id = await ask(inbox, 'i1', now);
   let claims = 0;
   for (let life = 0; life < 12; life++) {
     const dies: Perform = () => {
@@ -129,7 +132,7 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
     };
     const db = connect(folder);
     const killed = createWorker({
-      inbox: createInbox(db),
+      inbox: createInboxPort(db, () => now),
       perform: dies,
       concurrency: 1,
       now: () => now,
@@ -142,7 +145,7 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
     now += 61_000;
   }
   expect(claims).toBe(10);
-  expect(inbox.findJob(id)).toMatchObject({
+  expect(inbox.job(id)).toMatchObject({
     state: 'buried',
     attempts: 10,
     last_error_code: 'never_finished',
@@ -154,7 +157,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
   async after => {
     const { folder, inbox } = newInbox();
     let clock = NOON;
-    inbox.enqueue({ ...installationJob('i1', null, 'delivery'), runAt: clock + after }, clock);
+    await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startInMs: after }, clock);
     const done: string[] = [];
     const perform: Perform = async ({ job }) => {
       done.push(job.dedupeKey);
@@ -167,7 +170,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
 
 test('a shutdown ends the run at its next page and gives the job back for the next process', async () => {
   const { folder, inbox } = newInbox();
-  const id = ask(inbox, 'i1');
+  const id = await ask(inbox, 'i1');
   let pages = 0;
   const endless: Perform = async ({ turn }) => {
     for (;;) {
@@ -179,15 +182,15 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   const first = startWorker(folder, endless);
   await expect.poll(() => pages).toBeGreaterThan(2);
   await first.stop();
-  expect(inbox.findJob(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
   const second = startWorker(folder, async () => 'read');
   await second.idle();
-  expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+  expect(inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
 });
 
 test('T21 while the disk is nearly full nothing is claimed and what runs is given back, until there is space', async () => {
   const { folder, inbox } = newInbox();
-  const running = ask(inbox, 'i1');
+  const running = await ask(inbox, 'i1');
   let reason: string | null = null;
   let pages = 0;
   let isEndless = true;
@@ -212,18 +215,18 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
   });
   await expect.poll(() => pages).toBeGreaterThan(2);
   reason = 'one byte is free';
-  await expect.poll(() => inbox.findJob(running)?.state).toBe('ready');
-  expect(inbox.findJob(running)).toMatchObject({ attempts: 0 });
-  const asked = ask(inbox, 'i2');
+  await expect.poll(() => inbox.job(running).state).toBe('ready');
+  expect(inbox.job(running)).toMatchObject({ attempts: 0 });
+  const asked = await ask(inbox, 'i2');
   const before = looks;
   await expect.poll(() => looks).toBeGreaterThan(before + 10);
-  expect(inbox.countJobs()).toMatchObject({ ready: 2, claimed: 0 });
-  expect(inbox.findJob(asked)).toMatchObject({ attempts: 0, started_at: null });
+  expect(await inbox.at(Date.now()).countJobs()).toMatchObject({ ready: 2, claimed: 0 });
+  expect(inbox.job(asked)).toMatchObject({ attempts: 0, started_at: null });
   isEndless = false;
   reason = null;
   await worker.idle();
   for (const id of [running, asked]) {
-    expect(inbox.findJob(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+    expect(inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
   }
   expect(told.filter(message => message.startsWith('reads and'))).toEqual([
     'reads and certificates pause; deliveries are still stored',
@@ -233,16 +236,16 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
 
 test('a run that hangs in a call does not hold up the shutdown, and its job is given back', async () => {
   const { folder, inbox } = newInbox();
-  const id = ask(inbox, 'i1');
+  const id = await ask(inbox, 'i1');
   const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
-  await expect.poll(() => inbox.findJob(id)?.state).toBe('claimed');
+  await expect.poll(() => inbox.job(id).state).toBe('claimed');
   await worker.stop();
-  expect(inbox.findJob(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
 });
 
 test('a run whose lease was lost is stopped and settles nothing', async () => {
   const { folder, inbox } = newInbox();
-  const id = ask(inbox, 'i1');
+  const id = await ask(inbox, 'i1');
   const reasons: unknown[] = [];
   const slow: Perform = async ({ signal, turn }) => {
     signal.addEventListener('abort', () => reasons.push(signal.reason));
@@ -252,29 +255,29 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
     }
   };
   const worker = startWorker(folder, slow, { leaseMs: 90 });
-  await expect.poll(() => inbox.findJob(id)?.state).toBe('claimed');
-  const [taken] = inbox.claimJobs({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
+  await expect.poll(() => inbox.job(id).state).toBe('claimed');
+  const [taken] = await inbox.claim({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
   await expect.poll(() => worker.running()).toBe(0);
   expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
-  expect(inbox.findJob(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
+  expect(inbox.job(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
 });
 
 test('a lease is renewed for as long as the work goes on', async () => {
   const { folder, inbox } = newInbox();
-  const id = ask(inbox, 'i1');
+  const id = await ask(inbox, 'i1');
   let release: (() => void) | undefined;
   startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), { leaseMs: 150 });
-  await expect.poll(() => inbox.findJob(id)?.claimed_until ?? '').not.toBe('');
-  const first = inbox.findJob(id)?.claimed_until ?? '';
-  await expect.poll(() => (inbox.findJob(id)?.claimed_until ?? '') > first).toBe(true);
-  expect(inbox.findJob(id)).toMatchObject({ state: 'claimed', claim: 1 });
+  await expect.poll(() => inbox.job(id).claimed_until ?? '').not.toBe('');
+  const first = inbox.job(id).claimed_until ?? '';
+  await expect.poll(() => (inbox.job(id).claimed_until ?? '') > first).toBe(true);
+  expect(inbox.job(id)).toMatchObject({ state: 'claimed', claim: 1 });
   release?.();
 });
 
 test('what fails goes through the table of outcomes into the row', async () => {
   const { folder, inbox } = newInbox();
   const cases = { timeout: 'ready', unauthorized: 'parked', bad_request: 'buried' } as const;
-  const ids = Object.keys(cases).map(code => ask(inbox, code));
+  const ids = await Promise.all(Object.keys(cases).map(code => ask(inbox, code)));
   const worker = startWorker(folder, async ({ job }) => {
     const code = job.installationId;
     if (code === 'timeout' || code === 'unauthorized' || code === 'bad_request')
@@ -282,8 +285,8 @@ test('what fails goes through the table of outcomes into the row', async () => {
     return 'read';
   });
   await worker.idle();
-  expect(ids.map(id => inbox.findJob(id)?.state)).toEqual(Object.values(cases));
-  expect(inbox.findJob(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
+  expect(ids.map(id => inbox.job(id).state)).toEqual(Object.values(cases));
+  expect(inbox.job(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
 });
 
 test('a huge organization in every place does not keep a small one waiting', async () => {
@@ -296,8 +299,8 @@ test('a huge organization in every place does not keep a small one waiting', asy
     order.push(id);
     return 'read';
   };
-  for (let id = 0; id < 6; id++) ask(inbox, `huge${id}`);
-  for (let id = 0; id < 6; id++) ask(inbox, `small${id}`);
+  for (let id = 0; id < 6; id++) await ask(inbox, `huge${id}`);
+  for (let id = 0; id < 6; id++) await ask(inbox, `small${id}`);
   const worker = startWorker(folder, perform, { concurrency: 2 });
   await worker.idle();
   expect(order).toHaveLength(12);

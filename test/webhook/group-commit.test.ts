@@ -1,19 +1,24 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
 import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
-import { createStore } from '../../src/inbox/store.js';
-import { storeGroup } from '../../src/engines/sqlite/inbox/store-group.js';
-import { acceptedDelivery, NOON, temporaryInbox } from '../support/inbox.js';
+import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
+import { openDatabase } from '../../src/engines/sqlite/open.js';
+import { acceptedDelivery as arrived, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+
+function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
+  const { receivedAt: _, ...delivery } = arrived();
+  return { ...delivery, receivedMsAgo: 0, ...overrides };
+}
 
 const BAD = acceptedDelivery({ reason: 'accepted and set aside at once' });
 
 function counted(folder?: string) {
   const db = temporaryInbox(folder);
-  const inbox = createStore(db);
+  const inbox = createDoorPort(db, () => NOON);
   const groups: number[] = [];
-  const store = (deliveries: readonly NewDelivery[]): Promise<StoreResult[]> => {
+  const store = (deliveries: readonly NewDelivery[]): Promise<readonly StoreResult[]> => {
     groups.push(deliveries.length);
-    return Promise.resolve(inbox.store(deliveries, NOON));
+    return inbox.store(deliveries);
   };
   const stored = () => db.prepare('SELECT count(*) FROM deliveries').pluck().get();
   return { db, store, groups, stored };
@@ -103,15 +108,20 @@ describe('deliveries that arrive together', () => {
   });
 });
 
-test('a stranger who holds the lock is waited for once, not once for each delivery', () => {
-  let attempts = 0;
-  const locked = () => {
-    attempts += 1;
-    throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+test('a stranger who holds the lock is waited for once, not once for each delivery', async () => {
+  const folder = temporaryFolder();
+  const db = temporaryInbox(folder);
+  const stranger = openDatabase(db.name, { busyTimeoutMs: 0 });
+  onTestFinished(() => void stranger.close());
+  stranger.exec('BEGIN IMMEDIATE');
+  let asked = 0;
+  const exec = db.exec.bind(db);
+  db.exec = sql => {
+    if (sql.startsWith('BEGIN')) asked += 1;
+    return exec(sql);
   };
-  const results = storeGroup(locked, [acceptedDelivery(), acceptedDelivery(), acceptedDelivery()], NOON);
-  expect(attempts).toBe(1);
-  expect(results).toEqual(
-    Array.from({ length: 3 }, () => ({ failure: expect.objectContaining({ code: 'SQLITE_BUSY' }) })),
-  );
+  const three = Array.from({ length: 3 }, () => acceptedDelivery());
+  const results = await createDoorPort(db, () => NOON).store(three);
+  expect(asked).toBe(1);
+  expect(results).toEqual(three.map(() => ({ failure: expect.objectContaining({ code: 'SQLITE_BUSY' }) })));
 });

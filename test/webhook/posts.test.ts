@@ -20,14 +20,15 @@ const poison: Post = {
   receivedAt: 0,
 };
 
-test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', () => {
+test('a post that we cannot cope with fails alone: those beside it are stored, each with its own result', async () => {
   const accept = createAcceptPosts({
     secrets: [SECRET],
     appId: APP_ID,
-    store: deliveries => deliveries.map((_, index) => ({ id: index + 1, jobId: null, repeated: false })),
+    store: async deliveries =>
+      deliveries.map((_, index) => ({ id: index + 1, jobId: null, repeated: false })),
   });
   const forged = { ...genuine(), signature: 'sha256=00' };
-  const outcomes = accept([genuine(), poison, forged, genuine()], 0);
+  const outcomes = await accept([genuine(), poison, forged, genuine()], 0);
   expect(outcomes).toMatchObject([
     { kind: 'stored', stored: { id: 1 } },
     { kind: 'failed', delivery: null, failure: { code: 'RangeError', message: 'on purpose' } },

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkRefusals, checkRepeats } from '../../src/cli/doctor-receiver.js';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
-import { createAcceptDeliveries } from '../../src/engines/sqlite/inbox/deliveries.js';
-import { createCountRefusals } from '../../src/engines/sqlite/inbox/refusals.js';
+import { boxOf } from '../support/box.js';
 import type { Refusal } from '../../src/inbox/refusal.js';
 import { readHealth } from '../../src/query/health.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
@@ -18,7 +17,7 @@ function refusal(overrides: Partial<Refusal> = {}): Refusal {
     status: 401,
     headerPrefix: 'registry',
     posts: 1,
-    newestAt: NOON,
+    newestMsAgo: 0,
     ...overrides,
   };
 }
@@ -89,13 +88,13 @@ test('T01 refusals that could not be written are counted on', async () => {
 
 test('T01 whoever invents header names fills neither memory nor table', async () => {
   const db = temporaryInbox();
-  const count = createCountRefusals(db);
+  const { countRefusals: count } = boxOf(db).at(NOON);
   const kinds: number[] = [];
   for (let write = 0; write < 5; write += 1) {
     const counter = createRefusalCounter({
       write: async refusals => {
         kinds.push(refusals.length);
-        count(refusals);
+        await count(refusals);
       },
       now: () => NOON,
     });
@@ -111,11 +110,11 @@ test('T01 whoever invents header names fills neither memory nor table', async ()
   });
 });
 
-test('T01 the oldest minutes go when there are too many', () => {
+test('T01 the oldest minutes go when there are too many', async () => {
   const db = temporaryInbox();
-  const count = createCountRefusals(db);
-  const minutes = Array.from({ length: 20_003 }, (_, n) => refusal({ newestAt: NOON + n * 60_000 }));
-  count(minutes);
+  const { countRefusals: count } = boxOf(db).at(NOON + 20_002 * 60_000);
+  const minutes = Array.from({ length: 20_003 }, (_, n) => refusal({ newestMsAgo: (20_002 - n) * 60_000 }));
+  await count(minutes);
   expect(db.prepare('SELECT count(*) AS rows, min(minute) AS oldest FROM refusals').get()).toEqual({
     rows: 20_001,
     oldest: '2026-05-04T12:02',
@@ -127,9 +126,9 @@ test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails unt
   const findings = () => checkRefusals(reader, {}, NOON + 60_000);
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
 
-  const count = createCountRefusals(inbox);
-  count([refusal({ posts: 3 }), refusal({ posts: 2, newestAt: NOON - 86_400_000 * 2 })]);
-  count([refusal({ reason: 'no_signature', headerPrefix: 'icr' })]);
+  const { accept, at } = boxOf(inbox);
+  await at(NOON).countRefusals([refusal({ posts: 3 }), refusal({ posts: 2, newestMsAgo: 86_400_000 * 2 })]);
+  await at(NOON).countRefusals([refusal({ reason: 'no_signature', headerPrefix: 'icr' })]);
   expect(await findings()).toEqual([
     {
       check: 'refusals',
@@ -144,21 +143,21 @@ test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails unt
       todo: expect.stringContaining('It is "registry", and the sender\'s is "icr".'),
     },
   ]);
-  createAcceptDeliveries(inbox)([acceptedDelivery({ receivedAt: NOON + 1 })], NOON + 1);
+  await accept([acceptedDelivery({ receivedAt: NOON + 1 })], NOON + 1);
   expect((await findings()).map(({ state }) => state)).toEqual(['warn', 'warn']);
 });
 
 test('T20 the doctor tells of a delivery that comes again and again', async () => {
   const { inbox, reader } = temporaryPlace();
-  const accept = createAcceptDeliveries(inbox);
+  const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
   const finding = () => checkRepeats(reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery came twice within the hour' });
-  accept([captured, acceptedDelivery(), captured], NOON);
+  await accept([captured, acceptedDelivery(), captured], NOON);
   expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('came 2 times') });
   for (let minute = 0; minute < 3; minute += 1) {
     const at = NOON + minute * 60_000;
-    accept(
+    await accept(
       Array.from({ length: 20 }, () => ({ ...captured, receivedAt: at })),
       at,
     );
@@ -170,7 +169,7 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
   expect(await checkRepeats(reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
-  accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
+  await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
   expect((await readHealth(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
 });

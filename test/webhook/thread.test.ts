@@ -5,18 +5,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { Post } from '../../src/webhook/posts.js';
 import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
-import { APP_ID, payloadOf, SECRET, signedPost } from '../support/door.js';
+import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-async function start(file: string, failures: Error[] = [], entry?: URL): Promise<DoorThread> {
+async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
   const thread = await startDoorThread({
-    file,
-    busyTimeoutMs: 50,
-    secrets: [SECRET],
-    appId: APP_ID,
+    entry,
+    workerData: { file, busyTimeoutMs: 50, secrets: [SECRET], appId: APP_ID },
     now: () => NOON,
     failed: error => failures.push(error),
-    ...(entry && { entry }),
   });
   onTestFinished(() => thread.close().catch(() => undefined));
   return thread;
@@ -93,7 +90,7 @@ test('a thread that dies fails what it was asked, tells why once, and can still 
   const entry = join(temporaryFolder(), 'dying.mjs');
   const dying = `import { parentPort } from 'node:worker_threads';
     parentPort.on('message', () => { throw new Error('on purpose'); });
-    parentPort.postMessage([]);`;
+    parentPort.postMessage(null);`;
   writeFileSync(entry, dying);
   const failures: Error[] = [];
   const thread = await start('inbox.db', failures, pathToFileURL(entry));

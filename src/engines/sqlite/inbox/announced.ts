@@ -1,13 +1,6 @@
-import { sql } from 'kysely';
+import type { Announced, Stretch } from '../../../inbox/delivery.js';
 import type { Sqlite } from '../open.js';
-import { parameter, statement } from '../statement.js';
-import { raw } from './queries.js';
-
-/** An accepted delivery. */
-export interface Announced {
-  readonly installationId: string;
-  readonly receivedAt: string;
-}
+import { statement } from '../statement.js';
 
 interface Row {
   readonly id: number;
@@ -16,49 +9,38 @@ interface Row {
   readonly verdict: string;
 }
 
-type Bounds = { from: string; until: string; after: number };
+export interface AnnouncedSlice {
+  readonly deliveries: Announced[];
+  readonly next: Stretch | null;
+}
 
 /** Looked at without a pause; as many take some milliseconds. */
 const SLICE = 2000;
-
-export interface AnnouncedSlices {
-  /**
-   * What arrived from one instant to the other, both included, oldest first, in slices between which others may go on.
-   * Of repeats that share a row: the first, and the first that came after a read had begun.
-   */
-  deliveriesBetween(from: string, until: string): Iterable<readonly Announced[]>;
-}
 
 /**
  * By the index of arrival alone: one by installation would cost the receiver a fifth of what it takes,
  * and twice as many bytes in the log.
  */
-export function createAnnounced(db: Sqlite): AnnouncedSlices {
-  const slice = statement<Bounds, Row>(
+export function createAnnounced(db: Sqlite): (stretch: Stretch) => AnnouncedSlice {
+  const slice = statement<{ from: string; until: string; above: number }, Row>(
     db,
-    raw(sql<Row>`${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')}
-      ORDER BY receivedAt, id LIMIT ${sql.lit(SLICE)}`),
+    `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')} ORDER BY receivedAt, id LIMIT ${SLICE}`,
   );
-  return {
-    *deliveriesBetween(from, until) {
-      let bounds: Bounds = { from, until, after: 0 };
-      for (;;) {
-        const rows = slice.all(bounds);
-        yield rows.flatMap(announced);
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < SLICE) return;
-        bounds = { from: last.receivedAt, until, after: last.id };
-      }
-    },
+  return ({ from, until, above }) => {
+    const rows = slice.all({ from, until, above });
+    const last = rows.at(-1);
+    const isLast = last === undefined || rows.length < SLICE;
+    return {
+      deliveries: rows.flatMap(announced),
+      next: isLast ? null : { from: last.receivedAt, until, above: last.id },
+    };
   };
 }
 
 /** Each by its index, merged as they are read. */
-function cameBetween(column: 'received_at' | 'unread_at') {
-  const at = sql.ref(column);
-  return sql`SELECT id, installation_id AS installationId, ${at} AS receivedAt, verdict FROM deliveries
-    WHERE ${at} >= ${parameter('from')} AND ${at} <= ${parameter('until')}
-      AND (${at}, id) > (${parameter('from')}, ${parameter('after')})`;
+function cameBetween(column: 'received_at' | 'unread_at'): string {
+  return `SELECT id, installation_id AS installationId, ${column} AS receivedAt, verdict FROM deliveries
+    WHERE ${column} >= @from AND ${column} <= @until AND (${column}, id) > (@from, @above)`;
 }
 
 function announced({ installationId, receivedAt, verdict }: Row): Announced[] {

@@ -1,44 +1,69 @@
+import {
+  describeFailure,
+  type NewDelivery,
+  type StoredDelivery,
+  type StoreResult,
+} from '../../../inbox/delivery.js';
+import { installationJob } from '../../../inbox/job.js';
 import type { NewDeliveryRow } from '../../contract/inbox-tables.js';
 import { type Sqlite, write } from '../open.js';
-import { parameter, statement } from '../statement.js';
-import type { NewDelivery, StoredDelivery, Verdict } from '../../../inbox/delivery.js';
+import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
-import { installationJob } from '../../../inbox/job.js';
-import { queries, toInstant } from './queries.js';
 import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';
+import { toInstant } from './text.js';
 
 type NewRow = Required<Omit<NewDeliveryRow, 'id' | 'repeats' | 'last_received_at' | 'unread_at'>>;
 
-export type AcceptDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[];
+interface Received extends NewDelivery {
+  /** Epoch ms. */
+  readonly receivedAt: number;
+}
+
+/** What this transaction has asked for already. */
+interface AskedFor {
+  readonly jobId: number;
+  readonly repeatsOnly: boolean;
+}
+
+export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**
- * Store deliveries in one transaction that is flushed to disk before it returns,
- * and make sure that for each accepted one a job of its installation starts after it arrived.
+ * Store a group in one transaction; when that fails each delivery is tried alone, so that a bad row fails nobody else.
+ * Not while a stranger holds the lock: each attempt would wait for it as long again.
  */
-export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
+export function createStore(db: Sqlite): Store {
+  const storeTogether = createStoreTogether(db);
+  return function store(deliveries, now): StoreResult[] {
+    try {
+      return storeTogether(deliveries, now);
+    } catch (error) {
+      const failure = describeFailure(error);
+      if (deliveries.length === 1 || failure.code.startsWith('SQLITE_BUSY')) {
+        return deliveries.map(() => ({ failure }));
+      }
+      return deliveries.flatMap(delivery => store([delivery], now));
+    }
+  };
+}
+
+const INSERT = `
+  INSERT INTO deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
+    secret_index, job_id)
+  VALUES (@received_at, @event, @installation_id, @digest, @text_id, @outer_mismatch, @verdict, @reason,
+    @secret_index, @job_id)
+  RETURNING id`;
+
+/** Flushed to disk before it returns. */
+function createStoreTogether(
+  db: Sqlite,
+): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
   const texts = createSignedTexts(db);
   const repeats = createRepeats(db);
-  const insertDelivery = statement<NewRow, { id: number }>(
-    db,
-    queries
-      .insertInto('deliveries')
-      .values({
-        received_at: parameter<string>('received_at'),
-        event: parameter<string | null>('event'),
-        installation_id: parameter<string | null>('installation_id'),
-        digest: parameter<string>('digest'),
-        text_id: parameter<number>('text_id'),
-        outer_mismatch: parameter<string | null>('outer_mismatch'),
-        verdict: parameter<Verdict>('verdict'),
-        reason: parameter<string | null>('reason'),
-        secret_index: parameter<number>('secret_index'),
-        job_id: parameter<number | null>('job_id'),
-      })
-      .returning('id'),
-  );
-  function insert(delivery: NewDelivery, jobId: number | null): number {
+  const insertDelivery = statement<NewRow, { id: number }>(db, INSERT);
+
+  function insert(delivery: Received, jobId: number | null): number {
     const row = insertDelivery.get({
       received_at: toInstant(delivery.receivedAt),
       event: delivery.event,
@@ -57,8 +82,8 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
     return row.id;
   }
 
-  function store(delivery: NewDelivery, jobId: number | null): StoredDelivery {
-    const folded = repeats.fold({ ...delivery, jobId });
+  function storeOne(delivery: Received, jobId: number | null): StoredDelivery {
+    const folded = repeats.fold(delivery, jobId);
     if (folded === null) return { id: insert(delivery, jobId), jobId, repeated: false };
     texts.seen(delivery);
     return { id: folded, jobId, repeated: true };
@@ -66,16 +91,18 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
     const asked = new Map<string, AskedFor>();
-    return deliveries.map(delivery => {
+    return deliveries.map(each => {
+      const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;
-      if (verdict !== 'accepted' || installationId === null) return store(delivery, null);
+      if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
       const repeatsOnly = texts.isRepeat(delivery);
       const before = asked.get(installationId);
-      if (before !== undefined && (repeatsOnly || !before.repeatsOnly)) return store(delivery, before.jobId);
+      if (before !== undefined && (repeatsOnly || !before.repeatsOnly))
+        return storeOne(delivery, before.jobId);
       const job = { ...installationJob(installationId, organizationId, 'delivery'), repeatsOnly };
       const jobId = enqueue(job, now);
       asked.set(installationId, { jobId, repeatsOnly });
-      return store(delivery, jobId);
+      return storeOne(delivery, jobId);
     });
   }
 
@@ -89,10 +116,4 @@ export function createAcceptDeliveries(db: Sqlite): AcceptDeliveries {
       throw error;
     }
   };
-}
-
-/** What this transaction has asked for already. */
-interface AskedFor {
-  readonly jobId: number;
-  readonly repeatsOnly: boolean;
 }

@@ -1,10 +1,9 @@
-import { sql } from 'kysely';
-import type { Sqlite } from '../open.js';
-import { parameter, statement } from '../statement.js';
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import type { Lane, NewJob } from '../../../inbox/job.js';
+import type { Sqlite } from '../open.js';
+import { statement } from '../statement.js';
 import { createPace } from './pace.js';
-import { mergePayloads, raw, toInstant } from './queries.js';
+import { mergePayloads, toInstant } from './text.js';
 
 type InsertParameters = {
   kind: string;
@@ -20,6 +19,14 @@ type InsertParameters = {
   latest: string;
 };
 
+type SatisfiedParameters = {
+  dedupeKey: string;
+  trigger: string;
+  organizationId: string | null;
+  repeatsOnly: number;
+  at: string;
+};
+
 /**
  * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
  *
@@ -29,11 +36,11 @@ type InsertParameters = {
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const pace = createPace(db);
-  const satisfied = statement<SatisfiedParameters, { id: number }>(db, findSatisfied());
-  const insert = statement<InsertParameters, { id: number }>(db, insertOrMerge());
+  const satisfied = statement<SatisfiedParameters, { id: number }>(db, FIND_SATISFIED);
+  const insert = statement<InsertParameters, { id: number }>(db, INSERT_OR_MERGE);
 
   function findDue(job: NewJob, at: number): number | undefined {
-    if (job.payload !== undefined || job.runAt !== undefined) return undefined;
+    if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
     const asked = { dedupeKey, trigger, organizationId, repeatsOnly: Number(repeatsOnly), at: toInstant(at) };
     return satisfied.get(asked)?.id;
@@ -55,7 +62,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
       repeatsOnly: Number(repeatsOnly),
-      runAt: toInstant(Math.max(job.runAt ?? now, startAt)),
+      runAt: toInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
       now: toInstant(now),
       latest: toInstant(now + MAX_BACKOFF_MS),
     });
@@ -64,55 +71,39 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   };
 }
 
-type SatisfiedParameters = {
-  dedupeKey: string;
-  trigger: string;
-  organizationId: string | null;
-  repeatsOnly: number;
-  at: string;
-};
-
 /** A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written. */
-function findSatisfied() {
-  const repeats = parameter('repeatsOnly');
-  return raw(sql<{ id: number }>`
-    SELECT id FROM jobs
-    WHERE dedupe_key = ${parameter('dedupeKey')} AND state IN ('ready', 'parked') AND payload = '{}'
-      AND ((state = 'ready' AND run_at <= ${parameter('at')}) OR (${repeats} AND (state = 'parked' OR attempts > 0)))
-      AND (${repeats} OR NOT repeats_only)
-      AND trigger IN ('person', ${parameter('trigger')})
-      AND coalesce(${parameter('organizationId')}, organization_id, '') = coalesce(organization_id, '')`);
-}
+const FIND_SATISFIED = `
+  SELECT id FROM jobs
+  WHERE dedupe_key = @dedupeKey AND state IN ('ready', 'parked') AND payload = '{}'
+    AND ((state = 'ready' AND run_at <= @at) OR (@repeatsOnly AND (state = 'parked' OR attempts > 0)))
+    AND (@repeatsOnly OR NOT repeats_only)
+    AND trigger IN ('person', @trigger)
+    AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')`;
 
-function insertOrMerge() {
-  const installation = parameter<string | null>('installationId');
-  return raw(sql<{ id: number }>`
-    INSERT INTO jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, repeats_only,
-      run_at, created_at)
-    VALUES (
-      ${parameter('kind')},
-      coalesce(${parameter('organizationId')}, (
-        SELECT organization_id FROM jobs
-        WHERE installation_id = ${installation} AND organization_id IS NOT NULL LIMIT 1)),
-      ${installation}, ${parameter('lane')}, ${parameter('dedupeKey')},
-      ${parameter('trigger')}, ${parameter('payload')}, ${parameter('repeatsOnly')},
-      ${parameter('runAt')}, ${parameter('now')})
-    ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
-      state = 'ready',
-      run_at = CASE
-        WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
-          AND jobs.run_at <= ${parameter('latest')} THEN jobs.run_at
-        ELSE min(jobs.run_at, excluded.run_at) END,
-      attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
-      trigger = CASE
-        WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
-        WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
-        ELSE jobs.trigger END,
-      repeats_only = CASE 'schedule'
-        WHEN jobs.trigger THEN excluded.repeats_only
-        WHEN excluded.trigger THEN jobs.repeats_only
-        ELSE min(jobs.repeats_only, excluded.repeats_only) END,
-      payload = ${mergePayloads(sql.ref('jobs.payload'), sql.ref('excluded.payload'))},
-      organization_id = coalesce(excluded.organization_id, jobs.organization_id)
-    RETURNING id`);
-}
+const INSERT_OR_MERGE = `
+  INSERT INTO jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, repeats_only,
+    run_at, created_at)
+  VALUES (
+    @kind,
+    coalesce(@organizationId, (
+      SELECT organization_id FROM jobs
+      WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
+    @installationId, @lane, @dedupeKey, @trigger, @payload, @repeatsOnly, @runAt, @now)
+  ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
+    state = 'ready',
+    run_at = CASE
+      WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
+        AND jobs.run_at <= @latest THEN jobs.run_at
+      ELSE min(jobs.run_at, excluded.run_at) END,
+    attempts = iif(jobs.state = 'parked', 0, jobs.attempts),
+    trigger = CASE
+      WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
+      WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
+      ELSE jobs.trigger END,
+    repeats_only = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.repeats_only
+      WHEN excluded.trigger THEN jobs.repeats_only
+      ELSE min(jobs.repeats_only, excluded.repeats_only) END,
+    payload = ${mergePayloads('jobs.payload', 'excluded.payload')},
+    organization_id = coalesce(excluded.organization_id, jobs.organization_id)
+  RETURNING id`;

@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import type { Sqlite } from '../open.js';
-import { parameter, statement } from '../statement.js';
+import { statement } from '../statement.js';
 import { FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory } from './memory.js';
-import { raw, toInstant } from './queries.js';
+import { toInstant } from './text.js';
 
 /** What a repeat shares a row with. */
 export interface StoredRow {
@@ -17,7 +16,6 @@ export interface StoredRow {
 
 export interface Repeat {
   readonly digest: string;
-  readonly jobId: number | null;
   readonly secretIndex: number;
   readonly receivedAt: number;
   readonly outerMismatch: string | null;
@@ -28,7 +26,7 @@ export interface Repeats {
    * Count a repeat in the row of the same text that waits for the same job, and answer that row's id;
    * null where there is none. To be run inside `write`.
    */
-  fold(repeat: Repeat): number | null;
+  fold(repeat: Repeat, jobId: number | null): number | null;
   remember(digest: string, row: StoredRow): void;
   committed(): void;
   rolledBack(): void;
@@ -40,11 +38,11 @@ export function createRepeats(db: Sqlite): Repeats {
   const memory = createMemory<StoredRow>(REMEMBERED, new Map());
   const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
     db,
-    addToRow(),
+    ADD_TO_ROW,
   );
 
   return {
-    fold: ({ digest, jobId, secretIndex, receivedAt, outerMismatch }) => {
+    fold: ({ digest, secretIndex, receivedAt, outerMismatch }, jobId) => {
       const row = memory.get(digest);
       if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
       const age = receivedAt - row.since;
@@ -58,16 +56,13 @@ export function createRepeats(db: Sqlite): Repeats {
 }
 
 /** A read that has begun since the row's oldest unread post may have answered it, but not this one. */
-function addToRow() {
-  const at = parameter('at');
-  return raw(sql<never>`
-    UPDATE deliveries SET
-      repeats = repeats + 1,
-      outer_mismatch = coalesce(outer_mismatch, ${parameter('outerMismatch')}),
-      last_received_at = max(coalesce(last_received_at, received_at), ${at}),
-      unread_at = iif(
-        (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND lane = 'data')
-          > coalesce(unread_at, received_at),
-        ${at}, unread_at)
-    WHERE id = ${parameter('id')} AND digest = ${parameter('digest')}`);
-}
+const ADD_TO_ROW = `
+  UPDATE deliveries SET
+    repeats = repeats + 1,
+    outer_mismatch = coalesce(outer_mismatch, @outerMismatch),
+    last_received_at = max(coalesce(last_received_at, received_at), @at),
+    unread_at = iif(
+      (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND lane = 'data')
+        > coalesce(unread_at, received_at),
+      @at, unread_at)
+  WHERE id = @id AND digest = @digest`;

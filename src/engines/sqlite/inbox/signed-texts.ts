@@ -1,7 +1,7 @@
 import type { Sqlite } from '../open.js';
-import { parameter, statement } from '../statement.js';
+import { statement } from '../statement.js';
 import { createMemory } from './memory.js';
-import { queries, toInstant } from './queries.js';
+import { toInstant } from './text.js';
 
 export interface SignedText {
   readonly digest: string;
@@ -36,22 +36,12 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
   const memory = createMemory<Known>(REMEMBERED, readLatest(db));
   const touch = statement<{ id: number; digest: string; receivedAt: string }>(
     db,
-    queries
-      .updateTable('signed_texts')
-      .set({ last_received_at: parameter<string>('receivedAt') })
-      .where('id', '=', parameter<number>('id'))
-      .where('digest', '=', parameter<string>('digest')),
+    'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND digest = @digest',
   );
   const insert = statement<{ digest: string; receivedAt: string; signedData: string }, { id: number }>(
     db,
-    queries
-      .insertInto('signed_texts')
-      .values({
-        digest: parameter<string>('digest'),
-        last_received_at: parameter<string>('receivedAt'),
-        signed_data: parameter<string>('signedData'),
-      })
-      .returning('id'),
+    `INSERT INTO signed_texts (digest, last_received_at, signed_data)
+    VALUES (@digest, @receivedAt, @signedData) RETURNING id`,
   );
 
   function findOrInsert({ digest, receivedAt, signedData }: SignedText): number {
@@ -83,18 +73,11 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
 }
 
 function readLatest(db: Sqlite): Map<string, Known> {
-  const latest = statement<Record<string, never>, { digest: string; id: number; last_received_at: string }>(
-    db,
-    queries
-      .selectFrom('signed_texts')
-      .select(['digest', 'id', 'last_received_at'])
-      .orderBy('id', 'desc')
-      .limit(REMEMBERED),
-  );
-  return new Map(
-    latest
-      .all({})
-      .toReversed()
-      .map(({ digest, id, last_received_at: at }) => [digest, { id, seenAt: Date.parse(at) }]),
-  );
+  const latest = db
+    .prepare<[], { digest: string; id: number; at: string }>(
+      `SELECT digest, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${REMEMBERED}`,
+    )
+    .all()
+    .toReversed();
+  return new Map(latest.map(({ digest, id, at }) => [digest, { id, seenAt: Date.parse(at) }]));
 }

@@ -1,6 +1,3 @@
-import { sql } from 'kysely';
-import { type Sqlite, write } from '../open.js';
-import { parameter, statement } from '../statement.js';
 import {
   GONE_AFTER_MS,
   type LivingProcess,
@@ -8,58 +5,38 @@ import {
   type Pulse,
   SIGN_EVERY_MS,
 } from '../../../inbox/process.js';
-import { queries, toInstant } from './queries.js';
-
-export type SignOfLife = (self: LivingProcess, now: number) => void;
+import type { Sqlite } from '../open.js';
+import { statement } from '../statement.js';
+import { toInstant } from './text.js';
 
 type Sign = { id: number; role: ProcessRole; host: string; pid: number; startedAt: string; now: string };
 
-/** One row a process: entered with its first sign, then touched; entered anew where an older inbox was put back. */
-export function createSignOfLife(db: Sqlite): SignOfLife {
+/**
+ * One row a process: entered with its first sign, then touched; entered anew where an older inbox was put back.
+ * To be run inside `write`.
+ */
+export function createSignOfLife(db: Sqlite): (self: LivingProcess, now: number) => void {
   const touch = statement<Sign>(
     db,
-    queries
-      .updateTable('processes')
-      .set({ seen_at: parameter<string>('now') })
-      .where('id', '=', parameter<number>('id'))
-      .where('role', '=', parameter<ProcessRole>('role'))
-      .where('host', '=', parameter<string>('host'))
-      .where('pid', '=', parameter<number>('pid'))
-      .where('started_at', '=', parameter<string>('startedAt')),
+    `UPDATE processes SET seen_at = @now
+    WHERE id = @id AND role = @role AND host = @host AND pid = @pid AND started_at = @startedAt`,
   );
   const enter = statement<Sign, { id: number }>(
     db,
-    queries
-      .insertInto('processes')
-      .values({
-        role: parameter<ProcessRole>('role'),
-        host: parameter<string>('host'),
-        pid: parameter<number>('pid'),
-        started_at: parameter<string>('startedAt'),
-        seen_at: parameter<string>('now'),
-      })
-      .returning('id'),
+    `INSERT INTO processes (role, host, pid, started_at, seen_at)
+    VALUES (@role, @host, @pid, @startedAt, @now) RETURNING id`,
   );
   const remove = statement<{ before: string }>(
     db,
-    queries
-      .deleteFrom('processes')
-      .where('seen_at', '<', parameter<string>('before'))
-      .where(
-        'id',
-        'not in',
-        queries
-          .selectFrom('processes as one')
-          .select(sql<number>`first_value(id) OVER (PARTITION BY role ORDER BY seen_at DESC)`.as('last')),
-      ),
+    `DELETE FROM processes WHERE seen_at < @before AND id NOT IN (
+      SELECT first_value(id) OVER (PARTITION BY role ORDER BY seen_at DESC) FROM processes)`,
   );
   let id = 0;
-  return ({ startedAt, ...self }, now) =>
-    write(db, () => {
-      const sign = { ...self, id, startedAt: toInstant(startedAt), now: toInstant(now) };
-      if (touch.run(sign) === 0) id = enter.get(sign)?.id ?? 0;
-      remove.run({ before: toInstant(now - GONE_AFTER_MS) });
-    });
+  return ({ startedAt, ...self }, now) => {
+    const sign = { ...self, id, startedAt: toInstant(startedAt), now: toInstant(now) };
+    if (touch.run(sign) === 0) id = enter.get(sign)?.id ?? 0;
+    remove.run({ before: toInstant(now - GONE_AFTER_MS) });
+  };
 }
 
 export function createPulse(db: Sqlite): (now: number) => Pulse {
@@ -76,6 +53,7 @@ export function createPulse(db: Sqlite): (now: number) => Pulse {
     );
     const dueAt = due.get(toInstant(now)) ?? null;
     return {
+      at: now,
       workerEverSeen: worked.get() === 1 || 'work' in seenAt,
       seenAt,
       oldestDueAt: dueAt === null ? null : Date.parse(dueAt),

@@ -1,45 +1,42 @@
-import { sql } from 'kysely';
-import type { Sqlite } from '../open.js';
-import { parameter, statement } from '../statement.js';
 import type { Lane } from '../../../inbox/job.js';
-import { raw, toInstant } from './queries.js';
+import type { Sqlite } from '../open.js';
+import { statement } from '../statement.js';
+import { toInstant } from './text.js';
 
 /** What a worker asks between two claims. Nothing here writes. */
 export interface Waiting {
   /** Whether a claim in this lane would find something: a due job that no live claim stands in the way of. */
-  hasClaimable(lane: Lane, now: number): boolean;
+  readonly hasClaimable: (lane: Lane, now: number) => boolean;
   /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
-  nextChangeAt(now: number): number | null;
+  readonly nextChangeAt: (now: number) => number | null;
   /** Whether a job with this key was ever asked for and is still remembered; what is dated in the future does not count. */
-  hasJobWithKey(dedupeKey: string, now: number): boolean;
+  readonly hasJobWithKey: (dedupeKey: string, now: number) => boolean;
 }
 
+const CLAIMABLE = `
+  SELECT EXISTS (
+    SELECT 1 FROM (
+      SELECT * FROM jobs WHERE state = 'ready' AND run_at <= @now
+      UNION ALL SELECT * FROM jobs WHERE state = 'parked' AND run_at <= @now
+      UNION ALL SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= @now) AS due
+    WHERE lane = @lane AND NOT EXISTS (
+      SELECT 1 FROM jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > @now
+        AND live.lane = due.lane
+        AND (live.installation_id = due.installation_id OR live.organization_id = due.organization_id))
+  ) AS found`;
+
+const NEXT_CHANGE = `
+  SELECT min(at) AS at FROM (
+    SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > @now
+    UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > @now
+    UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > @now)`;
+
 export function createWaiting(db: Sqlite): Waiting {
-  const now = parameter('now');
-  const claimable = statement<{ lane: Lane; now: string }, { found: number }>(
-    db,
-    raw(sql<{ found: number }>`SELECT EXISTS (
-      SELECT 1 FROM (
-        SELECT * FROM jobs WHERE state = 'ready' AND run_at <= ${now}
-        UNION ALL SELECT * FROM jobs WHERE state = 'parked' AND run_at <= ${now}
-        UNION ALL SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= ${now}) AS due
-      WHERE lane = ${parameter('lane')} AND NOT EXISTS (
-        SELECT 1 FROM jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > ${now}
-          AND live.lane = due.lane
-          AND (live.installation_id = due.installation_id OR live.organization_id = due.organization_id))
-    ) AS found`),
-  );
-  const next = statement<{ now: string }, { at: string | null }>(
-    db,
-    raw(sql<{ at: string | null }>`SELECT min(at) AS at FROM (
-      SELECT min(run_at) AS at FROM jobs WHERE state = 'ready' AND run_at > ${now}
-      UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > ${now}
-      UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > ${now})`),
-  );
+  const claimable = statement<{ lane: Lane; now: string }, { found: number }>(db, CLAIMABLE);
+  const next = statement<{ now: string }, { at: string | null }>(db, NEXT_CHANGE);
   const key = statement<{ dedupeKey: string; now: string }, { found: number }>(
     db,
-    raw(sql<{ found: number }>`SELECT EXISTS (
-      SELECT 1 FROM jobs WHERE dedupe_key = ${parameter('dedupeKey')} AND created_at <= ${now}) AS found`),
+    'SELECT EXISTS (SELECT 1 FROM jobs WHERE dedupe_key = @dedupeKey AND created_at <= @now) AS found',
   );
 
   return {

@@ -5,18 +5,16 @@ const POLL_MS = 25;
 
 export interface Wake {
   /** Calls back soon after another connection has committed, or this one has asked for work. Answers how to stop. */
-  readonly watch: (changed: () => void, pollMs?: number) => () => void;
-  /** What is written here on this connection asks for work, which its own data_version does not tell. */
-  readonly asking: <Given extends unknown[], Answer>(
-    work: (...given: Given) => Answer,
-  ) => (...given: Given) => Answer;
+  readonly watch: (changed: () => void) => () => void;
+  /** What was written on this connection asks for work, which its own data_version does not tell. */
+  readonly asked: () => void;
 }
 
 export function createWake(db: Sqlite): Wake {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck();
   let asked = 0;
   return {
-    watch: (changed, pollMs = POLL_MS) => {
+    watch: changed => {
       const look = () => `${version.get()} ${asked}`;
       let seen = look();
       const timer = setInterval(() => {
@@ -24,15 +22,11 @@ export function createWake(db: Sqlite): Wake {
         if (current === seen) return;
         seen = current;
         changed();
-      }, pollMs);
+      }, POLL_MS);
       return () => clearInterval(timer);
     },
-    asking:
-      work =>
-      (...given) => {
-        const answer = work(...given);
-        asked += 1;
-        return answer;
-      },
+    asked: () => {
+      asked += 1;
+    },
   };
 }

@@ -1,0 +1,48 @@
+import { describeFailure } from '../../../inbox/delivery.js';
+import type { DoorPort } from '../../../inbox/port.js';
+import { openDatabase, type Sqlite, write } from '../open.js';
+import { createStore } from './deliveries.js';
+import { createCountRefusals } from './refusals.js';
+import { createPulse, createSignOfLife } from './signs.js';
+
+export interface DoorOptions {
+  /** An inbox.db that has been migrated. */
+  readonly file: string;
+  readonly busyTimeoutMs: number;
+  readonly now: () => number;
+}
+
+/** 16 MB: pages that are written again and again are copied back once. */
+const CHECKPOINT_PAGES = 4000;
+
+export function openDoorPort({ file, busyTimeoutMs, now }: DoorOptions): DoorPort {
+  const db = openDatabase(file, { busyTimeoutMs });
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  return createDoorPort(db, now);
+}
+
+/** On a connection of this thread: each operation is done before its promise is handed out. */
+export function createDoorPort(db: Sqlite, now: () => number): DoorPort {
+  const store = createStore(db);
+  const countRefusals = createCountRefusals(db);
+  const sign = createSignOfLife(db);
+  const readPulse = createPulse(db);
+  return {
+    store: async deliveries => store(deliveries, now()),
+    countRefusals: async refusals => write(db, () => countRefusals(refusals, now())),
+    signOfLife: async self => {
+      const at = now();
+      write(db, () => sign(self, at));
+      return readPulse(at);
+    },
+    findObstacle: async () => {
+      try {
+        write(db, () => undefined);
+        return null;
+      } catch (error) {
+        return describeFailure(error);
+      }
+    },
+    close: async () => void db.close(),
+  };
+}

@@ -1,0 +1,90 @@
+import type {
+  Announced,
+  Arrival,
+  NewDelivery,
+  SignedText,
+  StoreFailure,
+  StoreResult,
+  Stretch,
+} from './delivery.js';
+import type {
+  Claimed,
+  ClaimedJob,
+  ClaimRequest,
+  Ended,
+  Held,
+  JobCounts,
+  NewJob,
+  Pruned,
+  Retried,
+} from './job.js';
+import type { LivingProcess, Pulse } from './process.js';
+import type { Refusal } from './refusal.js';
+
+/**
+ * All that the door may do with an inbox. Each operation is one step that is done as a whole or not at all. Durations are
+ * given and instants are answered: they are the store's, by one clock, whichever process asks.
+ */
+export interface DoorPort {
+  /**
+   * A group in one transaction, which is flushed to disk before it answers; one result for each. For each accepted one a
+   * job of its installation will start after it arrived. Where the group cannot be stored each is tried alone.
+   */
+  readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
+  /** Add to the counts of what was turned away. */
+  readonly countRefusals: (refusals: readonly Refusal[]) => Promise<void>;
+  /** Say that a process lives, and answer who else does. */
+  readonly signOfLife: (self: LivingProcess) => Promise<Pulse>;
+  /** Why nothing can be written at present; null where it can. */
+  readonly findObstacle: () => Promise<StoreFailure | null>;
+  readonly close: () => Promise<void>;
+}
+
+/** What is done with the jobs and deliveries of an inbox. */
+export interface InboxPort extends DoorPort {
+  /**
+   * Take due jobs, in each lane as many as there are slots; at most one of each installation and of each organization
+   * in a lane, in fair order, and none of which a claim holds. Those that have failed too often are buried. A lease that
+   * ends later than one that begins now was given by a clock that was ahead: it is cut to that length.
+   */
+  readonly claim: (request: ClaimRequest) => Promise<Claimed>;
+  /** Answers the ids of those that are no longer ours: stop them, and write nothing more for them. */
+  readonly renew: (held: readonly Held[], leaseMs: number) => Promise<readonly number[]>;
+  /** Note whose data the job reads, once that is known, unless that organization is being read in this lane already. */
+  readonly bind: (held: Held, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
+  /** How claimed jobs end. False, and nothing is changed, where the claim is no longer ours. */
+  readonly settle: (ended: readonly Ended[]) => Promise<readonly boolean[]>;
+  /** Make sure that for each a job with its key starts after now; answers their ids. */
+  readonly enqueue: (jobs: readonly NewJob[]) => Promise<readonly number[]>;
+  /** The same, unless a job with this key was ever asked for: two workers never double what the schedule wants. */
+  readonly enqueueOnce: (job: NewJob) => Promise<number | null>;
+  /** What people want to be tried again. */
+  readonly retryBuried: (which: readonly number[] | 'all') => Promise<readonly Retried[]>;
+  /** After an inbox was restored: start above the highest number that the mirror has seen. */
+  readonly raiseClaims: (above: number) => Promise<void>;
+  /** A number for work outside the queue, above every other one and never given out again. */
+  readonly takeClaim: (above: number) => Promise<number>;
+  readonly countJobs: () => Promise<JobCounts>;
+  /** Calls back soon after there may be something to do, whoever asked for it. Answers how to stop. */
+  readonly watch: (changed: () => void) => () => void;
+  /** The newest delivery that a job answers; null where none asked for it, or none of the latest thousands. */
+  readonly newestDelivery: (
+    job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
+  ) => Promise<number | null>;
+  /** For each question whether such an accepted delivery for the installation came; none of the future. */
+  readonly haveCome: (installationId: string, questions: readonly Arrival[]) => Promise<readonly boolean[]>;
+  /**
+   * One slice of the accepted deliveries of a stretch, oldest first, and where the next begins. Of repeats that share a row:
+   * the first, and the first that came after a read had begun.
+   */
+  readonly announced: (
+    stretch: Stretch,
+  ) => Promise<{ readonly deliveries: readonly Announced[]; readonly next: Stretch | null }>;
+  readonly readPulse: () => Promise<Pulse>;
+  /** Remove one batch of what is older than the retention; null when nothing was left to remove. 0 days keep everything. */
+  readonly prune: (retentionDays: number) => Promise<Pruned | null>;
+  /** Those with an id above, in its order, but for those that were emptied. */
+  readonly signedTexts: (above: number, limit: number) => Promise<readonly SignedText[]>;
+  /** Their digests stay, and their deliveries: answers how many those are. */
+  readonly emptyTexts: (ids: readonly number[]) => Promise<number>;
+}

@@ -1,0 +1,104 @@
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import type { Sqlite } from '../../src/engines/sqlite/open.js';
+import type { JobRow } from '../../src/engines/contract/inbox-tables.js';
+import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
+import type { ClaimedJob, Held, JobEnd, JobError, Lane, NewJob } from '../../src/inbox/job.js';
+import type { DoorPort, InboxPort } from '../../src/inbox/port.js';
+import { temporaryInbox } from './inbox.js';
+
+/** A delivery with the instant at which it came, in epoch ms. */
+export type Arrived = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
+
+interface Claiming {
+  readonly now: number;
+  readonly leaseMs: number;
+  readonly slots: number;
+  readonly lane?: Lane;
+}
+
+/** An inbox whose clock stands wherever each call says. */
+export interface Box {
+  readonly db: Sqlite;
+  readonly at: (now: number) => InboxPort;
+  readonly accept: Accept;
+  readonly enqueue: (job: NewJob, now: number) => Promise<number>;
+  readonly claim: (claiming: Claiming) => Promise<ClaimedJob[]>;
+  readonly end: (held: Held, end: JobEnd, now: number) => Promise<boolean>;
+  readonly finish: (held: Held, outcome: string, now: number) => Promise<boolean>;
+  readonly retry: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly park: (held: Held, at: number, error: JobError, now: number) => Promise<boolean>;
+  readonly bury: (held: Held, error: JobError, now: number) => Promise<boolean>;
+  readonly giveBack: (held: Held, now: number) => Promise<boolean>;
+  readonly retryBuried: (id: number, now: number) => Promise<number | null>;
+  /** Rows of jobs, newest first. */
+  readonly jobs: (where?: string) => JobRow[];
+  readonly job: (id: number) => JobRow;
+}
+
+export function boxOf(db: Sqlite = temporaryInbox()): Box {
+  let told = 0;
+  const port = createInboxPort(db, () => told);
+  const at = (now: number): InboxPort => {
+    told = now;
+    return port;
+  };
+  const end: Box['end'] = async (held, how, now) => {
+    const [settled = false] = await at(now).settle([{ held, end: how }]);
+    return settled;
+  };
+  return {
+    db,
+    at,
+    end,
+    accept: createAccept(port, at),
+    enqueue: async (job, now) => only(await at(now).enqueue([job])),
+    claim: async ({ now, leaseMs, slots, lane = 'data' }) => [
+      ...(await at(now).claim({ lanes: [{ lane, slots }], leaseMs })).jobs,
+    ],
+    finish: (held, outcome, now) => end(held, { act: 'done', outcome }, now),
+    retry: (held, when, error, now) => end(held, { act: 'retry', inMs: when - now, error }, now),
+    park: (held, when, error, now) => end(held, { act: 'park', inMs: when - now, error }, now),
+    bury: (held, error, now) => end(held, { act: 'bury', error }, now),
+    giveBack: (held, now) => end(held, { act: 'give_back', inMs: 0 }, now),
+    retryBuried: async (id, now) => only(await at(now).retryBuried([id])).job,
+    jobs: (where = 'true') =>
+      db.prepare<[], JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`).all(),
+    job: id => only(db.prepare<[number], JobRow>('SELECT * FROM jobs WHERE id = ?').all(id)),
+  };
+}
+
+/** Stores deliveries as they came; throws where one of them was not stored. */
+export type Accept = (deliveries: readonly Arrived[], now: number) => Promise<StoredDelivery[]>;
+
+/** As the door says it. */
+export function receivedBy(now: number, { receivedAt, ...delivery }: Arrived): NewDelivery {
+  return { ...delivery, receivedMsAgo: now - receivedAt };
+}
+
+function createAccept(port: Pick<DoorPort, 'store'>, at: (now: number) => unknown): Accept {
+  return async (deliveries, now) => {
+    at(now);
+    const results = await port.store(deliveries.map(delivery => receivedBy(now, delivery)));
+    return results.map(result => {
+      if ('failure' in result) throw new Error(result.failure.message);
+      return result;
+    });
+  };
+}
+
+/** What was announced, as slice after slice tells it. */
+export async function slicesOf({ at }: Box, whole: Stretch): Promise<(readonly Announced[])[]> {
+  const slices: (readonly Announced[])[] = [];
+  for (let next: Stretch | null = whole; next !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['announced']>> = await at(0).announced(next);
+    slices.push(slice.deliveries);
+    next = slice.next;
+  }
+  return slices;
+}
+
+export function only<T>(items: readonly T[]): T {
+  const [item] = items;
+  if (item === undefined || items.length !== 1) throw new Error(`expected one, got ${items.length}`);
+  return item;
+}

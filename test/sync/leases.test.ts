@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Held } from '../../src/inbox/job.js';
+import { createLeases, type LeasesOptions } from '../../src/sync/leases.js';
+
+const LEASE_MS = 60;
+
+function scene(renew: LeasesOptions['renew']) {
+  const lost: number[] = [];
+  const failures: unknown[] = [];
+  const leases = createLeases({
+    renew,
+    leaseMs: LEASE_MS,
+    lost: id => lost.push(id),
+    failed: error => failures.push(error),
+  });
+  onTestFinished(() => leases.stop());
+  leases.start();
+  return { leases, lost, failures };
+}
+
+test('all leases are renewed together, and one that is another’s is lost', async () => {
+  const batches: (readonly Held[])[] = [];
+  const { leases, lost } = scene(async held => {
+    batches.push(held);
+    return batches.length === 2 ? [2] : [];
+  });
+  leases.hold({ id: 1, claim: 1 }, 0);
+  leases.hold({ id: 2, claim: 2 }, 0);
+  await expect.poll(() => batches.length, { interval: 5 }).toBeGreaterThan(4);
+  expect(lost).toEqual([2]);
+  expect(batches[0]?.map(({ id }) => id)).toEqual([1, 2]);
+  expect(batches.at(-1)?.map(({ id }) => id)).toEqual([1]);
+});
+
+test('one whose renewals fail is lost once its last good one is a lease old, and no sooner', async () => {
+  let isBroken = false;
+  let renewals = 0;
+  const { leases, lost, failures } = scene(async () => {
+    if (isBroken) throw new Error('locked');
+    renewals += 1;
+    return [];
+  });
+  leases.hold({ id: 1, claim: 1 }, 0);
+  await expect.poll(() => renewals, { interval: 5 }).toBeGreaterThan(4);
+  expect(lost).toEqual([]);
+  isBroken = true;
+  await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
+  expect(failures.length).toBeGreaterThan(0);
+});
+
+test('a renewal that is never answered is not asked for twice, and the lease ends all the same', async () => {
+  let asked = 0;
+  const { leases, lost } = scene(() => {
+    asked += 1;
+    return new Promise(() => undefined);
+  });
+  leases.hold({ id: 1, claim: 1 }, 0);
+  await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
+  leases.hold({ id: 1, claim: 2 }, 0);
+  await expect.poll(() => lost, { interval: 5 }).toEqual([1, 1]);
+  expect(asked).toBe(1);
+});
+
+test('what is dropped is neither renewed nor lost', async () => {
+  const batches: (readonly Held[])[] = [];
+  const { leases, lost } = scene(async held => {
+    batches.push(held);
+    return [];
+  });
+  leases.hold({ id: 1, claim: 1 }, 0);
+  leases.hold({ id: 2, claim: 2 }, LEASE_MS * 2);
+  leases.drop(1);
+  await expect.poll(() => lost, { interval: 5 }).toEqual([2]);
+  expect(batches.flat().filter(({ id }) => id === 1)).toEqual([]);
+});
