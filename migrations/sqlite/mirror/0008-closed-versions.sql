@@ -113,6 +113,30 @@ CREATE UNIQUE INDEX members_past_by_closed_version ON members_past (closed_versi
 CREATE UNIQUE INDEX addresses_past_by_closed_version ON addresses_past (closed_version);
 CREATE UNIQUE INDEX certificates_past_by_closed_version ON certificates_past (closed_version);
 
+-- A worker of the version before, which goes on while its mirror is migrated, knows no such number: its closings are refused.
+CREATE TRIGGER installations_past_has_closed_version BEFORE INSERT ON installations_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER organizations_past_has_closed_version BEFORE INSERT ON organizations_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER projects_past_has_closed_version BEFORE INSERT ON projects_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER warehouse_credits_past_has_closed_version BEFORE INSERT ON warehouse_credits_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER inventory_credits_past_has_closed_version BEFORE INSERT ON inventory_credits_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER reservations_past_has_closed_version BEFORE INSERT ON reservations_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER inventory_requests_past_has_closed_version BEFORE INSERT ON inventory_requests_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER retirements_past_has_closed_version BEFORE INSERT ON retirements_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER members_past_has_closed_version BEFORE INSERT ON members_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER addresses_past_has_closed_version BEFORE INSERT ON addresses_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+CREATE TRIGGER certificates_past_has_closed_version BEFORE INSERT ON certificates_past WHEN NEW.closed_version = 0
+BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
+
 ALTER TABLE sync_runs ADD COLUMN job_id INTEGER; -- the job of the inbox that did it; null where none did. Before migration 0008: null
 ALTER TABLE sync_runs ADD COLUMN delivery_id INTEGER; -- the newest delivery that this job answers; null where none had asked for it. Before migration 0008: null
 ALTER TABLE sync_runs ADD COLUMN answered_at TEXT; -- when the registry's latest answer had come; null while it runs, and where none came. Before migration 0008: null
