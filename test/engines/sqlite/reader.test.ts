@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CompiledQuery } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OpenReader, Reader } from '../../../src/engines/contract/reader.js';
 import { openReader } from '../../../src/engines/sqlite/reader.js';
@@ -83,4 +84,16 @@ test('a reader writes nothing', async () => {
   const { db } = open().reader;
   const written = db.deleteFrom('inbox.refusals').returning('minute').execute();
   await expect(written).rejects.toThrow('readonly');
+});
+
+test('words stand in the statement, so that an index of one state is found; what a person wrote is bound', async () => {
+  const { db } = open().reader;
+  const jobs = db.selectFrom('inbox.jobs').select('id');
+  const asked = jobs.where('state', '=', 'parked').where('run_at', '<=', "x' OR '1").compile();
+  expect(asked.sql).toContain(`"state" = 'parked' and "run_at" <= ?`);
+  expect(asked.parameters).toEqual(["x' OR '1"]);
+  const plan = await db.executeQuery(
+    CompiledQuery.raw(`EXPLAIN QUERY PLAN ${asked.sql}`, [...asked.parameters]),
+  );
+  expect(plan.rows).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX jobs_parked') }]);
 });
