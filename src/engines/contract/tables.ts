@@ -67,14 +67,8 @@ export const INBOX_TABLES = {
 /** Every table and view that readers ask, by the name that they ask it by. */
 export const TABLES = { ...MIRROR_TABLES, ...INBOX_TABLES } as const;
 
-export type TableName = keyof typeof TABLES;
-export type Tables = { readonly [Name in TableName]: RowOf<(typeof TABLES)[Name]> };
+export type Tables = { readonly [Name in keyof typeof TABLES]: RowOf<(typeof TABLES)[Name]> };
 
 /** A cell of any of them. */
 export type Value = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
-
-/** The columns of a table in its own order, which is the same in every engine. */
-export function columnsOf(table: TableName): string[] {
-  return Object.keys(TABLES[table]);
-}
