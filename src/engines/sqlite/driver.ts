@@ -1,6 +1,11 @@
 import type BetterSqlite3 from 'better-sqlite3';
 
-export type Sqlite = BetterSqlite3.Database;
+export type Driver = BetterSqlite3.Database;
+
+export interface Sqlite extends Driver {
+  /** Rows changed by this connection since it was opened. */
+  readonly countChanges: () => number;
+}
 
 /** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */
 const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;

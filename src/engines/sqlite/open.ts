@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Database, type Sqlite } from './driver.js';
+import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
 import { demandOwnLog } from './own-log.js';
 
@@ -23,7 +23,8 @@ const PRIVATE_FOLDER = 0o700;
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
   if (!readonly) makePrivate(file);
-  const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
+  const driver = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
+  const db = Object.assign(driver, { countChanges: createCountChanges(driver) });
   try {
     demandOwnLog(file);
     if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);
@@ -44,9 +45,9 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
 export function write<T>(db: Sqlite, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
-    const before = countChanges(db);
+    const before = db.countChanges();
     const result = work();
-    if (countChanges(db) > before) numberCommit(db);
+    if (db.countChanges() > before) numberCommit(db);
     db.exec('COMMIT');
     return result;
   } catch (error) {
@@ -55,9 +56,14 @@ export function write<T>(db: Sqlite, work: () => T): T {
   }
 }
 
-/** Rows changed by this connection since it was opened. */
-function countChanges(db: Sqlite): number {
-  return db.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
+/** Prepared once, when it is first asked for: every transaction asks twice. */
+function createCountChanges(driver: Driver): Sqlite['countChanges'] {
+  let changes: ReturnType<typeof prepare> | undefined;
+  const prepare = () => driver.prepare<[], number>('SELECT total_changes()').pluck();
+  return () => {
+    changes ??= prepare();
+    return changes.get() ?? 0;
+  };
 }
 
 /** The number stands on the first page, so that every log tells which file it goes on from: see `demandOwnLog`. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { Database } from '../../../../src/engines/sqlite/driver.js';
+import { openDatabase } from '../../../../src/engines/sqlite/open.js';
 import type { Sqlite } from '../../../../src/engines/sqlite/open.js';
 import { startMirrorThread } from '../../../../src/engines/sqlite/mirror/thread.js';
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
@@ -93,7 +93,7 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
 });
 
 test('one that cannot open its database says why', async () => {
-  const empty = new Database(join(temporaryFolder(), 'nothing.db'));
+  const empty = openDatabase(join(temporaryFolder(), 'nothing.db'), { busyTimeoutMs: 0 });
   onTestFinished(() => void empty.close());
   await expect(start(empty)).rejects.toThrow(/no such table/);
 });
