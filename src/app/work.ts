@@ -8,9 +8,7 @@ import { createInboxPort } from '../engines/sqlite/inbox/inbox.js';
 import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
 import { readerOf } from '../engines/sqlite/reader.js';
 import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
-import { type CertificateStore, createCertificateStore } from '../mirror/certificates/walk.js';
-import { createCertificateFolder } from '../mirror/certificates/folder.js';
-import { createMirror } from '../mirror/create-mirror.js';
+import type { CertificateStore } from '../mirror/certificates/walk.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
@@ -19,6 +17,7 @@ import type { ReadEnd } from '../sync/context.js';
 import { describe } from '../sync/outcome.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';
+import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
 import { thisProcess } from './signs.js';
@@ -70,22 +69,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       failed: health.fail,
     });
     closing.add(() => port.close());
-    const mirror = createMirror(port, now, { members: settings.mirrorMembers });
-    if (!settings.mirrorMembers) await mirror.removeMembers();
-    const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
-    await folder.open();
-    const context = {
-      inbox,
-      mirror,
-      certificates: createCertificateStore(port, folder, now),
-      client,
-      appId: settings.appId,
-      mirrorMembers: settings.mirrorMembers,
-      retentionDays: settings.retentionDays,
-      now,
-      random: Math.random,
-      onRead: countReads(metrics),
-    };
+    const parts = { inbox, port, client, now, random: Math.random };
+    const context = { ...(await createContext(settings, parts)), onRead: countReads(metrics) };
 
     const disk = () => lookAtDisk(settings.dataDir, settings.diskReserveMb);
     const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];

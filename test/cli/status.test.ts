@@ -27,7 +27,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   const installed = await startInstalled();
   const { program, retire } = installed;
   expect((await status(installed)).first).toBe(
-    `The mirror in ${program.folder}. No worker has ever watched. No delivery is due. No post was refused since yesterday.`,
+    `The mirror in ${program.folder} of ${program.sandbox.url}/. No worker has ever watched. No delivery is due. No post was refused since yesterday.`,
   );
   await sign(installed, 5 * MINUTE);
   await program.worker().stop();

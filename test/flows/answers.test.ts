@@ -99,7 +99,7 @@ test('T35 a warehouse that is suddenly all but empty is believed only when a sec
   expect([await count(), await state()]).toEqual([25, 'doubtful']);
   await program.kill();
   program.time.move(65_000);
-  program.startWorker();
+  await program.startWorker();
   await program.rest();
   expect([await count(), await state()]).toEqual([0, 'current']);
 });

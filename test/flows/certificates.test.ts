@@ -221,7 +221,7 @@ test('a walk that was killed goes on where it stopped', async () => {
   const before = ids.map(row => String(Object(row)['retirement_id']));
   expect(before.length).toBeLessThan(40);
   program.time.move(61_000);
-  program.startWorker();
+  await program.startWorker();
   await program.rest();
   expect(await stored()).toBe(40);
   expect(files(program)).toHaveLength(40);
@@ -241,7 +241,7 @@ test('certificates never delay a delivery: they have places of their own', async
   await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
   const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
   await expect.poll(deposited, { timeout: 10_000, interval: 5 }).toBe(1);
-  expect(busy()).toBe(true);
+  expect(await busy()).toBe(true);
   program.registry.faults.clear();
   await program.rest();
 });

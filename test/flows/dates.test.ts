@@ -77,7 +77,7 @@ test.each(HAPPENINGS)(
       happenedAt = new Date(program.time.now()).toISOString();
       return null;
     });
-    program.startWorker({}, { baseUrl });
+    await program.startWorker({ baseUrl });
     await program.rest();
     isWatched = true;
     await (ask === undefined ? program.reconcile() : ask(installed));

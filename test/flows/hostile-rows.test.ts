@@ -15,7 +15,7 @@ async function readWarehouse(credits: readonly string[]) {
     path.endsWith('/warehouse/inventory') ? answer : null,
   );
   answer = `{"credits":[${credits.join(',')}],"organizationId":"${organizationId}"}`;
-  program.startWorker({}, { baseUrl });
+  await program.startWorker({ baseUrl });
   await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
   await program.rest();
   return program;

@@ -75,7 +75,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const installed = await startInstalled({ receiveOnly: true });
     const { program } = installed;
     const baseUrl = await startProxy(program.sandbox.url, path => list.answer(path));
-    program.startWorker({}, { baseUrl });
+    await program.startWorker({ baseUrl });
     await program.rest();
     for (let pass = 0; pass < PASSES; pass++) {
       const known = await mirrored(program);

@@ -29,7 +29,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
     program.registry.credits.withdraw(organizationId, { creditId, amount: 70 });
     program.time.move(61_000);
     const late = program.worker();
-    program.startWorker();
+    await program.startWorker();
     await expect
       .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), PATIENCE)
       .toEqual([]);

@@ -15,7 +15,7 @@ async function startAnswered(ending: string) {
   const baseUrl = await startProxy(program.sandbox.url, path =>
     path.split('?')[0]?.endsWith(ending) === true ? answer : null,
   );
-  program.startWorker({}, { baseUrl });
+  await program.startWorker({ baseUrl });
   await program.rest();
   const look = async (wish: Pick<NewJob, 'payload'> = {}): Promise<void> => {
     program.time.move(2000);

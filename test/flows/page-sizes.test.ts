@@ -45,7 +45,7 @@ test('a page is remembered by the digest that its answer was given as it came', 
   const { program, ask, owner } = await startRetired(3);
   await ask();
   await program.rest();
-  const { client } = contextOf(program, {});
+  const { client } = await contextOf(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
   expect(await program.column("SELECT digest FROM read_pages WHERE resource = 'retirements'")).toEqual([
     page?.digest,

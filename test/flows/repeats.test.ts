@@ -73,7 +73,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   const { program, captured, retire, calls, installationId } = await startCaptured();
   const [{ rows: rowsBefore } = NONE] = await program.rows<Counted>(COUNTED);
   const callsBefore = calls(`/installations/${installationId}`);
-  const context = contextOf(program, {});
+  const context = await contextOf(program, {});
   const behind: unknown[] = [];
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;

@@ -25,7 +25,7 @@ export interface Tally {
 /** A history, and what stands between the registry and the mirror in it. */
 interface Play extends World {
   readonly said: Said;
-  readonly startWorker: () => void;
+  readonly startWorker: () => Promise<void>;
   readonly count: { kills: number; steps: number; pages: number };
 }
 
@@ -95,7 +95,7 @@ async function begin(seed: number): Promise<Play> {
       if (/[?&]page=[1-9]/.test(path)) count.pages += 1;
     },
   });
-  const startWorker = () => void program.startWorker({}, { baseUrl, deadlineMs: 5000 });
+  const startWorker = () => program.startWorker({ baseUrl, deadlineMs: 5000 });
   const organizations = [createOrganization(sandbox).id, createOrganization(sandbox).id];
   for (const id of organizations) {
     issueCredit(sandbox, id);
@@ -103,7 +103,7 @@ async function begin(seed: number): Promise<Play> {
     if (id === organizations[0]) retireOften(program, id, creditId);
     registry.installations.install(app.id, id);
   }
-  startWorker();
+  await startWorker();
   return { program, random, organizations, said, startWorker, count };
 }
 
@@ -129,7 +129,7 @@ async function disturb(play: Play, log: string[]): Promise<void> {
       if (program.worker().running() > 0) count.kills += 1;
       await program.kill();
       program.time.move(LEASE_MS + STEP_BACK_MS);
-      startWorker();
+      await startWorker();
       log.push('kill');
     }
   }

@@ -3,23 +3,22 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished } from 'vitest';
+import { createContext } from '../../src/app/context.js';
+import { thisProcess } from '../../src/app/signs.js';
 import { type Client, createClient } from '../../src/client.js';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
-import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { HttpOptions } from '../../src/registry/calls.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import type { Context } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule.js';
-import { createPerform } from '../../src/sync/perform.js';
-import { createWorker, type Ended, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
+import { createSync, type Sync, type SyncOptions } from '../../src/sync/sync.js';
+import type { Ended } from '../../src/sync/worker.js';
 import { listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
 import { createReceiver } from '../../src/webhook/receiver.js';
@@ -50,8 +49,8 @@ export function createTime(): TestTime {
 export interface ProgramOptions {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly http?: Partial<HttpOptions>;
-  readonly worker?: Partial<WorkerOptions>;
-  readonly context?: Partial<Context>;
+  readonly worker?: Partial<SyncOptions>;
+  readonly context?: { readonly mirrorMembers?: boolean; readonly retentionDays?: number };
   /** Without a worker of its own. */
   readonly receiveOnly?: boolean;
 }
@@ -66,8 +65,9 @@ export interface Program extends Tables {
   readonly webhookUrl: string;
   readonly inbox: InboxPort;
   readonly ended: Ended[];
-  worker(): Worker;
-  startWorker(options?: Partial<WorkerOptions>, http?: Partial<HttpOptions>): Worker;
+  /** The one that was started last. */
+  worker(): Sync;
+  startWorker(http?: Partial<HttpOptions>): Promise<void>;
   kill(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
@@ -92,27 +92,23 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   openMirror(folder, time);
   const tables = openTables(folder, time);
   const ended: Ended[] = [];
-  let current: { readonly worker: Worker; readonly databases: readonly Sqlite[] } | undefined;
+  let current: { readonly worker: Sync; readonly databases: readonly Sqlite[] } | undefined;
 
-  function startWorker(extra: Partial<WorkerOptions> = {}, http = options.http): Worker {
+  async function startWorker(http: Partial<HttpOptions> = {}): Promise<void> {
     const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
     const parts = { sandbox, app, time, folder };
-    const context = connect(parts, databases, { ...options, ...(http === undefined ? {} : { http }) });
-    const worker = createWorker({
-      inbox: context.inbox,
-      perform: createPerform(context),
+    const context = await connect(parts, databases, { ...options, http: { ...options.http, ...http } });
+    const worker = createSync(context, {
+      schedule: null,
       concurrency: 4,
-      now: time.now,
-      random: () => 0,
+      self: thisProcess('work', time.now()),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       onEnded: event => ended.push(event),
       ...options.worker,
-      ...extra,
     });
     onTestFinished(() => worker.stop());
-    worker.start();
     current = { worker, databases: Object.values(databases) };
-    return worker;
+    await worker.start();
   }
 
   /** As a kill -9 leaves it: nothing more is written, nothing is given back. */
@@ -140,7 +136,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     await expect.poll(isQuiet, { timeout: 45_000, interval: 10 }).toBe(true);
   }
 
-  if (options.receiveOnly !== true) startWorker();
+  if (options.receiveOnly !== true) await startWorker();
   return {
     sandbox,
     registry: sandbox.registry,
@@ -150,7 +146,10 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     webhookUrl: door.url,
     inbox,
     ended,
-    worker: () => current?.worker ?? startWorker(),
+    worker: () => {
+      if (current === undefined) throw new Error('no worker was started');
+      return current.worker;
+    },
     kill,
     startWorker,
     rest,
@@ -168,34 +167,28 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 }
 
 /** What a process that works holds: connections of its own to both databases. */
-export function contextOf(program: Program, options: ProgramOptions): Context {
+export function contextOf(program: Program, options: ProgramOptions): Promise<Context> {
   const { folder, time } = program;
   const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
   return connect(program, databases, options);
 }
 
-function connect(
+async function connect(
   { sandbox, app, time, folder }: Pick<Program, 'sandbox' | 'app' | 'time' | 'folder'>,
   databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
   options: ProgramOptions,
-): Context {
-  const port = createMirrorPort(databases.mirror, join(folder, 'certificates'));
-  const mirror = createMirror(port, time.now, {
-    members: options.context?.mirrorMembers ?? true,
-  });
-  const certificates = createCertificateFolder(join(folder, 'certificates'), { now: time.now });
-  return {
-    inbox: createInboxPort(databases.inbox, time.now),
-    mirror,
-    certificates: createCertificateStore(port, certificates, time.now),
-    client: clientOf(sandbox, app, time.now, options.http),
-    appId: app.id,
-    mirrorMembers: true,
-    retentionDays: 90,
-    now: time.now,
-    random: () => 0,
-    ...options.context,
-  };
+): Promise<Context> {
+  const settings = { appId: app.id, dataDir: folder, mirrorMembers: true, retentionDays: 90 };
+  return createContext(
+    { ...settings, ...options.context },
+    {
+      inbox: createInboxPort(databases.inbox, time.now),
+      port: createMirrorPort(databases.mirror, join(folder, 'certificates')),
+      client: clientOf(sandbox, app, time.now, options.http),
+      now: time.now,
+      random: () => 0,
+    },
+  );
 }
 
 export function clientOf(

@@ -39,7 +39,7 @@ export async function startWatched(
 ): Promise<Watched> {
   const installed = await startInstalled(options);
   const { program } = installed;
-  const context = contextOf(program, options);
+  const context = await contextOf(program, options);
   await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
   const parts = damage(context);
   const worker = program.worker();
@@ -57,7 +57,7 @@ export async function startWatched(
 
   async function work(wanted: boolean): Promise<void> {
     if (isWorking && !wanted) await worker.stop();
-    if (!isWorking && wanted) worker.start();
+    if (!isWorking && wanted) await worker.start();
     isWorking = wanted;
   }
 

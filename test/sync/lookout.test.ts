@@ -7,7 +7,7 @@ const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 }
 
 test('it looks again and again, goes on after a look that failed, and stops where it is told to', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = contextOf(program, {});
+  const context = await contextOf(program, {});
   await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
   const warned: string[] = [];
   const log = {

@@ -12,7 +12,7 @@ const OPTIONS: SyncOptions = {
 
 test('a mirror that was filled from one registry refuses every other', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = contextOf(program, {});
+  const context = await contextOf(program, {});
   const sync = createSync(context, OPTIONS);
   await sync.start();
   await sync.stop();
@@ -22,7 +22,7 @@ test('a mirror that was filled from one registry refuses every other', async () 
 
 test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = contextOf(program, {});
+  const context = await contextOf(program, {});
   await context.mirror.raiseFence({ organizationId: 'o1', lane: 'data', claim: 4711 });
   const sync = createSync(context, OPTIONS);
   await sync.start();
@@ -38,7 +38,7 @@ test('after an older inbox.db was brought back, claims start above the highest t
 test('the first start looks for installations that were there before it, and a second start asks for no second tick', async () => {
   const program = await startProgram({ receiveOnly: true });
   for (let start = 0; start < 2; start++) {
-    const sync = createSync(contextOf(program, {}), OPTIONS);
+    const sync = createSync(await contextOf(program, {}), OPTIONS);
     await sync.start();
     await sync.idle();
     await sync.stop();
