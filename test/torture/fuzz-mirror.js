@@ -21,7 +21,7 @@ export async function fillMirror(folder, from) {
     { openDatabase },
     { createMirrorPort },
     { createMirror },
-    { createInbox },
+    { createInboxPort },
     parsers,
     { readSource },
   ] = await Promise.all(
@@ -30,7 +30,7 @@ export async function fillMirror(folder, from) {
       'engines/sqlite/open.js',
       'engines/sqlite/mirror/direct.js',
       'mirror/create-mirror.js',
-      'inbox/inbox.js',
+      'engines/sqlite/inbox/inbox.js',
       'registry/parse.js',
       'registry/fields.js',
     ].map(from),
@@ -63,10 +63,8 @@ export async function fillMirror(folder, from) {
     signedData: 'e30=',
     verdict: 'accepted',
   };
-  const more = { outerMismatch: null, reason: null, secretIndex: 0, receivedAt: Date.now() };
-  createInbox(inboxDb).acceptDeliveries(
-    [{ ...delivery, ...more, digest: randomBytes(32).toString('hex') }],
-    Date.now(),
-  );
+  const more = { outerMismatch: null, reason: null, secretIndex: 0, receivedMsAgo: 0 };
+  const digest = randomBytes(32).toString('hex');
+  await createInboxPort(inboxDb, Date.now).store([{ ...delivery, ...more, digest }]);
   inboxDb.close();
 }

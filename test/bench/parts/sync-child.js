@@ -7,7 +7,7 @@ import { createClient } from '../../../dist/client.js';
 import { migrateFile } from '../../../dist/engines/sqlite/migrate.js';
 import { openDatabase } from '../../../dist/engines/sqlite/open.js';
 import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js';
-import { createInbox } from '../../../dist/inbox/inbox.js';
+import { createInboxPort } from '../../../dist/engines/sqlite/inbox/inbox.js';
 import { createCertificateStore } from '../../../dist/mirror/certificates/walk.js';
 import { createCertificateFolder } from '../../../dist/mirror/certificates/folder.js';
 import { createMirror } from '../../../dist/mirror/create-mirror.js';
@@ -29,7 +29,7 @@ const files = { inbox: join(dataDir, 'inbox.db'), mirror: join(dataDir, 'mirror.
 for (const family of ['inbox', 'mirror']) migrateFile(files[family], family, new Date().toISOString());
 const inboxDb = openDatabase(files.inbox, { busyTimeoutMs: 5000 });
 const mirrorDb = openDatabase(files.mirror, { busyTimeoutMs: 5000 });
-const inbox = createInbox(inboxDb);
+const inbox = createInboxPort(inboxDb, now);
 const port = await startMirrorThread({
   file: files.mirror,
   reader: mirrorDb,
@@ -127,7 +127,7 @@ async function runJob({
     organizationId,
     lane,
   };
-  inbox.enqueue({ ...job, ...(payload && { payload }) }, now());
+  await inbox.enqueue([{ ...job, ...(payload && { payload }) }]);
   const startedAt = performance.now();
   const endedBefore = ended.length;
   if (runJob.started !== true) worker.start();
@@ -156,7 +156,7 @@ function tablesInWal() {
 }
 
 function enqueueBeside({ installationId, organizationId }) {
-  inbox.enqueue(
+  void inbox.enqueue([
     {
       kind: 'installation',
       dedupeKey: `beside:${installationId}`,
@@ -164,8 +164,7 @@ function enqueueBeside({ installationId, organizationId }) {
       installationId,
       organizationId,
     },
-    now(),
-  );
+  ]);
 }
 
 function own() {
