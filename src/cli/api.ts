@@ -2,7 +2,6 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Argument, type Command } from 'commander';
-import type { Client } from '../client.js';
 import type { RawCall, StreamedAnswer } from '../registry/calls.js';
 import { RegistryError } from '../registry/errors.js';
 import { examples } from './command.js';
@@ -82,7 +81,7 @@ function readWho(text: string): Who {
   throw new CommandFault(EXIT.usage, `--as: expected jwt, app or installation:NAME, got "${text}".`);
 }
 
-async function tokenOf(client: Client, who: Who): Promise<RawCall['token']> {
+async function tokenOf(client: Awaited<ReturnType<typeof connect>>, who: Who): Promise<RawCall['token']> {
   if (who === 'jwt') return client.jwt;
   if (who === 'app') return client.tokens.app();
   return client.tokens.installation((await findInstallation(client, who.installation)).id);

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Reader } from '../engines/contract/reader.js';
 import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../query/certificates.js';
-import { readInstant } from './as-of.js';
+import { readInstant } from './instant.js';
 import { copyFile, hashOf } from './certificate-files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from './exit.js';
 import { type Io, say } from './io.js';

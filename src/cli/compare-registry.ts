@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../client.js';
+import type { RegistryClient } from '../registry/clients.js';
 import type { Reader } from '../engines/contract/reader.js';
 import { isForgotten } from '../mirror/people.js';
 import { readDocuments, readForgotten, readReadable } from '../query/documents.js';
@@ -35,7 +35,7 @@ const SETTLE_MS = 2000;
  */
 export async function compareWithRegistry(
   reader: Reader,
-  client: Client,
+  client: RegistryClient,
   progress: (target: Target) => void,
 ): Promise<Compared> {
   let rows = 0;
@@ -67,13 +67,13 @@ async function targets(reader: Reader): Promise<Target[]> {
   );
 }
 
-function compare(reader: Reader, client: Client, target: Target): Promise<Compared> {
+function compare(reader: Reader, client: RegistryClient, target: Target): Promise<Compared> {
   return compareList(reader, client, target.resource, target);
 }
 
 async function compareList<Name extends ListResource>(
   reader: Reader,
-  client: Client,
+  client: RegistryClient,
   resource: Name,
   { organization_id: organizationId, installation_id: installationId }: Target,
 ): Promise<Compared> {

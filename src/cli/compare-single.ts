@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Client } from '../client.js';
+import type { RegistryClient } from '../registry/clients.js';
 import type { Reader } from '../engines/contract/reader.js';
 import { readInstallations, readProjects, readStoredCertificates, type Single } from '../query/singles.js';
 import type { Compared, Difference } from './compare-registry.js';
@@ -7,7 +7,7 @@ import type { Compared, Difference } from './compare-registry.js';
 interface Kind {
   readonly resource: string;
   readonly read: (reader: Reader) => Promise<Single[]>;
-  readonly ask: (client: Client, single: Single) => Promise<string>;
+  readonly ask: (client: RegistryClient, single: Single) => Promise<string>;
 }
 
 const INSTALLATIONS: Kind = {
@@ -35,7 +35,7 @@ const CERTIFICATES: Kind = {
 
 export interface SinglesRequest {
   readonly reader: Reader;
-  readonly client: Client;
+  readonly client: RegistryClient;
   /** Every stored certificate is fetched again. */
   readonly certificates: boolean;
   /** Throws where nobody waits any more. */

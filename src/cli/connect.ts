@@ -1,11 +1,10 @@
-import type { Client } from '../client.js';
 import { readSettings } from '../config.js';
 import type { Io } from './io.js';
 import type { Place } from './place.js';
 import { SETTINGS_TOOLS } from './settings-tools.js';
 
 /** The registry that a place's settings name. One call of a person is worth waiting for, so no budget is set. */
-export async function connect(place: Place, io: Io): Promise<Client> {
+export async function connect(place: Place, io: Io) {
   const settings = await readSettings(place.env, 'live', SETTINGS_TOOLS);
   const { createClient } = await import('../client.js');
   return createClient({

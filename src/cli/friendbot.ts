@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Credit } from '../client.js';
+import type { Credit } from '../registry/model.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';
 import { connect } from './connect.js';

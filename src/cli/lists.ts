@@ -1,28 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../engines/contract/reader.js';
-import type { Client } from '../client.js';
 import { readByName, readList } from '../query/lists.js';
 import { type Entry, nameOf } from '../resources/entry.js';
 import { examples } from './command.js';
 import { connect } from './connect.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, print, say } from './io.js';
+import type { ListOptions, LiveList, LiveOne } from './live.js';
 import { organizationOrAll } from './named-in-mirror.js';
 import { findInstalled } from './named-live.js';
 import { type Format, type Row, writeRows, writeValue } from './output.js';
 import { findPlace, findSettings, reading, type Place } from './place.js';
-
-export interface ListOptions {
-  readonly organization?: string;
-  readonly limit: string;
-  readonly live?: boolean;
-  readonly json?: boolean;
-  readonly csv?: boolean;
-}
-
-/** How the same rows are asked of the registry itself. */
-export type LiveList = (client: Client, options: ListOptions) => AsyncIterable<Row>;
-export type LiveOne = (client: Client, id: string, options: ListOptions) => Promise<Row>;
 
 export interface Resource {
   readonly noun: string;

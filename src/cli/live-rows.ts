@@ -1,33 +1,37 @@
-import type { Client, InventoryRequest, Reservation } from '../client.js';
+import type { RegistryClient } from '../registry/clients.js';
+import type { InventoryRequest, Reservation } from '../registry/model.js';
 import { reservationState } from '../registry/reservation-state.js';
-import type { ListOptions } from './lists.js';
-import { organizationOf } from './live.js';
+import { type ListOptions, organizationOf } from './live.js';
 import type { Row } from './output.js';
 
 /** What an app holds and asks for, in the columns of the mirror. */
-export async function* liveReservations(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveReservations(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   const { owner, organizationId } = await organizationOf(client, options);
   for await (const { items } of owner.listReservations()) {
     for (const item of items) yield reservationRow(client, item, organizationId);
   }
 }
 
-export async function liveReservation(client: Client, id: string, options: ListOptions): Promise<Row> {
+export async function liveReservation(
+  client: RegistryClient,
+  id: string,
+  options: ListOptions,
+): Promise<Row> {
   const { owner, organizationId } = await organizationOf(client, options);
   return reservationRow(client, await owner.readReservation(id), organizationId);
 }
 
-export async function* liveRequests(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveRequests(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   const { owner } = await organizationOf(client, options);
   for await (const { items } of owner.listInventoryRequests()) yield* items.map(requestRow);
 }
 
-export async function liveRequest(client: Client, id: string, options: ListOptions): Promise<Row> {
+export async function liveRequest(client: RegistryClient, id: string, options: ListOptions): Promise<Row> {
   return requestRow(await (await organizationOf(client, options)).owner.readInventoryRequest(id));
 }
 
 /** By the registry's clock where it is known: that one ends the hold. */
-export function reservationRow(client: Client, item: Reservation, organizationId: string): Row {
+export function reservationRow(client: RegistryClient, item: Reservation, organizationId: string): Row {
   const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
   const state = reservationState(item, now);
   const endsAt = item.reservedToDate === null ? Number.NaN : Date.parse(item.reservedToDate);

@@ -1,63 +1,77 @@
 import type { Credit, Installation, Organization, Project, Retirement } from '../registry/model.js';
 import type { Page } from '../registry/reading.js';
-import type { Client } from '../client.js';
+import type { RegistryClient } from '../registry/clients.js';
 import { CommandFault, EXIT } from './exit.js';
-import type { ListOptions } from './lists.js';
 import { findInstallation, findInstalled } from './named-live.js';
 import type { Row } from './output.js';
 
+export interface ListOptions {
+  readonly organization?: string;
+  readonly limit: string;
+  readonly live?: boolean;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** How the same rows are asked of the registry itself. */
+export type LiveList = (client: RegistryClient, options: ListOptions) => AsyncIterable<Row>;
+export type LiveOne = (client: RegistryClient, id: string, options: ListOptions) => Promise<Row>;
+
 /** The registry's answers in the columns of the mirror's tables, so that both read alike. */
-export async function* liveInstallations(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveInstallations(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   for await (const installation of installationsOf(client, options)) yield installationRow(installation);
 }
 
-export async function liveInstallation(client: Client, id: string): Promise<Row> {
+export async function liveInstallation(client: RegistryClient, id: string): Promise<Row> {
   return installationRow(await findInstallation(client, id));
 }
 
-export async function* liveOrganizations(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveOrganizations(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   for await (const { organization } of installationsOf(client, options)) {
     if (organization !== null) yield organizationRow(organization);
   }
 }
 
-export async function liveOrganization(client: Client, id: string): Promise<Row> {
+export async function liveOrganization(client: RegistryClient, id: string): Promise<Row> {
   const { owner } = await organizationOf(client, { organization: id });
   return organizationRow(await owner.readOrganization());
 }
 
-async function* installationsOf(client: Client, { organization }: ListOptions): AsyncIterable<Installation> {
+async function* installationsOf(
+  client: RegistryClient,
+  { organization }: ListOptions,
+): AsyncIterable<Installation> {
   const of = organization === undefined ? null : await findInstalled(client, organization);
   for await (const { items } of client.app.listInstallations()) {
     yield* of === null ? items : items.filter(({ organizationId }) => organizationId === of.organizationId);
   }
 }
 
-export async function* liveWarehouse(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveWarehouse(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   yield* creditRows((await organizationOf(client, options)).owner.readWarehouse());
 }
 
-export async function* liveInventory(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveInventory(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   yield* creditRows((await organizationOf(client, options)).owner.readInventory());
 }
 
-export async function* liveRetirements(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveRetirements(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   yield* rowsOf((await organizationOf(client, options)).owner.listRetirements(), retirementRow);
 }
 
-export async function liveRetirement(client: Client, id: string): Promise<Row> {
+export async function liveRetirement(client: RegistryClient, id: string): Promise<Row> {
   return retirementRow(await client.token.readRetirement(id));
 }
 
 /** Of one organization: those that its credits and retirements name, as in the mirror. */
-export async function* liveProjects(client: Client, options: ListOptions): AsyncIterable<Row> {
+export async function* liveProjects(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
   const named = options.organization === undefined ? null : await readProjectIds(client, options);
   for await (const { items } of client.token.listProjects()) {
     yield* items.filter(({ id }) => named?.has(id) ?? true).map(projectRow);
   }
 }
 
-async function readProjectIds(client: Client, options: ListOptions): Promise<ReadonlySet<string>> {
+async function readProjectIds(client: RegistryClient, options: ListOptions): Promise<ReadonlySet<string>> {
   const { owner } = await organizationOf(client, options);
   const ids = new Set<string>();
   for (const batches of [owner.readWarehouse(), owner.readInventory()]) {
@@ -69,12 +83,12 @@ async function readProjectIds(client: Client, options: ListOptions): Promise<Rea
   return ids;
 }
 
-export async function liveProject(client: Client, id: string): Promise<Row> {
+export async function liveProject(client: RegistryClient, id: string): Promise<Row> {
   return projectRow(await client.token.readProject(id));
 }
 
 /** The client of one organization, found by what people call it. */
-export async function organizationOf(client: Client, options: { readonly organization?: string }) {
+export async function organizationOf(client: RegistryClient, options: { readonly organization?: string }) {
   if (options.organization === undefined) {
     throw new CommandFault(
       EXIT.usage,

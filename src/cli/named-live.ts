@@ -1,4 +1,4 @@
-import type { Client } from '../client.js';
+import type { RegistryClient } from '../registry/clients.js';
 import { RegistryError } from '../registry/errors.js';
 import { type Installation, isId } from '../registry/model.js';
 import { choose, type Sought } from './named.js';
@@ -21,7 +21,7 @@ export interface Installed {
 }
 
 /** An organization and the app's installation on it. An id is asked for; for a name all of them are listed. */
-export async function findInstalled(client: Client, text: string): Promise<Installed> {
+export async function findInstalled(client: RegistryClient, text: string): Promise<Installed> {
   const known = isId(text) ? await unlessUnknown(client.app.readInstallationOf(text)) : null;
   if (known !== null) return { organizationId: text, installationId: known.id };
   const installations = await listInstallations(client);
@@ -33,7 +33,7 @@ export async function findInstalled(client: Client, text: string): Promise<Insta
   return { organizationId, installationId };
 }
 
-export async function findInstallation(client: Client, text: string): Promise<Installation> {
+export async function findInstallation(client: RegistryClient, text: string): Promise<Installation> {
   const known = isId(text) ? await unlessUnknown(client.app.readInstallation(text)) : null;
   if (known !== null) return known;
   const installations = await listInstallations(client);
@@ -41,7 +41,7 @@ export async function findInstallation(client: Client, text: string): Promise<In
   return await client.app.readInstallation(choose(text, names, INSTALLATION));
 }
 
-async function listInstallations(client: Client): Promise<Installation[]> {
+async function listInstallations(client: RegistryClient): Promise<Installation[]> {
   const all: Installation[] = [];
   for await (const { items } of client.app.listInstallations()) all.push(...items);
   return all;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Client, OrganizationClient } from '../client.js';
+import type { OrganizationClient, RegistryClient } from '../registry/clients.js';
 import { connect } from './connect.js';
 import { askToLook } from './inbox-writer.js';
 import { type Io, say } from './io.js';
@@ -7,7 +7,7 @@ import { findInstalled } from './named-live.js';
 import type { Place } from './place.js';
 
 export interface Reached {
-  readonly client: Client;
+  readonly client: RegistryClient;
   readonly owner: OrganizationClient;
   readonly organization: string;
   readonly installationId: string;

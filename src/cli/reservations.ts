@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Reservation } from '../client.js';
+import type { Reservation } from '../registry/model.js';
 import { LISTS } from '../resources/lists.js';
 import { examples } from './command.js';
 import { confirm } from './confirm.js';

@@ -1,10 +1,10 @@
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import type { CertificateFolder } from './certificates/folder.js';
 import type {
   Cause,
   Counts,
+  DueCertificate,
   Fault,
   MirrorPort,
   ProjectAnswer,
@@ -48,10 +48,14 @@ export interface Purge {
   readonly organizationId: string;
   /** A claim that is newer than all that were given out. */
   readonly takeClaim: () => Promise<number>;
-  readonly folder: Pick<CertificateFolder, 'filesOf' | 'flush'>;
+  /** Where the files of certificates stand. */
+  readonly folder: {
+    filesOf(retirementIds: ReadonlySet<string>): Promise<readonly string[]>;
+    flush(): Promise<void>;
+  };
 }
 
-/** Everything that writes the mirror, but for certificates. */
+/** Everything that writes the mirror, but for certificates: see `CertificateStore`. */
 export interface Mirror extends Pick<MirrorPort, Kept> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(baseUrl: string, appId: string): Promise<void>;
@@ -120,4 +124,36 @@ export interface ProjectsWalk {
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
   finish(traffic: Traffic): Promise<void>;
   abandon(fault: Fault, traffic: Traffic): Promise<void>;
+}
+
+/** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
+export interface CertificateWalk {
+  /** Up to `limit` of those that are due; an answered one is not due any more. */
+  due(limit: number): Promise<DueCertificate[]>;
+  /** Stores the file, then its row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
+  store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<void>;
+  /** There is none: asked again after a day, then after two, up to thirty. */
+  unavailable(retirementId: string, askedAt: number): Promise<void>;
+  /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
+  fail(retirementId: string, fault: Fault, askedAt: number): Promise<void>;
+  /** Complete where every due certificate was answered, else partial. */
+  finish(traffic: Traffic): Promise<'complete' | 'partial'>;
+  abandon(fault: Fault, traffic: Traffic): Promise<void>;
+}
+
+export interface CertificateStore {
+  /** Enters certificates of new and changed retirements of all organizations; answers how many. */
+  enter(): Promise<number>;
+  /** For a sync in full: every certificate of the organization is due. */
+  makeAllDue(organizationId: string): Promise<void>;
+  /** What was looked at in the future, before the clock was put right, would wait until that has passed. */
+  makeAheadDue(organizationId: string): Promise<void>;
+  /** Whether anything is due for the organization now. */
+  isDue(organizationId: string): Promise<boolean>;
+  /**
+   * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
+   * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
+   */
+  sweep(signal: AbortSignal): Promise<number>;
+  begin(request: Omit<RunRequest, 'resource' | 'announced'>): Promise<CertificateWalk>;
 }

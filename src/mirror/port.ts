@@ -2,8 +2,7 @@ import type { CertificateState, InstallationState } from '../engines/contract/mi
 import type { RunState } from '../engines/contract/mirror-tables.js';
 import type { Value } from '../resources/columns.js';
 import type { InstallationRow } from '../resources/installations.js';
-import type { ListResource } from '../resources/lists.js';
-import type { Resource } from '../resources/resources.js';
+import type { ListResource, Resource } from '../resources/lists.js';
 
 /** Who writes: a claim on one lane of one organization. Every write carries it. */
 export interface Task {

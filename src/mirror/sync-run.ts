@@ -12,7 +12,7 @@ import {
   type RunRequest,
   type Traffic,
 } from './port.js';
-import type { Resource } from '../resources/resources.js';
+import type { Resource } from '../resources/lists.js';
 
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];

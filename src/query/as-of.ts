@@ -1,8 +1,7 @@
-import type { Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { LISTS } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';
-import { AT_ONCE } from './lists.js';
 
 const DATES = ['valid_from', 'valid_to'] as const;
 

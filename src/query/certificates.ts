@@ -1,5 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
-import { AT_ONCE } from './lists.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import { NULLS_FIRST } from './by-name.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */

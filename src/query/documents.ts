@@ -1,8 +1,7 @@
-import type { Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row, Value } from '../engines/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { byName } from './by-name.js';
-import { AT_ONCE } from './lists.js';
 
 /** So many versions after one, whole. */
 export async function readVersions(

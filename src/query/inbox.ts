@@ -1,6 +1,5 @@
-import type { Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row, Tables } from '../engines/contract/tables.js';
-import { AT_ONCE } from './lists.js';
 
 export const DELIVERY_COLUMNS = [
   'id',

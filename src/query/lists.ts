@@ -1,4 +1,4 @@
-import type { Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
 import { byName, totalOrder } from './by-name.js';
@@ -10,9 +10,6 @@ export interface ListFilter {
   /** Null for all of them. */
   readonly limit: number | null;
 }
-
-/** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
-export const AT_ONCE = 100;
 
 /** What is shown of a table or view. */
 export function readList(reader: Reader, entry: Entry, filter: ListFilter): AsyncIterable<Row> {

@@ -1,8 +1,7 @@
-import type { Reader } from '../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import { ENTRIES } from '../resources/resources.js';
 import { LISTS } from '../resources/lists.js';
 import { byName } from './by-name.js';
-import { AT_ONCE } from './lists.js';
 import { readOrganizationNames } from './names.js';
 
 /** Where the registry's own objects may hold a person's address, beside the members. */

@@ -1,11 +1,8 @@
 import { CERTIFICATES } from './certificates.js';
 import type { Entry } from './entry.js';
 import { INSTALLATIONS } from './installations.js';
-import { LISTS, type ListResource } from './lists.js';
+import { LISTS, type Resource } from './lists.js';
 import { PROJECTS } from './projects.js';
-
-/** What is read for an organization, in the words that people see in `sync_runs` and `freshness`. */
-export type Resource = ListResource | 'projects' | 'certificates';
 
 export const ENTRY_OF: Readonly<Record<Resource, Entry>> = {
   ...LISTS,

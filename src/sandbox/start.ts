@@ -4,47 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import { createSandboxApp } from './app.js';
-import { createRegistry, type Registry } from './parts/registry.js';
+import { createRegistry } from './parts/registry.js';
 import { readSetting, writeSetting } from './store/settings.js';
 import { openStore, type Store } from './store/store.js';
 import { createWorld } from './world/create-world.js';
 import { fillWorld } from './world/fill.js';
-import type { WorldSpec } from './world/plan.js';
+import type { Sandbox, SandboxOptions } from './sandbox.js';
+
+export type { Sandbox, SandboxOptions, WorldAmounts } from './sandbox.js';
 
 /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
 const IDLE_MS = 60_000;
-
-export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
-
-export interface SandboxOptions {
-  /** 0 for any free port. */
-  readonly port: number;
-  readonly host?: string;
-  /** Where `sandbox.db` stands. Without it everything is in a folder of its own that goes with `close`. */
-  readonly folder?: string;
-  /** Fills an empty folder with the demo world that belongs to this number; without it the registry begins empty. */
-  readonly seed?: number;
-  /** Another size than the demo's, for benchmarks. */
-  readonly world?: WorldAmounts;
-  /** Refuses what the registry is known to forgive: no version header, a JWT without `iat` or `alg`. */
-  readonly strict?: boolean;
-  /** Answers as the public documentation shows it, where the sandbox's own choices are kinder. */
-  readonly profile?: 'as-documented';
-  /** As in `x-<prefix>-api-version`. */
-  readonly headerPrefix?: string;
-  readonly wall?: () => number;
-  /** Told of a fault of the sandbox itself, which answers 500. There should be none. */
-  readonly onUnexpected?: (error: unknown) => void;
-}
-
-export interface Sandbox {
-  readonly url: string;
-  readonly port: number;
-  readonly folder: string;
-  /** The registry's parts, for tests in the same process. The control API gives the same over HTTP. */
-  readonly registry: Registry;
-  close(): Promise<void>;
-}
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;

@@ -1,4 +1,4 @@
-import type { CertificateWalk } from '../mirror/certificates/walk.js';
+import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';

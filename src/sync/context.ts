@@ -1,19 +1,8 @@
 import type { AccessTokens } from '../auth/access-tokens.js';
 import type { InboxPort } from '../inbox/port.js';
-import type { CertificateStore } from '../mirror/certificates/walk.js';
-import type { Mirror } from '../mirror/mirror.js';
+import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
-
-/** How one read of one resource ended; for counters. */
-export interface ReadEnd {
-  readonly resource: string;
-  readonly state: string;
-  readonly ms: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly drift: number;
-}
+import type { ReadEnd } from './read-end.js';
 
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
 export interface Context {

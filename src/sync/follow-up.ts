@@ -2,7 +2,6 @@ import type { NewJob } from '../inbox/job.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import type { Admitted } from './access.js';
-import { holdsJob } from './holds.js';
 import { decide, describe } from './outcome.js';
 import { readWish, RESOURCES, type Resource, writeWish } from './plan.js';
 import type { Run } from './worker.js';
@@ -76,4 +75,16 @@ async function readAgain(
     },
   ]);
   return 'partly read';
+}
+
+function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {
+  return {
+    kind: 'holds',
+    dedupeKey: `holds:${installationId}`,
+    trigger: 'worker',
+    installationId,
+    organizationId,
+    payload: writeWish({ resources: ['warehouse', 'reservations'], full: false }),
+    startInMs,
+  };
 }

@@ -1,19 +1,7 @@
-import { type Admitted, readAccess } from './access.js';
+import { type Admitted, type Gate, readAccess } from './access.js';
 import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
 import { StopError } from './outcome.js';
-
-/** What the registry allows at this moment, asked for and written down. */
-export interface Gate {
-  /** The first look of a run. Null where the installation is gone or suspended. */
-  enter(): Promise<Admitted | null>;
-  /** Look again, with a new token as the proof. The run is stopped where access is gone. */
-  again(): Promise<Admitted>;
-  /** What the latest look found. */
-  state(): string;
-  /** Whether a look found another state or other permissions than were known. */
-  hasChanged(): boolean;
-}
 
 export function createGate(context: Context, run: CausedRun, installationId: string): Gate {
   const { inbox, mirror, client, appId, now } = context;

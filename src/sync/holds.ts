@@ -1,6 +1,4 @@
-import type { NewJob } from '../inbox/job.js';
 import type { Reservation } from '../registry/model.js';
-import { writeWish } from './plan.js';
 
 /** The registry ends a hold by its own clock and sends no event: look a moment after. */
 const AFTER_END_MS = 1000;
@@ -25,16 +23,4 @@ function lookAt({ state, isComplete, reservedToDate }: Reservation, registryNow:
   if (endsAt + AFTER_END_MS > registryNow) return endsAt + AFTER_END_MS;
   if (state === null || registryNow - endsAt > GIVE_UP_MS) return null;
   return registryNow + AGAIN_MS;
-}
-
-export function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {
-  return {
-    kind: 'holds',
-    dedupeKey: `holds:${installationId}`,
-    trigger: 'worker',
-    installationId,
-    organizationId,
-    payload: writeWish({ resources: ['warehouse', 'reservations'], full: false }),
-    startInMs,
-  };
 }

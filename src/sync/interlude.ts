@@ -1,5 +1,5 @@
 import type { Context } from './context.js';
-import type { Gate } from './gate.js';
+import type { Gate } from './access.js';
 import { codeOf, endsRun } from './outcome.js';
 import type { Resource } from './plan.js';
 import type { Reading, Step } from './step.js';

@@ -1,6 +1,6 @@
 import type { LastRead as KnownRead } from '../mirror/port.js';
-import { LIST_RESOURCES } from '../resources/lists.js';
-import { ENTRY_OF, type Resource as Mirrored } from '../resources/resources.js';
+import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
+import { ENTRY_OF } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
 
 export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;

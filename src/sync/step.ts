@@ -1,9 +1,15 @@
 import type { Cause, LastRead, Task } from '../mirror/port.js';
-import type { OrganizationClient } from '../registry/clients.js';
-import type { Context, ReadEnd } from './context.js';
+import type { OrganizationClient, RegistryClient } from '../registry/clients.js';
+import type { Mirror } from '../mirror/mirror.js';
+import type { InboxPort } from '../inbox/port.js';
+import type { ReadEnd } from './read-end.js';
 
 /** What reading one resource is given. Nothing here can begin a transaction that something slow is awaited in. */
-export interface Step extends Pick<Context, 'inbox' | 'mirror' | 'client' | 'now'> {
+export interface Step {
+  readonly inbox: InboxPort;
+  readonly mirror: Mirror;
+  readonly client: RegistryClient;
+  readonly now: () => number;
   readonly installationId: string;
   readonly organizationId: string;
   /** The claim that every write carries. */

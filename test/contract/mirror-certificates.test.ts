@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Engine, ENGINES, type Stage } from '../support/engines.js';
-import { type CertificateWalk, createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import type { CertificateWalk } from '../../src/mirror/mirror.js';
 import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
 import { MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
 

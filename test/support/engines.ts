@@ -5,7 +5,7 @@ import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js'
 import { createCertificateFiles } from '../../src/engines/sqlite/mirror/files.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { OpenRun } from '../../src/mirror/port.js';
-import type { Resource } from '../../src/resources/resources.js';
+import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
 import { type Database, temporaryDatabase } from './postgres.js';

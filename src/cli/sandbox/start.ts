@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Sandbox, SandboxOptions } from '../../sandbox/start.js';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io, say } from '../io.js';

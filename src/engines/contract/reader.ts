@@ -1,6 +1,9 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Tables } from './tables.js';
 
+/** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
+export const AT_ONCE = 100;
+
 /** What engines say differently. */
 export interface Expressions {
   /** The values as a table of one column, however many there are: for `in`. */

@@ -2,43 +2,12 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { type CertificateFolder, LEFTOVER_AFTER_MS } from './folder.js';
 import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
-import type { CertificateAnswer, DueCertificate, Fault, MirrorPort, RunRequest, Traffic } from '../port.js';
+import type { CertificateStore, CertificateWalk } from '../mirror.js';
+import type { CertificateAnswer, MirrorPort } from '../port.js';
 import { SyncRun } from '../sync-run.js';
 
 /** Answers whose rows share one commit. A crash before it costs asking for them again. */
 const ROWS_AT_ONCE = 16;
-
-/** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
-export interface CertificateWalk {
-  /** Up to `limit` of those that are due; an answered one is not due any more. */
-  due(limit: number): Promise<DueCertificate[]>;
-  /** Stores the file, then its row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
-  store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<void>;
-  /** There is none: asked again after a day, then after two, up to thirty. */
-  unavailable(retirementId: string, askedAt: number): Promise<void>;
-  /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
-  fail(retirementId: string, fault: Fault, askedAt: number): Promise<void>;
-  /** Complete where every due certificate was answered, else partial. */
-  finish(traffic: Traffic): Promise<'complete' | 'partial'>;
-  abandon(fault: Fault, traffic: Traffic): Promise<void>;
-}
-
-export interface CertificateStore {
-  /** Enters certificates of new and changed retirements of all organizations; answers how many. */
-  enter(): Promise<number>;
-  /** For a sync in full: every certificate of the organization is due. */
-  makeAllDue(organizationId: string): Promise<void>;
-  /** What was looked at in the future, before the clock was put right, would wait until that has passed. */
-  makeAheadDue(organizationId: string): Promise<void>;
-  /** Whether anything is due for the organization now. */
-  isDue(organizationId: string): Promise<boolean>;
-  /**
-   * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
-   * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
-   */
-  sweep(signal: AbortSignal): Promise<number>;
-  begin(request: Omit<RunRequest, 'resource' | 'announced'>): Promise<CertificateWalk>;
-}
 
 export function createCertificateStore(
   port: MirrorPort,

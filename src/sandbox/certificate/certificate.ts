@@ -1,4 +1,5 @@
 import { type Face, measureText, wrapText } from './fonts.js';
+import { cleanText } from './winansi.js';
 import {
   A4,
   type Colour,
@@ -89,7 +90,7 @@ function drawBackground(): string {
 
 function drawHeading(facts: CertificateFacts): string {
   const registry: Face = { font: 'Helvetica-Bold', size: 10, spacing: 2.4 };
-  const [registryLine = ''] = wrapText(facts.registryName.toUpperCase(), registry, TEXT_WIDTH, 1);
+  const [registryLine = ''] = wrapped(facts.registryName.toUpperCase(), registry, TEXT_WIDTH, 1);
   const title: Face = { font: 'Times-Bold', size: 37 };
   const statement: Face = { font: 'Times-Italic', size: 14 };
   return [
@@ -106,11 +107,11 @@ function drawBeneficiary(beneficiary: string): string {
   const sizes = [28, 22, 17];
   const fitted = sizes.map((size, index) => {
     const face: Face = { font: 'Times-Bold', size };
-    return { face, maxLines: index + 1, lines: wrapText(beneficiary, face, TEXT_WIDTH, index + 2) };
+    return { face, maxLines: index + 1, lines: wrapped(beneficiary, face, TEXT_WIDTH, index + 2) };
   });
   const chosen = fitted.find(fit => fit.lines.length <= fit.maxLines) ?? fitted.at(-1);
   if (chosen === undefined) return '';
-  const lines = wrapText(beneficiary, chosen.face, TEXT_WIDTH, chosen.maxLines);
+  const lines = wrapped(beneficiary, chosen.face, TEXT_WIDTH, chosen.maxLines);
   const lineHeight = chosen.face.size * 1.12;
   const first = 254 - ((lines.length - 1) * lineHeight) / 2 + 0.1 * chosen.face.size;
   return lines
@@ -148,7 +149,7 @@ function drawFacts(facts: CertificateFacts): string {
   const drawn: string[] = [];
   let y = 502;
   for (const [label, value, maxLines] of rows) {
-    const lines = wrapText(value, FACT, RIGHT - VALUES_LEFT, maxLines);
+    const lines = wrapped(value, FACT, RIGHT - VALUES_LEFT, maxLines);
     if (lines.length === 0) continue;
     drawn.push(drawFact(label, lines, y));
     y += lines.length * FACT_LINE + 7;
@@ -232,4 +233,9 @@ function formatDate(iso: string): string {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d\d)-(\d\d)/.exec(iso) ?? [];
   const name = MONTHS[Number(month) - 1];
   return name === undefined ? iso : `${Number(day)} ${name} ${year}`;
+}
+
+/** In lines, of what can be shown of a text. */
+function wrapped(text: string, face: Face, width: number, maxLines: number): string[] {
+  return wrapText(cleanText(text), face, width, maxLines);
 }

@@ -1,5 +1,3 @@
-import { cleanText } from './winansi.js';
-
 /** Widths of the printable ASCII characters, space to tilde, in thousandths of the font size. */
 const WIDTHS = {
   'Times-Roman':
@@ -59,9 +57,7 @@ export function measureText(text: string, face: Face): number {
 export function wrapText(text: string, face: Face, width: number, maxLines: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of cleanText(text)
-    .split(' ')
-    .flatMap(unbroken => breakWord(unbroken, face, width))) {
+  for (const word of text.split(' ').flatMap(unbroken => breakWord(unbroken, face, width))) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (measureText(longer, face) <= width) {
       line = longer;

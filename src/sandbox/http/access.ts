@@ -1,5 +1,5 @@
-import type { Request, Response } from 'express';
-import { verifyAppJwt } from './app-jwt.js';
+import type { Request } from 'express';
+import { trustsOwnClock, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
 import { allows, type Permission } from '../parts/permissions.js';
 import type { Store } from '../store/store.js';
@@ -31,11 +31,6 @@ export interface AccessParts {
 const NOBODY = { tokenId: null, installationId: null, organizationId: null, isSuspended: false, grants: {} };
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** From here on the sandbox's clock alone says whether this call's JWT is good. */
-export function trustOwnClock(res: Response): void {
-  res.locals['trustsOwnClock'] = true;
-}
-
 export function createAccess({ store, tokens, wall, strict, attribute }: AccessParts): Access {
   const { db, clock } = store;
   const findKeys = db
@@ -49,7 +44,7 @@ export function createAccess({ store, tokens, wall, strict, attribute }: AccessP
 
   /** Other programs sign by the wall clock, and cannot know that the sandbox's was moved. */
   function clocksFor({ res }: Request): readonly number[] {
-    return res?.locals['trustsOwnClock'] === true ? [clock.now()] : [clock.now(), wall()];
+    return trustsOwnClock(res) ? [clock.now()] : [clock.now(), wall()];
   }
 
   function readApp(credential: string, clocks: readonly number[]): Caller {

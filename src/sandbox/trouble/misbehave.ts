@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { trustOwnClock } from '../http/access.js';
+import { trustOwnClock } from '../http/app-jwt.js';
 import { errorBody } from '../http/errors.js';
 import { type Bend, bendLists } from '../http/pages.js';
 import { holdAnswer } from './held-answer.js';

@@ -1,5 +1,5 @@
 import type { KnownInstallation, LastRead, MirrorPort } from '../../../mirror/port.js';
-import type { Resource } from '../../../resources/resources.js';
+import type { Resource } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
 
 interface StateRow {

@@ -1,8 +1,8 @@
 import type { RunState } from '../../contract/mirror-tables.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
-import type { Mark } from '../../../mirror/port.js';
-import type { Resource } from '../../../resources/resources.js';
+import type { Cause, Mark } from '../../../mirror/port.js';
+import type { Resource } from '../../../resources/lists.js';
 
 export interface KnownState {
   readonly rows: number;
@@ -213,4 +213,9 @@ export function createBooks(db: Sqlite): Books {
     doubt: row => void doubt.run(row),
     mark: (how, row) => void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
   };
+}
+
+/** What a run says of who asked for it. */
+export function causeColumns(cause: Cause | undefined) {
+  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }

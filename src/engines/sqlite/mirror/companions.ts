@@ -2,7 +2,6 @@ import type { Sqlite } from '../open.js';
 import type { Value } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { columnsOf } from '../../../resources/entry.js';
-import type { Books } from './books.js';
 import { createRetirementSums } from './retirement-sums.js';
 import type { Closing } from './versions.js';
 
@@ -29,7 +28,7 @@ export const NO_COMPANION: Companion = {
 };
 
 /** Retirements carry their sums with them, and a retirement that is gone takes its certificate to the past. */
-export function createRetirementCompanion(db: Sqlite, books: Books): Companion {
+export function createRetirementCompanion(db: Sqlite, books: { versions(count: number): number }): Companion {
   const sums = createRetirementSums(db);
   const its =
     '(organization_id, retirement_id) = (SELECT organization_id, id FROM retirements WHERE version = ?)';

@@ -3,8 +3,7 @@ import { formatInstant } from '../../../resources/columns.js';
 import { following } from '../../../mirror/dates.js';
 import type { InstallationRead, Written } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
-import type { Books } from './books.js';
-import { causeColumns } from './runs.js';
+import { type Books, causeColumns } from './books.js';
 import { createVersions } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };

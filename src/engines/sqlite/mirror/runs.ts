@@ -4,7 +4,6 @@ import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
 import type {
   Answer,
-  Cause,
   Committed,
   Counts,
   Ending,
@@ -12,7 +11,7 @@ import type {
   OpenRun,
   RunRequest,
 } from '../../../mirror/port.js';
-import type { Books, KnownState } from './books.js';
+import { type Books, causeColumns, type KnownState } from './books.js';
 import type { People } from './people.js';
 
 /** What one transaction of a run does to rows. */
@@ -151,11 +150,6 @@ function countColumns(before: Counts, done: Counts) {
     rows_removed: before.removed + done.removed,
     rows_unchanged: before.unchanged + done.unchanged,
   };
-}
-
-/** What a run says of who asked for it. */
-export function causeColumns(cause: Cause | undefined) {
-  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }
 
 function endOf(id: number, { endedAt, answeredAt = null, state, requests, bytes, fault }: Ending) {

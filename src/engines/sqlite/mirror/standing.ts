@@ -1,6 +1,6 @@
 import type { Sqlite } from '../open.js';
 import type { KnownInstallation, LastRead } from '../../../mirror/port.js';
-import type { Resource } from '../../../resources/resources.js';
+import type { Resource } from '../../../resources/lists.js';
 
 interface StateRow {
   resource: Resource;
