@@ -1,5 +1,12 @@
 import type { Reservation } from './model.js';
 
+const OUTSTANDING = 'outstanding';
+
+/** Whether the registry says that a hold has ended, whatever its time is. */
+export function isOver({ state, isComplete }: Pick<Reservation, 'state' | 'isComplete'>): boolean {
+  return isComplete === true || (state !== null && state.toLowerCase() !== OUTSTANDING);
+}
+
 /**
  * The registry's own word where it sends one, in lower case, and kept if we do not know it.
  * A hold whose time is over is `expired`, whatever its last word was. Null where nothing can be told.
@@ -9,8 +16,7 @@ export function reservationState(
   registryNowMs: number,
 ): string | null {
   const said = state?.toLowerCase() ?? null;
-  if (said !== null && said !== 'outstanding') return said;
-  if (isComplete === true) return 'finished';
+  if (isOver({ state, isComplete })) return said === null || said === OUTSTANDING ? 'finished' : said;
   if (reservedToDate === null) return said;
-  return registryNowMs < Date.parse(reservedToDate) ? 'outstanding' : 'expired';
+  return registryNowMs < Date.parse(reservedToDate) ? OUTSTANDING : 'expired';
 }

@@ -1,15 +1,15 @@
 import type { NewJob } from '../inbox/job.js';
+import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
 import type { Findings } from './findings.js';
 import type { Admitted } from './access.js';
 import { decide, describe } from './outcome.js';
-import { readWish, RESOURCES, type Resource, writeWish } from './plan.js';
-import type { Run } from './worker.js';
+import { RESOURCES, type Resource, writeWish } from './plan.js';
 
 /** What one look leads to: a look at the holds when they end, certificates to fetch, failed resources to read again. */
 export async function followUp(
   context: Context,
-  run: Run,
+  run: CausedRun,
   admitted: Admitted,
   findings: Findings,
 ): Promise<string> {
@@ -19,7 +19,7 @@ export async function followUp(
     const startInMs = findings.holdEnd - (client.http.clockSkewMs() ?? 0) - now();
     await inbox.enqueue([holdsJob(installation.id, organizationId, startInMs)]);
   }
-  if (readWish(run.job.payload).full) {
+  if (run.wish.full) {
     findings.retired = true;
     await certificates.makeAllDue(organizationId);
   }
@@ -54,11 +54,11 @@ export function certificatesJob(installationId: string, organizationId: string):
 /** Throws where a second try brought nothing, so that its attempts are counted and it is buried in the end. */
 async function readAgain(
   { inbox, now, random }: Context,
-  { job }: Run,
+  { job, wish }: CausedRun,
   { organizationId, installation }: Admitted,
   failures: ReadonlyMap<Resource, unknown>,
 ): Promise<string> {
-  const asked = readWish(job.payload).resources ?? RESOURCES;
+  const asked = wish.resources ?? RESOURCES;
   const errors = [...failures.values()];
   if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
   const outcomes = errors.map(error => decide(describe(error), { now: now(), attempts: 1, random }));

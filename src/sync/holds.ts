@@ -1,4 +1,5 @@
 import type { Reservation } from '../registry/model.js';
+import { isOver } from '../registry/reservation-state.js';
 
 /** The registry ends a hold by its own clock and sends no event: look a moment after. */
 const AFTER_END_MS = 1000;
@@ -16,10 +17,10 @@ export function nextHoldEnd(reservations: Iterable<Reservation>, registryNow: nu
   return next;
 }
 
-function lookAt({ state, isComplete, reservedToDate }: Reservation, registryNow: number): number | null {
-  const ended = isComplete === true || (state !== null && state.toLowerCase() !== 'outstanding');
+function lookAt(reservation: Reservation, registryNow: number): number | null {
+  const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);
-  if (ended || Number.isNaN(endsAt)) return null;
+  if (isOver(reservation) || Number.isNaN(endsAt)) return null;
   if (endsAt + AFTER_END_MS > registryNow) return endsAt + AFTER_END_MS;
   if (state === null || registryNow - endsAt > GIVE_UP_MS) return null;
   return registryNow + AGAIN_MS;

@@ -8,7 +8,7 @@ import { createGate } from './gate.js';
 import { installationOf } from './installation-of.js';
 import { createInterlude, type Read } from './interlude.js';
 import { describe, endsRun, StopError } from './outcome.js';
-import { isPermitted, plan, readWish, type Resource, type Wish } from './plan.js';
+import { isPermitted, plan, type Resource, type Wish } from './plan.js';
 import { readResource } from './read-resource.js';
 import type { Reading, Step } from './step.js';
 import type { CausedRun } from './cause.js';
@@ -59,7 +59,7 @@ async function readAll(
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = admitted;
   const asked = {
-    wish: readWish(run.job.payload),
+    wish: run.wish,
     trigger: run.job.trigger,
     permissions: installation.permissions,
     permissionsChanged: admitted.permissionsChanged,
@@ -176,7 +176,7 @@ function note(
 
 function stepOf(
   { inbox, mirror, client, now }: Context,
-  { job, signal, turn, cause }: CausedRun,
+  { job, signal, turn, cause, wish }: CausedRun,
   { organizationId, installation }: Admitted,
 ): Step {
   return {
@@ -190,7 +190,7 @@ function stepOf(
     organization: client.organization(installation.id, organizationId),
     trigger: job.trigger,
     cause,
-    full: readWish(job.payload).full,
+    full: wish.full,
     signal,
     turn,
   };

@@ -4,7 +4,7 @@ import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
 import { discover } from './discover.js';
 import { look } from './look.js';
-import { isJobKind, type JobKind } from './plan.js';
+import { isJobKind, type JobKind, readWish } from './plan.js';
 import { tick } from './tick.js';
 import type { Perform, Run } from './worker.js';
 
@@ -28,5 +28,7 @@ export function createPerform(context: Context): Perform {
 }
 
 async function withCause({ inbox }: Context, run: Run): Promise<CausedRun> {
-  return { ...run, cause: { jobId: run.job.id, deliveryId: await inbox.newestDelivery(run.job) } };
+  const { job } = run;
+  const deliveryId = await inbox.newestDelivery(job);
+  return { ...run, cause: { jobId: job.id, deliveryId }, wish: readWish(job.payload) };
 }

@@ -6,7 +6,7 @@ import { createLeases } from './leases.js';
 import { onceMore } from './once-more.js';
 import { decide, describe, type Failure, type StopCode, StopError } from './outcome.js';
 import { createPause } from './pause.js';
-import { endOf } from './settle.js';
+import { endOf } from './job-end.js';
 import { takeSlot } from './slots.js';
 
 /** One claimed job at work. */

@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { StoredDelivery } from '../inbox/delivery.js';
 import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusal.js';
 import { NotStoredError } from './group-commit.js';
-import { createAdmit } from './admit.js';
+import { createAdmit } from './group-commit.js';
 import { readBody } from './body.js';
 import type { DeliverySummary, Outcome, Post } from './posts.js';
 import { sendProblem } from './problem.js';

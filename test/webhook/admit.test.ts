@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAdmit } from '../../src/webhook/admit.js';
+import { createAdmit } from '../../src/webhook/group-commit.js';
 import type { Outcome, Post } from '../../src/webhook/posts.js';
 
 const REFUSED: Outcome = { kind: 'refused', status: 401, detail: 'the signature is not valid' };
