@@ -55,7 +55,9 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
   const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
   const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
   const one = async (table: string, column = 'id') =>
-    String((await demo.rows(`SELECT ${column} AS value FROM ${table} LIMIT 1`))[0]?.['value']);
+    String(
+      (await demo.rows(`SELECT ${column} AS value FROM ${table} ORDER BY version LIMIT 1`))[0]?.['value'],
+    );
   const of = ['--organization', owner];
   const reserve = [...of, '--credit-id', offered, '--amount', '1'];
   const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
@@ -63,6 +65,13 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
   const made = async (name: string, words: readonly string[]) => String((await ask(name, words)).id);
   const held = async () => await made('reservations create', reserve);
   const asked = async () => await made('inventory-requests create', request);
+  const first = async (name: string) => String((await ask(name, []))[0].id);
+  const queued = async () => {
+    await ask('sandbox faults add', ['transactionQueues', '--count', '1']);
+    await ask('sandbox requests accept', [await asked()]);
+    const all: { id: string; status: string }[] = await ask('sandbox transactions list', []);
+    return String(all.find(({ status }) => status === 'pending_queue')?.id);
+  };
   const today = new Date().toISOString().slice(0, 10);
   const key = join(folder, 'key.pem');
   const newApp = async () => await made('sandbox apps register', ['--name', `app ${Math.random()}`]);
@@ -150,6 +159,15 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     ],
     'sandbox calls list': () => [],
     'sandbox transactions list': () => [],
+    'sandbox transactions process': async () => [await queued()],
+    'sandbox transactions fail': async () => [await queued()],
+    'sandbox reservations list': () => [],
+    'sandbox reservations expire': async () => {
+      await held();
+      return [await first('sandbox reservations list')];
+    },
+    'sandbox tokens list': () => [],
+    'sandbox tokens expire': async () => [await first('sandbox tokens list')],
     'sandbox webhooks show': () => [],
     'sandbox webhooks change': () => ['--hold', 'yes'],
     'sandbox deliveries list': () => [],
