@@ -16,7 +16,8 @@ export async function readProjects(step: Step): Promise<void> {
   const startedAt = now();
   const { options, traffic } = observe(signal, now);
   const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt, announced: false });
-  const due = await walk.due(step.full || trigger === 'schedule' ? startedAt : 0);
+  // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
+  const due = await walk.due(step.full || trigger === 'schedule' ? now() : 0);
 
   async function readOne(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
