@@ -108,17 +108,16 @@ export function createWorker(options: WorkerOptions): Worker {
   let unwatch: (() => void) | undefined;
   let alarm: NodeJS.Timeout | undefined;
 
-  /** One instant for the whole look: what comes due while it lasts is the next change, and wakes at once. */
   async function take(): Promise<void> {
     clearTimeout(alarm);
     if (!started) return;
-    const at = now();
+    const at = performance.now();
     try {
       const open = places.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
       const lanes = open.filter(({ slots }) => slots > 0 || running() === 0);
       const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ lanes, leaseMs });
       if (!started) return giveBack(jobs);
-      for (const job of jobs) begin(job, now() - at);
+      for (const job of jobs) begin(job, performance.now() - at);
       sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
       if (!othersWait && running() === 0) tellIdle();
     } catch (error) {
