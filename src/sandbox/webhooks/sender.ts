@@ -116,7 +116,9 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
   function pump(): void {
     timer = undefined;
     if (stopping.signal.aborted) return;
-    for (const appId of dueApps.all(toInstant(wall()))) {
+    // One instant for both: what comes due between two would be neither due nor next.
+    const at = wall();
+    for (const appId of dueApps.all(toInstant(at))) {
       if (busy.has(appId)) continue;
       const work = drain(appId).finally(() => {
         busy.delete(appId);
@@ -124,9 +126,9 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
       });
       busy.set(appId, work);
     }
-    const due = nextDue.get(toInstant(wall()));
+    const due = nextDue.get(toInstant(at));
     if (due != null)
-      timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, Date.parse(due) - wall())));
+      timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, Date.parse(due) - at)));
   }
 
   /** After the transaction that asked for it, never inside. */
