@@ -127,8 +127,7 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
       busy.set(appId, work);
     }
     const due = nextDue.get(toInstant(at));
-    if (due != null)
-      timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, Date.parse(due) - at)));
+    if (due != null) timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, Date.parse(due) - at)));
   }
 
   /** After the transaction that asked for it, never inside. */
