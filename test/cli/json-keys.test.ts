@@ -95,7 +95,10 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'retirements show': async () => [await one('retirements')],
     'projects list': () => [],
     'projects show': async () => [await one('projects')],
-    'projects find': async () => ['--credit-id', await one('warehouse_credits', 'credit_id')],
+    'projects find': async () => [
+      '--credit-id',
+      await one('warehouse_credits WHERE project_id IN (SELECT id FROM projects)', 'credit_id'),
+    ],
     'reservations create': () => reserve,
     'reservations list': () => ['--live', ...of],
     'reservations show': async () => [await held(), '--live', ...of],
