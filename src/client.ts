@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { createAppClient } from './registry/app-client.js';
 import type { AppClient, OrganizationClient, RegistryClient, TokenClient } from './registry/clients.js';
-import type { HttpOptions } from './registry/calls.js';
-import { createHttp } from './registry/http.js';
-import type { AppJwt, TokenSource } from './registry/credential.js';
+import type { HttpOptions } from './registry/http/calls.js';
+import { createHttp } from './registry/http/http.js';
+import type { AppJwt, TokenSource } from './registry/http/credential.js';
 import type { Installation } from './registry/model.js';
 import { createOrganizationClient } from './registry/organization-client.js';
 import type { Page } from './registry/reading.js';
@@ -37,7 +37,7 @@ export type {
   InventoryActionRequest,
   ReserveRequest,
   RetirementData,
-} from './registry/requests.js';
+} from './registry/writes/requests.js';
 export { PrivateKeyError } from './auth/private-key.js';
 export type { AppClient, OrganizationClient, TokenClient };
 

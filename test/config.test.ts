@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { childEnvironment, readDataDir, readSettings, readUpSettings } from '../src/config.js';
+import { childEnvironment, readDataDir, readSettings, readUpSettings } from '../src/config/config.js';
 import {
   type ReceiveSettings,
   type Role,

@@ -1,6 +1,6 @@
 import { type Disk, describeDisk } from '../engines/sqlite/disk.js';
 import { walBytes } from '../engines/sqlite/open.js';
-import type { Log } from '../log.js';
+import type { Log } from '../log/log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
 import type { Metrics } from '../operations/metrics.js';

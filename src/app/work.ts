@@ -13,7 +13,7 @@ import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
-import type { ReadEnd } from '../sync/read-end.js';
+import type { ReadEnd } from '../sync/read/read-end.js';
 import { describe } from '../sync/outcome.js';
 import { createSync } from '../sync/sync.js';
 import { openAll } from './closing.js';

@@ -4,7 +4,7 @@ import type {
   InstallationAccessToken,
   InstallationToken,
   TokenSource,
-} from '../registry/credential.js';
+} from '../registry/http/credential.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Permissions } from '../registry/model.js';
 import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type AppJwt, isAppJwt, type TokenSource } from '../registry/credential.js';
+import { type AppJwt, isAppJwt, type TokenSource } from '../registry/http/credential.js';
 import { RegistryError } from '../registry/errors.js';
 
 const ISSUED_BACK_SECONDS = 60;

@@ -1,5 +1,5 @@
 import { hideValues, secretValues } from '../config/shown.js';
-import { createMask } from '../registry/mask.js';
+import { createMask } from '../registry/http/mask.js';
 
 /** Control characters, and those that turn the direction of text or end a line: a name must not redraw the terminal. */
 // eslint-disable-next-line no-control-regex

@@ -1,4 +1,4 @@
-import { readSettings } from '../config.js';
+import { readSettings } from '../config/config.js';
 import type { Io } from './io.js';
 import type { Place } from './place.js';
 import { SETTINGS_TOOLS } from './settings-tools.js';

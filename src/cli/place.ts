@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../engines/contract/reader.js';
 import type { Files } from '../engines/sqlite/open-both.js';
-import { parseDemoSettings } from './demo-settings.js';
+import { parseDemoSettings } from './commands/demo/settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 

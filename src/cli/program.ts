@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { readSecretFile } from '../config.js';
+import { readSecretFile } from '../config/config.js';
 import { takeEnvFile } from '../config/env-file.js';
 import { hideSecrets } from './clean.js';
 import type { CommandModule } from './command.js';
 import { COMMANDS } from './commands.js';
-import { demoComes } from './demo-start.js';
+import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
 import { type Io, say } from './io.js';
 import { NoMirror } from './place.js';

@@ -1,17 +1,17 @@
-import type { Call, Http } from './calls.js';
+import type { Call, Http } from './http/calls.js';
 import type { AppClient } from './clients.js';
-import type { AppJwt, TokenSource } from './credential.js';
-import { badAnswer, memberSource, readSource } from './fields.js';
+import type { AppJwt, TokenSource } from './http/credential.js';
+import { badAnswer, memberSource, readSource } from './json/fields.js';
 import type { CreatedOrganization, Installation } from './model.js';
-import { collect } from './look-up.js';
-import { type Made, writeOnce } from './once.js';
-import { listPages } from './pages.js';
-import { parseInstallation, parseOrganization, parseUser } from './parse.js';
-import { parseAppToken, parseInstallationToken } from './parse-token.js';
+import { collect } from './writes/look-up.js';
+import { type Made, writeOnce } from './writes/once.js';
+import { listPages } from './pages/pages.js';
+import { parseInstallation, parseOrganization, parseUser } from './json/parse.js';
+import { parseAppToken, parseInstallationToken } from './json/parse-token.js';
 import { type ListOptions, observed, type ReadOptions } from './reading.js';
-import { userAndOrganizationBody } from './requests.js';
+import { userAndOrganizationBody } from './writes/requests.js';
 import { isSameId } from './owner.js';
-import { bodyText, readOne } from './single.js';
+import { bodyText, readOne } from './pages/single.js';
 
 export interface AppClientOptions {
   readonly http: Http;

@@ -1,5 +1,5 @@
-import type { Http } from './calls.js';
-import type { AppAccessToken, InstallationAccessToken } from './credential.js';
+import type { Http } from './http/calls.js';
+import type { AppAccessToken, InstallationAccessToken } from './http/credential.js';
 import type {
   Action,
   Address,
@@ -19,7 +19,7 @@ import type {
   FinishRequest,
   InventoryActionRequest,
   ReserveRequest,
-} from './requests.js';
+} from './writes/requests.js';
 
 /** The registry as one app sees it. All parts share one budget of calls. */
 export interface RegistryClient {

@@ -1,4 +1,4 @@
-import { maskLooks } from './mask.js';
+import { maskLooks } from './http/mask.js';
 
 export const REGISTRY_ERROR_CODES = [
   /** Refused here, before anything was sent: an id, a path or an amount that no call may carry. */

@@ -1,10 +1,10 @@
-import { readBatches } from './batches.js';
-import type { Call, Http } from './calls.js';
+import { readBatches } from './pages/batches.js';
+import type { Call, Http } from './http/calls.js';
 import type { OrganizationClient } from './clients.js';
-import type { InstallationToken, TokenSource } from './credential.js';
-import { findRequests, findReservations, twinOf } from './look-up.js';
-import { writeOnce } from './once.js';
-import { listPages } from './pages.js';
+import type { InstallationToken, TokenSource } from './http/credential.js';
+import { findRequests, findReservations, twinOf } from './writes/look-up.js';
+import { writeOnce } from './writes/once.js';
+import { listPages } from './pages/pages.js';
 import {
   parseAddress,
   parseCredit,
@@ -13,11 +13,11 @@ import {
   parseOrganization,
   parseReservation,
   parseRetirement,
-} from './parse.js';
+} from './json/parse.js';
 import { type ListOptions, observed, type ReadOptions } from './reading.js';
-import { finishBody, inventoryActionBody, reserveBody } from './requests.js';
-import { endReservation, readWritten } from './reservation-end.js';
-import { download, readAll, readOne } from './single.js';
+import { finishBody, inventoryActionBody, reserveBody } from './writes/requests.js';
+import { endReservation, readWritten } from './writes/reservation-end.js';
+import { download, readAll, readOne } from './pages/single.js';
 
 export interface OrganizationClientOptions {
   readonly http: Http;

@@ -1,4 +1,4 @@
-import { badAnswer } from './fields.js';
+import { badAnswer } from './json/fields.js';
 
 /** Whose list an answer says that it is, which must be the one that was asked for; null where it does not say. */
 export function readOwner(

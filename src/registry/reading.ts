@@ -1,4 +1,4 @@
-import type { Call, CallRecord } from './calls.js';
+import type { Call, CallRecord } from './http/calls.js';
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;

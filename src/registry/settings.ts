@@ -1,6 +1,6 @@
-import { readBaseUrl } from './address.js';
+import { readBaseUrl } from './http/address.js';
 import { RegistryError } from './errors.js';
-import type { HttpOptions } from './calls.js';
+import type { HttpOptions } from './http/calls.js';
 
 export type HttpSettings = ReturnType<typeof readSettings>;
 

@@ -1,15 +1,15 @@
-import type { Answer, Call, CallRecord, Http } from './calls.js';
+import type { Answer, Call, CallRecord, Http } from './http/calls.js';
 import type { ProjectQuery, TokenClient } from './clients.js';
-import type { AnyAccessToken, TokenSource } from './credential.js';
+import type { AnyAccessToken, TokenSource } from './http/credential.js';
 import { RegistryError } from './errors.js';
-import { isObject, parseJson } from './fields.js';
+import { isObject, parseJson } from './json/fields.js';
 import type { Credit } from './model.js';
 import { isId, isPrintable } from './model.js';
-import { writeOnce } from './once.js';
-import { listPages } from './pages.js';
-import { parseCredit, parseProject, parseRetirement } from './parse.js';
+import { writeOnce } from './writes/once.js';
+import { listPages } from './pages/pages.js';
+import { parseCredit, parseProject, parseRetirement } from './json/parse.js';
 import { observed, type ReadOptions } from './reading.js';
-import { bodyText, cutAll, download, readOne } from './single.js';
+import { bodyText, cutAll, download, readOne } from './pages/single.js';
 
 export interface TokenClientOptions {
   readonly http: Http;

@@ -4,9 +4,9 @@ import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
 import type { CausedRun } from './cause.js';
 import type { Context } from './context.js';
-import { installationOf } from './installation-of.js';
-import { inLanes } from './lanes.js';
-import { observe } from './observe.js';
+import { installationOf } from './look/installation-of.js';
+import { inLanes } from './worker/lanes.js';
+import { observe } from './read/observe.js';
 import { describe, endsRun, type Failure } from './outcome.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */

@@ -2,7 +2,7 @@ import type { AccessTokens } from '../auth/access-tokens.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
-import type { ReadEnd } from './read-end.js';
+import type { ReadEnd } from './read/read-end.js';
 
 /** What all work needs: where jobs come from, where rows go, and whom to ask. */
 export interface Context {

@@ -1,7 +1,7 @@
 import { backoffMs } from '../inbox/backoff.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
-import { maskLooks } from '../registry/mask.js';
+import { maskLooks } from '../registry/http/mask.js';
 
 /** Why a run was stopped from our own side. */
 export const STOP_CODES = [

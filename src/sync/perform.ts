@@ -2,11 +2,11 @@ import { RegistryError } from '../registry/errors.js';
 import type { CausedRun } from './cause.js';
 import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
-import { discover } from './discover.js';
-import { look } from './look.js';
+import { discover } from './schedule/discover.js';
+import { look } from './look/look.js';
 import { isJobKind, type JobKind, readWish } from './plan.js';
-import { tick } from './tick.js';
-import type { Perform, Run } from './worker.js';
+import { tick } from './schedule/tick.js';
+import type { Perform, Run } from './worker/worker.js';
 
 type Work = (context: Context, run: CausedRun) => Promise<string>;
 

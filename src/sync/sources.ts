@@ -1,5 +1,5 @@
 import type { OrganizationClient } from '../registry/clients.js';
-import type { Source as Document } from '../registry/fields.js';
+import type { Source as Document } from '../registry/json/fields.js';
 import {
   parseAddress,
   parseCredit,
@@ -8,10 +8,10 @@ import {
   parseOrganization,
   parseReservation,
   parseRetirement,
-} from '../registry/parse.js';
+} from '../registry/json/parse.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import { nextHoldEnd } from './holds.js';
+import { nextHoldEnd } from './look/holds.js';
 
 /** Some rows as they come; `page` is null where they are a part of one answer. */
 export interface Part<Item> {

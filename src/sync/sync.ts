@@ -1,11 +1,11 @@
 import type { LivingProcess } from '../inbox/process.js';
 import type { Context } from './context.js';
-import { knock } from './knock.js';
+import { knock } from './schedule/knock.js';
 import { describe } from './outcome.js';
-import { createLookout } from './lookout.js';
+import { createLookout } from './schedule/lookout.js';
 import { createPerform } from './perform.js';
-import { createSchedule, intervalOf } from './schedule.js';
-import { createWorker, type Worker, type WorkerOptions } from './worker.js';
+import { createSchedule, intervalOf } from './schedule/schedule.js';
+import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
 
 export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
   /** A cron expression, read in UTC. Null where only what waits already is to be done. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
-import { maskLooks } from '../registry/mask.js';
+import { maskLooks } from '../registry/http/mask.js';
 import { isId } from '../registry/model.js';
 import { type ContentFault, isObject, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';

@@ -48,7 +48,7 @@ function fileOf(source: string): string {
 
 test('a command loads no package but the one that reads command lines, until it needs more', () => {
   const { sources, packages } = loadedWith(['main.js']);
-  expect(sources).toContain('cli/status.ts');
+  expect(sources).toContain('cli/commands/status.ts');
   expect(packages).toEqual(['commander']);
 });
 

@@ -5,7 +5,7 @@ import {
   type InstallationAccessToken,
   isAppToken,
   isInstallationToken,
-} from '../../src/registry/credential.js';
+} from '../../src/registry/http/credential.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { Permissions } from '../../src/registry/model.js';
 

@@ -7,7 +7,7 @@ import { createAccessTokens } from '../../src/auth/access-tokens.js';
 import { createAppJwt } from '../../src/auth/app-jwt.js';
 import { createClock } from '../../src/auth/clock.js';
 import { createAppClient } from '../../src/registry/app-client.js';
-import { createHttp } from '../../src/registry/http.js';
+import { createHttp } from '../../src/registry/http/http.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 
 const MINUTE = 60_000;

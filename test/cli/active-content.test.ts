@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { findActiveContent, NOT_LOOKED_INTO } from '../../src/cli/active-content.js';
+import { findActiveContent, NOT_LOOKED_INTO } from '../../src/cli/commands/certificates/active-content.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { retirement, temporaryScene } from '../support/mirror.js';

@@ -30,8 +30,8 @@ const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as con
 
 test.each([
   ['T12 a post', 'posts=400', () => brokenProgram('door-thread.js', ...DELIVERY)],
-  ['T34 an answer', 'answers=500', () => brokenFiles('registry/fields.js', ...OBJECT)],
-  ['a command line', 'commands=100', () => brokenFiles('cli/lists.js', ...LIMIT)],
+  ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/fields.js', ...OBJECT)],
+  ['a command line', 'commands=100', () => brokenFiles('cli/shown/lists.js', ...LIMIT)],
 ])('%s at random finds out a program with one line broken', (_, asked, create) => {
   const { status, said } = fuzz(create(), asked);
   expect(status, said).toBe(1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UNCHANGED } from '../../src/inbox/job.js';
-import { lookOut } from '../../src/sync/lookout.js';
+import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
 import { contextOf, type Program } from '../support/program.js';

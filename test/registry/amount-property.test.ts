@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAmount, sameAmount } from '../../src/registry/amount.js';
+import { readAmount, sameAmount } from '../../src/registry/json/amount.js';
 import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;

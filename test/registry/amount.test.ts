@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { amountOf, amountText, readAmount, sameAmount } from '../../src/registry/amount.js';
-import { readSource } from '../../src/registry/fields.js';
+import { amountOf, amountText, readAmount, sameAmount } from '../../src/registry/json/amount.js';
+import { readSource } from '../../src/registry/json/fields.js';
 
 const read = (literal: string) => {
   const text = `{"id":"x","note":"\\"amount\\":7","amount":${literal},"nested":{"amount":8}}`;

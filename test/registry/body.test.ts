@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatherBody } from '../../src/registry/body.js';
+import { gatherBody } from '../../src/registry/http/body.js';
 
 /** A stream that says neither more nor that it has ended, whatever becomes of its call. */
 function endlessWait(): Response {

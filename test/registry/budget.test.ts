@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../src/registry/budget.js';
+import { createBudget } from '../../src/registry/http/budget.js';
 
 const free = { requestsPerSecond: Infinity, burst: 1000, concurrency: 1000, now: () => performance.now() };
 

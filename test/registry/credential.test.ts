@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAppClient } from '../../src/registry/app-client.js';
-import { isAppJwt, isCredential } from '../../src/registry/credential.js';
+import { isAppJwt, isCredential } from '../../src/registry/http/credential.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import { appTokenSource, installationTokenSource, jwtSource, testHttp } from '../support/registry-client.js';

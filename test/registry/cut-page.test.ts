@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutPage } from '../../src/registry/cut-page.js';
-import { createElementCutter } from '../../src/registry/elements.js';
+import { cutPage } from '../../src/registry/pages/cut-page.js';
+import { createElementCutter } from '../../src/registry/json/elements.js';
 import { createRandom } from '../support/random.js';
 
 /** What walking every byte makes of a page; the short cut must never differ from it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createElementCutter } from '../../src/registry/elements.js';
+import { createElementCutter } from '../../src/registry/json/elements.js';
 import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createElementCutter } from '../../src/registry/elements.js';
+import { createElementCutter } from '../../src/registry/json/elements.js';
 
 function cut(text: string, sizes: () => number = () => Infinity, key = 'credits') {
   const cutter = createElementCutter(key);

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Call, HttpOptions } from '../../src/registry/calls.js';
+import type { Call, HttpOptions } from '../../src/registry/http/calls.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import { createHttp } from '../../src/registry/http.js';
+import { createHttp } from '../../src/registry/http/http.js';
 import { listenRaw, rawAnswer, until } from '../support/raw-server.js';
 
 const secret = `crs_${'ab12'.repeat(12)}`;

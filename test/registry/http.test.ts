@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
 import { useNock } from '../support/nock.js';
-import type { Call, CallRecord, HttpOptions } from '../../src/registry/calls.js';
+import type { Call, CallRecord, HttpOptions } from '../../src/registry/http/calls.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';

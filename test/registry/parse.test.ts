@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutPage } from '../../src/registry/cut-page.js';
-import { readSource, readWrapped } from '../../src/registry/fields.js';
+import { cutPage } from '../../src/registry/pages/cut-page.js';
+import { readSource, readWrapped } from '../../src/registry/json/fields.js';
 import {
   parseAddress,
   parseCredit,
@@ -11,9 +11,9 @@ import {
   parseProject,
   parseReservation,
   parseRetirement,
-} from '../../src/registry/parse.js';
-import { parseAppToken, parseInstallationToken } from '../../src/registry/parse-token.js';
-import { bodyText } from '../../src/registry/single.js';
+} from '../../src/registry/json/parse.js';
+import { parseAppToken, parseInstallationToken } from '../../src/registry/json/parse-token.js';
+import { bodyText } from '../../src/registry/pages/single.js';
 
 const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
 

@@ -14,7 +14,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mirror: ['engines/contract', 'resources', 'registry/model.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package'],
   query: ['engines/contract', 'resources', 'registry/model.ts'],
-  webhook: ['inbox', 'registry/model.ts', 'registry/mask.ts'],
+  webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
   sandbox: [],
   cli: EVERYTHING,
@@ -30,12 +30,12 @@ export interface Home {
 
 /** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
 export const HOMES: Readonly<Record<string, Home>> = {
-  'process.env': { homes: ['config.ts'], sandbox: 'one' },
-  'the global fetch': { homes: ['registry/http.ts', 'cli/trigger.ts'], sandbox: 'one' },
+  'process.env': { homes: ['config/config.ts'], sandbox: 'one' },
+  'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
     homes: [
-      'config.ts',
+      'config/config.ts',
       'package.ts',
       'engines/migrations.ts',
       'engines/sqlite',
@@ -55,7 +55,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   kysely: { homes: ['engines', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync'], sandbox: 'none' },
   pg: { homes: ['engines/postgres'], sandbox: 'none' },
-  pino: { homes: ['log.ts'], sandbox: 'none' },
+  pino: { homes: ['log'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },
   zod: { homes: ['config'], sandbox: 'none' },
 };

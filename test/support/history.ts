@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { findUnderived } from '../../src/cli/derived-columns.js';
+import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
 import { type Broken, findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import { differences, photograph, photographAsOf } from './compare.js';

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { HttpOptions } from '../../src/registry/calls.js';
+import type { HttpOptions } from '../../src/registry/http/calls.js';
 import {
   type AppJwt,
   isAppJwt,
@@ -8,8 +8,8 @@ import {
   type AppToken,
   type InstallationToken,
   type TokenSource,
-} from '../../src/registry/credential.js';
-import { createHttp } from '../../src/registry/http.js';
+} from '../../src/registry/http/credential.js';
+import { createHttp } from '../../src/registry/http/http.js';
 
 /** Real time, no random jitter, no limit but what a test sets. */
 export function testHttp(baseUrl: string, options: Partial<HttpOptions> = {}) {

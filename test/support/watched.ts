@@ -1,5 +1,5 @@
 import type { Context } from '../../src/sync/context.js';
-import { lookOut } from '../../src/sync/lookout.js';
+import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { type Installed, startInstalled } from './installed.js';
 import { contextOf, type ProgramOptions } from './program.js';
 

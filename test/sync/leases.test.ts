@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Held } from '../../src/inbox/job.js';
-import { createLeases, type LeasesOptions } from '../../src/sync/leases.js';
+import { createLeases, type LeasesOptions } from '../../src/sync/worker/leases.js';
 
 const LEASE_MS = 60;
 

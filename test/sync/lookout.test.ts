@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LivingProcess } from '../../src/inbox/process.js';
-import { createLookout } from '../../src/sync/lookout.js';
+import { createLookout } from '../../src/sync/schedule/lookout.js';
 import { contextOf, startProgram } from '../support/program.js';
 
 const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };

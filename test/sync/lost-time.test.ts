@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Attempt, lostMs } from '../../src/sync/lost-time.js';
+import { type Attempt, lostMs } from '../../src/sync/worker/lost-time.js';
 import { startInstalled } from '../support/installed.js';
 
 const good = (from: number, to: number): Attempt => ({ from, to, code: null });

@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
-import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule.js';
-import { placeInInterval } from '../../src/sync/spread.js';
+import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
+import { placeInInterval } from '../../src/sync/schedule/spread.js';
 import { boxOf, only } from '../support/box.js';
 import { NOON } from '../support/inbox.js';
 

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { takeSlot } from '../../src/sync/slots.js';
+import { takeSlot } from '../../src/sync/worker/slots.js';
 
 const onLong = () => {};
 

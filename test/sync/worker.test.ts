@@ -6,7 +6,7 @@ import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxOf } from '../support/box.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker.js';
+import { createWorker, type Perform, type Worker, type WorkerOptions } from '../../src/sync/worker/worker.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };

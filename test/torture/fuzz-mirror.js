@@ -31,8 +31,8 @@ export async function fillMirror(folder, from) {
       'engines/sqlite/mirror/direct.js',
       'mirror/create-mirror.js',
       'engines/sqlite/inbox/inbox.js',
-      'registry/parse.js',
-      'registry/fields.js',
+      'registry/json/parse.js',
+      'registry/json/fields.js',
     ].map(from),
   );
   const data = join(folder, 'data');

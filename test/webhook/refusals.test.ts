@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkRefusals, checkRepeats } from '../../src/cli/doctor-receiver.js';
+import { checkRefusals, checkRepeats } from '../../src/cli/commands/doctor/receiver.js';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Refusal } from '../../src/inbox/refusal.js';

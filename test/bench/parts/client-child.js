@@ -61,7 +61,7 @@ async function floorWarehouse() {
 }
 
 async function openClient() {
-  const { createHttp } = await import('../../../dist/registry/http.js');
+  const { createHttp } = await import('../../../dist/registry/http/http.js');
   const { createOrganizationClient } = await import('../../../dist/registry/organization-client.js');
   const http = createHttp({
     baseUrl: url,

@@ -1,0 +1,160 @@
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Argument, type Command } from 'commander';
+import type { RawCall, StreamedAnswer } from '../../registry/http/calls.js';
+import { RegistryError } from '../../registry/errors.js';
+import { examples } from '../command.js';
+import { confirm } from '../confirm.js';
+import { connect } from '../connect.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { emit, type Io, say } from '../io.js';
+import { findInstallation } from '../named/live.js';
+import { writeValue } from '../output.js';
+import { findSettings } from '../place.js';
+
+interface ApiOptions {
+  readonly as: string;
+  readonly data?: string;
+  readonly output?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const METHODS = ['GET', 'POST', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('api')
+    .description("Make one call of the registry by its path, with the app's credentials")
+    .addArgument(new Argument('<method>', METHODS.join(', ')).argParser(readMethod))
+    .argument('<path>', 'as in /projects?limit=10&page=0')
+    .requiredOption('--as <who>', 'jwt, app or installation:NAME: the credential to send')
+    .option('--data <json>', 'the body')
+    .option('--output <file>', 'write the answer into a file instead')
+    .option('--yes', 'do it without a question, where it writes')
+    .option('--json', 'print the status beside the answer, as JSON')
+    .action((method: Method, path: string, options: ApiOptions) => callApi(io, method, path, options));
+  examples(command, [
+    'carbon-mirror api GET "/app/installations?limit=10&page=0" --as jwt',
+    'carbon-mirror api GET /organizations/ID/members --as installation:ID',
+    'carbon-mirror api GET /retirements/ID/pdf --as app --output certificate.pdf',
+    `carbon-mirror api POST /organizations/ID/warehouse/inventory/reservations --as installation:ID --data '{"creditId":"ID","amount":1}' --yes`,
+  ]);
+}
+
+function readMethod(text: string): Method {
+  const method = METHODS.find(known => known === text.toUpperCase());
+  if (method !== undefined) return method;
+  throw new CommandFault(EXIT.usage, `Expected a method of ${METHODS.join(', ')}, got "${text}".`);
+}
+
+async function callApi(io: Io, method: Method, path: string, options: ApiOptions): Promise<void> {
+  if (options.data !== undefined && !isJson(options.data)) {
+    throw new CommandFault(EXIT.usage, '--data: expected JSON.');
+  }
+  const who = readWho(options.as);
+  const client = await connect(findSettings(io), io);
+  const isWrite = method !== 'GET' || /\/friendbot\/?(\?|$)/i.test(path);
+  if (isWrite) await confirm(io, `${method} ${path} at ${client.http.baseUrl}.`, options);
+  const call: RawCall = {
+    method,
+    path,
+    token: await tokenOf(client, who),
+    ...(options.data !== undefined && { body: options.data }),
+    ...(/\/pdf(\?|$)/.test(path) && { accept: 'application/octet-stream' }),
+  };
+  try {
+    await deliver(io, await client.http.raw(call), options);
+  } catch (error) {
+    throw named(error, method, path);
+  }
+}
+
+type Who = 'jwt' | 'app' | { readonly installation: string };
+
+function readWho(text: string): Who {
+  if (text === 'jwt' || text === 'app') return text;
+  const [, installation] = /^installation:(.+)$/s.exec(text) ?? [];
+  if (installation !== undefined) return { installation };
+  throw new CommandFault(EXIT.usage, `--as: expected jwt, app or installation:NAME, got "${text}".`);
+}
+
+async function tokenOf(client: Awaited<ReturnType<typeof connect>>, who: Who): Promise<RawCall['token']> {
+  if (who === 'jwt') return client.jwt;
+  if (who === 'app') return client.tokens.app();
+  return client.tokens.installation((await findInstallation(client, who.installation)).id);
+}
+
+async function deliver(io: Io, answer: StreamedAnswer, options: ApiOptions): Promise<void> {
+  const { status } = answer;
+  if (options.output !== undefined) {
+    const bytes = await save(answer, options.output);
+    if (options.json) await writeValue(io, { status, file: options.output, bytes });
+    say(io, `${status}: ${bytes} bytes in ${options.output}.`);
+    return;
+  }
+  const body = await gather(answer);
+  if (options.json) {
+    await emit(io, `{"status":${status},"body":${asJson(body)}}\n`);
+    return;
+  }
+  if (io.terminal.stdout && body.includes(0)) {
+    throw new CommandFault(EXIT.usage, 'The answer is no text.', 'Write it into a file with --output FILE.');
+  }
+  io.stdout.write(body);
+  if (isJson(body.toString('utf8'))) await emit(io, '\n');
+}
+
+/** The digits stay as they came; what is no JSON becomes a text. */
+function asJson(body: Buffer): string {
+  const text = body.toString('utf8');
+  return isJson(text) ? text : JSON.stringify(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file of that name is whole, or as it was before. */
+async function save(answer: StreamedAnswer, file: string): Promise<number> {
+  const part = `${file}.part`;
+  let bytes = 0;
+  async function* counted() {
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  try {
+    await pipeline(Readable.from(counted()), createWriteStream(part, { mode: 0o600 }));
+    renameSync(part, file);
+    return bytes;
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw unwritable(error, file);
+  }
+}
+
+function unwritable(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  return new CommandFault(EXIT.usage, `${file} cannot be written (${String(error.code)}).`);
+}
+
+async function gather(answer: StreamedAnswer): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The client knows calls by their routes; here the path itself tells what was asked, and what it needs. */
+function named(error: unknown, method: Method, path: string): unknown {
+  if (!(error instanceof RegistryError)) return error;
+  return new RegistryError(error.code, error.message.replace(`${method} raw`, `${method} ${path}`), error);
+}

@@ -1,0 +1,123 @@
+import { type Command, Option } from 'commander';
+import { readList } from '../../../query/lists.js';
+import { CERTIFICATES } from '../../../resources/certificates.js';
+import type { ExportOptions } from './export.js';
+import { examples } from '../../command.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import { type Io, say } from '../../io.js';
+import { formatOf, OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
+import { organizationOrAll } from '../../named/in-mirror.js';
+import { writeRows, writeValue } from '../../output.js';
+import { findPlace, reading } from '../../place.js';
+
+interface ListOptions {
+  readonly organization?: string;
+  readonly state?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+interface VerifyOptions {
+  readonly organization?: string;
+  readonly json?: boolean;
+}
+
+const STATES = ['pending', 'unavailable', 'stored'];
+
+export function define(program: Command, io: Io): void {
+  const group = examples(
+    program
+      .command('certificates')
+      .description('The official PDF of each retirement: list, check, take away'),
+    [
+      'carbon-mirror certificates list --state unavailable',
+      'carbon-mirror certificates verify',
+      'carbon-mirror certificates export audit-2025 --organization ID --as-of 2025-12-31',
+      '(cd audit-2025 && sha256sum -c SHA256SUMS)',
+    ],
+  );
+  group
+    .command('list')
+    .description('List certificates, newest first')
+    .option('--organization <name>', OF_ORGANIZATION)
+    .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
+    .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
+    .option('--json', 'print the rows as JSON')
+    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
+    .action((options: ListOptions) => list(io, options));
+  group
+    .command('verify')
+    .description(
+      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed. Names PDFs with active content',
+    )
+    .option('--organization <name>', OF_ORGANIZATION)
+    .option('--json', 'print the result as JSON')
+    .action((options: VerifyOptions) => verify(io, options));
+  group
+    .command('export')
+    .description('Copy PDFs into a new folder, with certificates.csv and SHA256SUMS')
+    .argument('<folder>', 'a folder that is empty or not there yet')
+    .option('--organization <name>', OF_ORGANIZATION)
+    .option('--as-of <date>', 'as they stood then: a date (the end of that day in UTC) or an instant')
+    .option('--json', 'print what was written as JSON')
+    .action(async (folder: string, options: ExportOptions) => {
+      const { exportCertificates } = await import('./export.js');
+      await exportCertificates(io, folder, options);
+    });
+}
+
+async function list(io: Io, options: ListOptions): Promise<void> {
+  const limit = readLimit(options.limit);
+  await reading(findPlace(io), async reader => {
+    const rows = readList(reader, CERTIFICATES, {
+      organizationId: await organizationOrAll(reader, options.organization),
+      state: options.state ?? null,
+      limit: limit || null,
+    });
+    const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows);
+    if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
+  });
+}
+
+async function writeTable(io: Io, columns: readonly string[], rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
+  await writeRows(
+    io,
+    'table',
+    columns,
+    rows.map(row => ({ ...row })),
+  );
+}
+
+async function verify(io: Io, options: VerifyOptions): Promise<void> {
+  const files = await import('./files.js');
+  const place = findPlace(io);
+  const interrupted = io.interruption();
+  const { active, ...result } = await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    const verified = await files.verifyFiles(reader, place.certificates, organizationId, interrupted);
+    const found = await files.findActiveFiles(reader, place.certificates, organizationId, interrupted);
+    return { ...verified, active: found };
+  });
+  if (options.json) await writeValue(io, { ...result, activeContent: active });
+  else {
+    await writeTable(io, files.FAULT_COLUMNS, result.faults);
+    await writeTable(io, files.ACTIVE_COLUMNS, active);
+  }
+  if (active.length > 0) {
+    say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
+  }
+  if (result.unnamed.length > 0) {
+    say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
+  }
+  const { checked, bytes, faults } = result;
+  if (faults.length === 0) {
+    return say(io, `${checked} files, ${(bytes / 1e6).toFixed(1)} MB: each is as it was stored.`);
+  }
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${faults.length} of ${checked} files are not as they were stored.`,
+    'Restore them from a backup, or fetch them again: "carbon-mirror sync --resource certificates --full".',
+  );
+}

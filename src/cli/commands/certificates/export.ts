@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../../../query/certificates.js';
+import { readInstant } from '../../instant.js';
+import { copyFile, hashOf } from './files.js';
+import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import { type Io, say } from '../../io.js';
+import { organizationOrAll } from '../../named/in-mirror.js';
+import { csvCell, writeValue } from '../../output.js';
+import { findPlace, reading, type Place } from '../../place.js';
+
+export interface ExportOptions {
+  readonly organization?: string;
+  readonly asOf?: string;
+  readonly json?: boolean;
+}
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const LIST = 'certificates.csv';
+const SUMS = 'SHA256SUMS';
+
+/** SHA256SUMS is written last: where it is there, the export is whole. */
+export async function exportCertificates(io: Io, folder: string, options: ExportOptions): Promise<void> {
+  const place = findPlace(io);
+  const at = options.asOf === undefined ? null : readInstant(options.asOf, io.now());
+  const interrupted = io.interruption();
+  const rows = await reading(place, async reader => {
+    const organizationId = await organizationOrAll(reader, options.organization);
+    await demandKnown(reader, organizationId, at);
+    return await readExport(reader, { organizationId, at });
+  });
+  makeEmptyFolder(folder);
+  const { sums, damaged } = await copyAll(place, folder, rows, interrupted);
+  await writeText(join(folder, LIST), csvOf(rows.filter(row => sums.has(row.file))));
+  sums.set(LIST, await hashOf(join(folder, LIST)));
+  await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
+  const certificates = sums.size - 1;
+  if (options.json) await writeValue(io, { folder, at, certificates, damaged });
+  say(io, `Wrote ${certificates} certificates, ${LIST} and ${SUMS} to ${folder}.`);
+  if (damaged.length === 0) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${damaged.length} certificates are left out, because their files are not as they were stored: ${damaged.slice(0, 5).join(', ')}`,
+    'See "carbon-mirror certificates verify".',
+  );
+}
+
+async function demandKnown(reader: Reader, organizationId: string | null, at: string | null): Promise<void> {
+  const unknown = at === null ? [] : await readNotKnownAt(reader, organizationId, at);
+  if (unknown.length === 0) return;
+  const lines = unknown.map(({ organizationId: id, since }) =>
+    since === null ? `${id}: never read completely` : `${id}: not known before ${since}`,
+  );
+  throw new CommandFault(
+    EXIT.checkFailed,
+    lines,
+    'The mirror cannot tell which certificates were there before its first complete read.',
+  );
+}
+
+function makeEmptyFolder(folder: string): void {
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    return;
+  }
+  if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
+  throw new CommandFault(
+    EXIT.usage,
+    `${folder} is there already and not an empty folder.`,
+    'Name a new folder: an export never overwrites anything.',
+  );
+}
+
+interface Copied {
+  /** SHA-256 by file name, in the order of writing. */
+  readonly sums: Map<string, string>;
+  readonly damaged: readonly string[];
+}
+
+async function copyAll(
+  place: Place,
+  folder: string,
+  rows: readonly ExportRow[],
+  interrupted: AbortSignal,
+): Promise<Copied> {
+  const sums = new Map<string, string>();
+  const damaged: string[] = [];
+  for (const { file, sha256 } of rows) {
+    demandNotInterrupted(interrupted, `Interrupted: ${folder} is not complete, it has no ${SUMS}.`);
+    if (sums.has(file)) continue;
+    if (await copyWhole(join(place.certificates, basename(file)), join(folder, basename(file)), sha256)) {
+      sums.set(basename(file), sha256);
+    } else {
+      damaged.push(file);
+    }
+  }
+  return { sums, damaged };
+}
+
+/** A file that is not what its row says is not handed to an auditor. */
+async function copyWhole(from: string, to: string, sha256: string): Promise<boolean> {
+  if (!existsSync(from) || (await hashOf(from)) !== sha256) return false;
+  return (await copyFile(from, to)) === sha256;
+}
+
+function csvOf(rows: readonly ExportRow[]): string {
+  const lines = rows.map(row => EXPORT_COLUMNS.map(name => csvCell(row[name])).join(','));
+  return [EXPORT_COLUMNS.join(','), ...lines].map(line => `${line}\r\n`).join('');
+}
+
+async function writeText(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', PRIVATE_FILE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readMirrored } from '../../../query/mirrored.js';
+import { type Io, say } from '../../io.js';
+import { reading, placeAt } from '../../place.js';
+
+const POLL_MS = 250;
+
+export function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
+  const { mirrorFile, inboxFile, certificates } = placeAt(folder, io.env, true);
+  const command = `${whereOf(io)}npx carbon-mirror`;
+  const lines = `
+This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+
+  registry      ${registryUrl}
+  webhooks      ${webhookUrl}
+  mirror        ${mirrorFile}
+  inbox         ${inboxFile}
+  certificates  ${certificates}
+
+Try in a second shell:
+
+  ${command} status
+  ${command} available
+  ${command} query "select count(*) from retirements"
+
+Ctrl-C stops everything; the next start goes on from here.
+`;
+  say(io, ...lines.split('\n'));
+}
+
+/** A second shell has not the settings of this one. */
+function whereOf({ env }: Io): string {
+  const folder = env['DATA_DIR'];
+  if (!folder) return '';
+  return /^[\w./-]+$/.test(folder) ? `DATA_DIR=${folder} ` : `DATA_DIR='${folder.replaceAll("'", "'\\''")}' `;
+}
+
+/** Say once that all of so many organizations are read, and what is there. */
+export async function tellWhenReady(
+  io: Io,
+  folder: string,
+  organizations: number,
+  stopping: AbortSignal,
+): Promise<void> {
+  await reading(placeAt(folder, io.env, true), async reader => {
+    while (!stopping.aborted) {
+      const there = await readMirrored(reader);
+      if (there.organizations >= organizations && there.unread === 0) {
+        const { credits, retirements, certificates } = there;
+        return say(
+          io,
+          `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`,
+        );
+      }
+      await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,122 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listenFrom } from '../../../app/next-port.js';
+import { migrateFile } from '../../../engines/sqlite/migrate.js';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
+import { runChildren } from '../../processes/children.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import { introduce, tellWhenReady } from './banner.js';
+import type { Io } from '../../io.js';
+import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place.js';
+
+const SEED = 1;
+const DEFAULT_PORT = '8080';
+const DEFAULT_SANDBOX_PORT = '8090';
+const APP_NAME = 'carbon-mirror demo';
+
+/** All that a mirror needs to be told, and to go on asking for what may change later. */
+const PERMISSIONS = {
+  organization_info: 'VIEW',
+  organization_members: 'VIEW',
+  organization_warehouse: 'WRITE',
+  organization_inventory: 'REQUEST',
+};
+
+/** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
+export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
+  const folder = demoFolder(io.env);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
+  const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
+  try {
+    migrate(io, folder);
+    const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
+    const appId = settings['REGISTRY_APP_ID'] ?? '';
+    const { env } = placeAt(folder, { ...settings, ...io.env }, true);
+    await runChildren(io, env, interrupted, async (port, stopping) => {
+      const webhookUrl = webhookUrlAt(port);
+      sandbox.registry.apps.change(appId, { webhookUrl });
+      const { OPERATIONS_PORT = '' } = env;
+      const ports = { PORT: String(port), ...(OPERATIONS_PORT && { OPERATIONS_PORT }) };
+      writeSettings(folder, { ...settings, ...ports });
+      installEverywhere(sandbox, appId);
+      introduce(io, folder, sandbox.url, webhookUrl);
+      await tellWhenReady(io, folder, countInstalled(sandbox, appId), stopping);
+    });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
+function migrate(io: Io, folder: string): void {
+  const { inboxFile, mirrorFile } = placeAt(folder, io.env, true);
+  const now = new Date(io.now()).toISOString();
+  migrateFile(inboxFile, 'inbox', now);
+  migrateFile(mirrorFile, 'mirror', now);
+}
+
+function webhookUrlAt(port: number | string): string {
+  return `http://127.0.0.1:${port}/webhooks`;
+}
+
+/** A port that nobody named and that the demo does not have yet is the next free one. */
+async function startDemoSandbox(io: Io, folder: string, knownPort: string | undefined): Promise<Sandbox> {
+  const named = knownPort ?? (io.env['SANDBOX_PORT'] || null);
+  const port = Number(named ?? DEFAULT_SANDBOX_PORT);
+  const start = (at: number): Promise<Sandbox> =>
+    startSandbox({ port: at, folder: join(folder, 'sandbox'), seed: SEED, strict: true });
+  try {
+    return await (named === null ? listenFrom(port, start) : start(port));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    throw new CommandFault(
+      EXIT.usage,
+      `The demo's registry needs port ${port}, but another program has it.`,
+      'Stop that program, or is the demo running already? For a new demo on another port set SANDBOX_PORT and DATA_DIR.',
+    );
+  }
+}
+
+function registerDemoApp(sandbox: Sandbox, folder: string, port: string): Io['env'] {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const webhookSecret = randomBytes(32).toString('hex');
+  const app = sandbox.registry.apps.register({
+    name: APP_NAME,
+    permissions: PERMISSIONS,
+    webhookUrl: webhookUrlAt(port),
+    webhookSecret,
+    publicKeys: [publicKey.export({ type: 'spki', format: 'pem' }).toString()],
+  });
+  const settings = {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: app.id,
+    REGISTRY_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    REGISTRY_REQUESTS_PER_SECOND: '200',
+    WEBHOOK_SECRETS: webhookSecret,
+    SANDBOX_PORT: String(sandbox.port),
+  };
+  writeSettings(folder, settings);
+  return settings;
+}
+
+function writeSettings(folder: string, settings: Io['env']): void {
+  const file = demoSettingsFile(folder);
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function countInstalled(sandbox: Sandbox, appId: string): number {
+  const active = sandbox.registry.installations
+    .all()
+    .filter(installation => installation.appId === appId && installation.state === 'active');
+  return active.length;
+}
+
+/** Once only: what a person uninstalls in the demo stays uninstalled. */
+function installEverywhere(sandbox: Sandbox, appId: string): void {
+  const { installations, organizations } = sandbox.registry;
+  if (installations.all().some(installation => installation.appId === appId)) return;
+  for (const organization of organizations.all()) installations.install(appId, organization.id);
+}

@@ -1,0 +1,52 @@
+import { shownName } from '../../../config/shown.js';
+import { CommandFault, EXIT } from '../../exit.js';
+
+/** All that a demo writes into its settings, and all that is believed of them. */
+const NAMES = [
+  'REGISTRY_BASE_URL',
+  'REGISTRY_APP_ID',
+  'REGISTRY_PRIVATE_KEY',
+  'REGISTRY_REQUESTS_PER_SECOND',
+  'WEBHOOK_SECRETS',
+  'SANDBOX_PORT',
+  'PORT',
+  'OPERATIONS_PORT',
+];
+
+/** The settings of a demo. Who can write the file must not thereby run code here, nor send its key elsewhere. */
+export function parseDemoSettings(file: string, text: string): Readonly<Record<string, string>> {
+  const entries = entriesOf(text);
+  if (entries === null) throw unusable(file, 'it holds no names and texts');
+  const foreign = entries.find(([name]) => !NAMES.includes(name));
+  if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign[0])}`);
+  const settings = Object.fromEntries(entries);
+  const url = settings['REGISTRY_BASE_URL'];
+  if (url === undefined || /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return settings;
+  throw unusable(file, 'its registry is not on this machine');
+}
+
+function entriesOf(text: string): [string, string][] | null {
+  const settings = parse(text);
+  if (typeof settings !== 'object' || settings === null) return null;
+  const entries = Object.entries(settings).map(([name, value]: [string, unknown]) => [name, value] as const);
+  const texts = entries.flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  return texts.length === entries.length ? texts : null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function unusable(file: string, why: string): CommandFault {
+  return new CommandFault(
+    EXIT.usage,
+    `${file} is not as a demo writes it: ${why}.`,
+    'Put it right, or remove the folder of the demo: the next "carbon-mirror up" makes a new one.',
+  );
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import type { WorkSettings } from '../../../config/settings.js';
+import { hideSecrets } from '../../clean.js';
+import { examples } from '../../command.js';
+import { checkAnswers } from './answers.js';
+import { checkSettings } from './settings.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import { findExposures } from '../../exposures.js';
+import type { Finding } from './finding.js';
+import { type Io, say } from '../../io.js';
+import { writeRows, writeValue } from '../../output.js';
+import { dataFolder, findPlace, type Place, placeAt } from '../../place.js';
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('doctor')
+    .description(
+      'Check settings, clock, disk, databases, registry, permissions and processes; exit 3 where one fails',
+    )
+    .option('--json', 'print the findings as JSON')
+    .action((options: { json?: boolean }) => examine(io, options));
+  examples(command, [
+    'carbon-mirror doctor',
+    'carbon-mirror doctor --json | jq \'.[] | select(.state != "ok")\'',
+  ]);
+}
+
+async function examine(io: Io, options: { json?: boolean }): Promise<void> {
+  const place = placeOf(io);
+  const { checkFiles } = await import('./files.js');
+  const { checkReceiver } = await import('./receiver.js');
+  const { checkRegistry } = await import('./registry.js');
+  const { findings, work } = await checkSettings(place);
+  const hide = hideSecrets(place.env);
+  const found: Finding[] = [
+    describePlace(place),
+    ...findings,
+    ...checkExposures(place, io),
+    ...(await checkFiles(place, io.now())),
+    ...(await registryFindings(checkRegistry, place, work, io)),
+    ...(await checkAnswers(place, io.now())),
+    await checkReceiver(place.env),
+  ];
+  const all = found.map(finding => ({
+    ...finding,
+    found: hide(finding.found),
+    todo: finding.todo && hide(finding.todo),
+  }));
+  if (options.json) await writeValue(io, all);
+  else await writeText(io, all);
+  const failed = all.filter(({ state }) => state === 'fail').length;
+  const warned = all.filter(({ state }) => state === 'warn').length;
+  if (failed > 0) throw new CommandFault(EXIT.checkFailed, `${failed} checks failed, ${warned} warn.`);
+  say(io, warned === 0 ? 'All is well.' : `Nothing failed, ${warned} checks warn.`);
+}
+
+async function registryFindings(
+  check: (place: Place, work: WorkSettings, io: Io) => Promise<Finding[]>,
+  place: Place,
+  work: WorkSettings | null,
+  io: Io,
+): Promise<Finding[]> {
+  if (work !== null) return await check(place, work, io);
+  return [
+    {
+      check: 'registry',
+      state: 'fail',
+      found: 'not asked: the settings are not complete',
+      todo: 'See above.',
+    },
+  ];
+}
+
+function checkExposures({ env }: Place, { secretFiles }: Io): Finding[] {
+  return findExposures({ env, secretFiles }).map(exposure => ({
+    check: 'exposure',
+    state: 'warn',
+    ...exposure,
+  }));
+}
+
+/** The doctor also looks where nothing is yet. */
+function placeOf(io: Io): Place {
+  try {
+    return findPlace(io);
+  } catch (error) {
+    if (error instanceof CommandFault) return placeAt(dataFolder(io.env), io.env, false);
+    throw error;
+  }
+}
+
+function describePlace({ demo, folder }: Place): Finding {
+  const found = demo ? `the demo in ${folder}: made-up data` : `a real mirror in ${folder}`;
+  return { check: 'place', state: 'ok', found, todo: null };
+}
+
+async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
+  const rows = findings.map(({ check, state, found }) => ({ state, check, found }));
+  await writeRows(io, 'table', ['state', 'check', 'found'], rows);
+  for (const { check, state, found, todo } of findings.filter(finding => finding.state !== 'ok')) {
+    say(io, '', `${state}: ${check}: ${found}`);
+    if (todo !== null) say(io, `  ${todo}`);
+  }
+}

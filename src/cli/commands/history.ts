@@ -1,0 +1,72 @@
+import { type Command, Option } from 'commander';
+import type { Reader } from '../../engines/contract/reader.js';
+import { readHistory } from '../../query/lists.js';
+import type { Entry } from '../../resources/entry.js';
+import { ENTRIES, findEntry } from '../../resources/resources.js';
+import { examples } from '../command.js';
+import { CommandFault, EXIT } from '../exit.js';
+import type { Io } from '../io.js';
+import { installationIn, organizationIn } from '../named/in-mirror.js';
+import { type Row, writeRows } from '../output.js';
+import { findPlace, reading } from '../place.js';
+
+/** What a person compares between versions is what is left. */
+const NOT_SHOWN = new Set([
+  'version',
+  'organization_id',
+  'sync_run_id',
+  'closed_by',
+  'closed_version',
+  'document',
+]);
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('history')
+    .description('Show every version of one row; valid_from is when the answer that showed it so had arrived')
+    .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
+    .argument('<id>', "the row's id (for certificates the id of the retirement)")
+    .option('--json', 'print all columns as JSON')
+    .addOption(new Option('--csv', 'print all columns as CSV').conflicts('json'))
+    .action(async (table: string, id: string, options: { json?: boolean; csv?: boolean }) => {
+      const entry = findEntry(table);
+      if (entry === undefined) {
+        throw new CommandFault(
+          EXIT.usage,
+          `There is no history of "${table}".`,
+          `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
+        );
+      }
+      const versions = await reading(findPlace(io), async reader => await findVersions(reader, entry, id));
+      const all = options.json === true || options.csv === true;
+      const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
+      await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
+    });
+  examples(command, [
+    'carbon-mirror history retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
+    'carbon-mirror history warehouse_credits exPost-2-0xabc --json',
+  ]);
+}
+
+/** How a row may be named that is called by more than its id. */
+const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Promise<string>>>> = {
+  installations: installationIn,
+  organizations: organizationIn,
+};
+
+async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
+  const versions = await readHistory(reader, entry, id);
+  if (versions.length > 0) return versions;
+  const found = await FIND[entry.table]?.(reader, id);
+  if (found !== undefined) return await readHistory(reader, entry, found);
+  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
+}
+
+/** The dates first, then the columns whose value is not the same in all versions, then the others. */
+function changing(versions: readonly Row[]): string[] {
+  const names = Object.keys(versions[0] ?? {}).filter(name => !NOT_SHOWN.has(name));
+  const dates = ['valid_from', 'valid_to'];
+  const rest = names.filter(name => !dates.includes(name));
+  const moves = rest.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  return [...dates, ...moves, ...rest.filter(name => !moves.includes(name)).slice(0, 4)];
+}

@@ -1,0 +1,59 @@
+import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/verbs/client.js';
+import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
+import type { Io } from '../../io.js';
+import { findSettings } from '../../place.js';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  403: EXIT.notAuthorized,
+  404: EXIT.notThere,
+  409: EXIT.checkFailed,
+};
+
+/** The control API of the sandbox that is meant: named, or the one of the settings, or the usual one. */
+export function reachSandbox(io: Io, named: string | undefined): ControlClient {
+  const url = findUrl(io, named);
+  const client = createControlClient(url);
+  return (method, path, body) => client(method, path, body).catch(error => refuse(error, url));
+}
+
+function findUrl(io: Io, named: string | undefined): string {
+  if (named !== undefined) return demandLoopback(named, '--url');
+  const { env } = findSettings(io);
+  const base = env['REGISTRY_BASE_URL'];
+  if (base) return demandLoopback(base, 'REGISTRY_BASE_URL');
+  return `http://127.0.0.1:${env['SANDBOX_PORT'] || '8090'}`;
+}
+
+/** What is said to a sandbox must not reach a real registry. */
+function demandLoopback(url: string, from: string): string {
+  const hostname = URL.canParse(url) ? new URL(url).hostname : '';
+  if (/^https?:\/\//.test(url) && LOOPBACK.test(hostname)) return url;
+  throw new CommandFault(
+    EXIT.usage,
+    `${from} is no address of this machine: a sandbox is spoken to only here.`,
+    'Say where it is with --url, as in --url http://127.0.0.1:8090.',
+  );
+}
+
+function refuse(error: unknown, url: string): never {
+  if (error instanceof ControlError) {
+    const exitCode = EXIT_BY_STATUS[error.statusCode] ?? EXIT.unreachable;
+    throw new CommandFault(exitCode, `The sandbox: ${error.message}`);
+  }
+  if (error instanceof SyntaxError) {
+    throw new CommandFault(
+      EXIT.unreachable,
+      `What answers at ${url} is no sandbox.`,
+      'Say where it is with --url.',
+    );
+  }
+  if (!(error instanceof TypeError)) throw error;
+  throw new CommandFault(
+    EXIT.unreachable,
+    `No sandbox answers at ${url}.`,
+    'Start one with "carbon-mirror sandbox start", or say where it is with --url.',
+  );
+}

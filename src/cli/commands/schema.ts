@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import type { Relation } from '../../engines/sqlite/describe-schema.js';
+import { examples } from '../command.js';
+import { emit, type Io } from '../io.js';
+import { notThere } from '../named/named.js';
+import { writeRows, writeValue } from '../output.js';
+
+interface SchemaOptions {
+  readonly json?: boolean;
+  readonly markdown?: boolean;
+}
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('schema')
+    .description('Show the tables, views and columns that queries may use, and what each means')
+    .argument('[name]', 'show one table or view only')
+    .option('--json', 'print it as JSON')
+    .option('--markdown', 'print it as the document docs/schema.md')
+    .action(async (name: string | undefined, options: SchemaOptions) => {
+      const { describeSchema } = await import('../../engines/sqlite/describe-schema.js');
+      const relations = choose(describeSchema(), name);
+      if (options.json) return await writeValue(io, relations);
+      if (options.markdown) return await emit(io, markdown(relations));
+      if (name !== undefined) return await showColumns(io, relations);
+      await writeRows(
+        io,
+        'table',
+        ['name', 'kind', 'meaning'],
+        relations.map(relation => ({ ...relation, name: queryName(relation), columns: null })),
+      );
+      io.stderr.write('"carbon-mirror schema NAME" shows the columns of one.\n');
+      return undefined;
+    });
+  examples(command, [
+    'carbon-mirror schema',
+    'carbon-mirror schema retirements',
+    'carbon-mirror schema --markdown > docs/schema.md',
+  ]);
+}
+
+/** The name under which "carbon-mirror query" knows it. */
+export function queryName(relation: Relation): string {
+  return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
+}
+
+function choose(relations: readonly Relation[], name: string | undefined): readonly Relation[] {
+  if (name === undefined) return relations;
+  const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
+  if (chosen.length > 0) return chosen;
+  throw notThere(
+    name,
+    relations.map(relation => ({ id: queryName(relation), name: null })),
+    { what: 'table or view', where: 'in the schema', advice: 'See "carbon-mirror schema" for all of them.' },
+  );
+}
+
+async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {
+  for (const relation of relations) {
+    await emit(io, `${queryName(relation)} (${relation.kind}): ${relation.meaning}\n\n`);
+    const columns = relation.columns.map(column => ({ ...column }));
+    await writeRows(io, 'table', ['name', 'type', 'meaning'], columns);
+  }
+}
+
+export function markdown(relations: readonly Relation[]): string {
+  const parts = relations.map(relation => {
+    const rows = relation.columns.map(
+      column => `| \`${column.name}\` | ${column.type} | ${column.meaning.replaceAll('|', '\\|')} |`,
+    );
+    return [
+      `## ${queryName(relation)}`,
+      '',
+      `${relation.kind === 'view' ? 'View. ' : ''}${relation.meaning}`,
+      '',
+      '| column | type | meaning |',
+      '|---|---|---|',
+      ...rows,
+      '',
+    ].join('\n');
+  });
+  return [
+    '# Tables and views',
+    '',
+    'Made by `carbon-mirror schema --markdown` from the comments of the migrations. Names stay; columns are only added.',
+    'History tells what the mirror had been told by then: `valid_from` is when the answer that showed a row so had arrived.',
+    'The registry may have changed earlier. `schema_migrations` holds when each migration was applied.',
+    '',
+    ...parts,
+  ].join('\n');
+}

@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import { readDiskReserve } from '../../config/config.js';
+import { type Disk, describeDisk, lookAtDisk } from '../../engines/sqlite/disk.js';
+import { type OrganizationStatus, readStatus, type ResourceStatus, type Status } from '../../query/status.js';
+import { shortName } from '../clean.js';
+import { examples } from '../command.js';
+import { type Io, print } from '../io.js';
+import { type Row, writeRows, writeValue } from '../output.js';
+import { findPlace, reading, type Place } from '../place.js';
+import { ago } from '../words.js';
+
+const COLUMNS = [
+  'organization',
+  'state',
+  'warehouse',
+  'inventory',
+  'retirements',
+  'certificates',
+  'freshness',
+  'oldest_read',
+];
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('status')
+    .description('Show each organization: its state, rows, certificates and freshness, and what is stuck')
+    .option('--json', 'print everything as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const place = findPlace(io);
+      const status = await reading(place, async reader => await readStatus(reader, io.now()));
+      const mirror = { demo: place.demo, folder: place.folder };
+      const disk = lookAtDisk(place.folder, readDiskReserve(place.env));
+      if (options.json) return await writeValue(io, { mirror, disk, ...status });
+      await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
+      await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
+      await print(io, '', ...summary(status, io.now()));
+      return undefined;
+    });
+  examples(command, [
+    'carbon-mirror status',
+    "carbon-mirror status --json | jq '.organizations[].resources'",
+  ]);
+}
+
+function toRow(organization: OrganizationStatus): Row {
+  const rows = (name: string) => organization.resources.find(resource => resource.resource === name)?.rows;
+  const ages = organization.resources.flatMap(resource =>
+    resource.ageSeconds === null ? [] : [resource.ageSeconds],
+  );
+  const certificates = Object.entries(organization.certificates).map(([state, count]) => `${count} ${state}`);
+  return {
+    organization: organization.name ?? organization.organizationId,
+    state: organization.state,
+    warehouse: rows('warehouse'),
+    inventory: rows('inventory'),
+    retirements: rows('retirements'),
+    certificates: certificates.join(', ') || null,
+    freshness: worst(organization.resources),
+    oldest_read: ages.length === 0 ? null : ago(Math.max(...ages)),
+  };
+}
+
+/** No trouble: it is as the organization or its registry has it. */
+const EXPECTED = ['forbidden', 'not_offered'];
+
+/** From best to worst. */
+const STATES = [
+  'current',
+  'forbidden',
+  'not_offered',
+  'late',
+  'behind',
+  'partial',
+  'never_read',
+  'doubtful',
+  'failing',
+  'suspended',
+  'uninstalled',
+];
+
+function worst(resources: readonly ResourceStatus[]): string {
+  const rank = (state: string) => (EXPECTED.includes(state) ? 0 : STATES.indexOf(state));
+  const found = resources.reduce(
+    (sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar),
+    'current',
+  );
+  return resources.length === 0 ? 'never_read' : found;
+}
+
+/** Which mirror this is, and whether anything is stuck. */
+function firstLine({ demo, folder }: Place, status: Status, now: number): string {
+  const registry = status.registry === null ? '' : ` of ${status.registry}`;
+  const delivery = status.oldestDueDeliveryAt;
+  return [
+    `${demo ? 'The demo' : 'The mirror'} in ${folder}${registry}.`,
+    WORKER[status.worker.state](ago(secondsSince(status.worker.seenAt, now))),
+    delivery === null
+      ? 'No delivery is due.'
+      : `The oldest due delivery waits for ${ago(secondsSince(delivery, now))}.`,
+    describeRefused(status),
+  ].join(' ');
+}
+
+function describePause(disk: Disk): string[] {
+  if (!disk.paused) return [];
+  return [`READS AND CERTIFICATES PAUSE: ${describeDisk(disk)}. Deliveries are still stored.`];
+}
+
+const WORKER: Readonly<Record<Status['worker']['state'], (since: string) => string>> = {
+  alive: () => 'A worker lives.',
+  gone: since => `NO WORKER LIVES: the last was seen ${since} ago.`,
+  never_seen: () => 'No worker has ever watched.',
+};
+
+function describeRefused({ refused }: Status): string {
+  const posts = refused.reduce((sum, each) => sum + each.posts, 0);
+  if (posts === 0) return 'No post was refused since yesterday.';
+  const reasons = [...new Set(refused.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
+  return `${posts} ${posts === 1 ? 'post was' : 'posts were'} refused since yesterday: ${reasons}.`;
+}
+
+function secondsSince(at: string | null, now: number): number {
+  return at === null ? 0 : (now - Date.parse(at)) / 1000;
+}
+
+function summary(status: Status, now: number): string[] {
+  const since = (at: string | null) => (at === null ? 'never' : `${ago(secondsSince(at, now))} ago`);
+  const { due, claimed, parked, buried } = status.jobs;
+  const lines = [
+    `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
+    `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
+  ];
+  if (buried > 0)
+    lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
+  for (const organization of status.organizations) {
+    for (const { resource, error, state } of organization.resources) {
+      if (error === null || state === 'forbidden') continue;
+      lines.push(
+        `${shortName(organization.name ?? organization.organizationId)}, ${resource}: ${state}: ${error}`,
+      );
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Running } from '../../../app/running.js';
+import { startWork } from '../../../app/work.js';
+import { readDiskReserve, readSettings } from '../../../config/config.js';
+import { describeDisk, lookAtDisk } from '../../../engines/sqlite/disk.js';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { createLog } from '../../../log/log.js';
+import { createMask } from '../../../registry/http/mask.js';
+import {
+  type Asked,
+  type Followed,
+  isAnybodyAtWork,
+  readEndedRuns,
+  readFollowed,
+  readProgress,
+} from '../../../query/sync-progress.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import { type Io, say } from '../../io.js';
+import { type Place, reading } from '../../place.js';
+import { createProgressBar, type ProgressBar } from '../../progress-bar.js';
+
+const POLL_MS = 200;
+/** A worker polls the inbox forty times a second: one that takes nothing for so long is not there. */
+const NOBODY_AFTER_MS = 1500;
+
+export interface Ended {
+  readonly jobs: readonly Followed[];
+  readonly by: 'the running worker' | 'this process';
+}
+
+/** Watch the jobs to their end; where nobody takes them, do them here. */
+export async function follow(io: Io, place: Place, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
+  const bar = createProgressBar(io);
+  const worker = createOwnWorker(io, place);
+  try {
+    return await reading(
+      place,
+      async reader => await watch({ io, place, reader, bar, worker }, asked, interrupted),
+    );
+  } finally {
+    bar.close();
+    await worker.stop();
+  }
+}
+
+interface Watched {
+  readonly io: Io;
+  readonly place: Place;
+  readonly reader: Reader;
+  readonly bar: ProgressBar;
+  readonly worker: ReturnType<typeof createOwnWorker>;
+}
+
+async function watch(
+  { io, place, reader, bar, worker }: Watched,
+  asked: Asked,
+  interrupted: AbortSignal,
+): Promise<Ended> {
+  let idleSince: number | null = null;
+  for (;;) {
+    const jobs = await readFollowed(reader, asked, io.now());
+    await showAll(bar, reader, asked, io.now());
+    const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
+    if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
+    const isDueNow = open.some(job => isDue(job, io.now()));
+    const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
+    idleSince = idle ? (idleSince ?? io.now()) : null;
+    if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
+      demandRoom(place);
+      await worker.start();
+    }
+    await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
+    if (interrupted.aborted) throw leftEarly();
+    worker.demandWhole();
+  }
+}
+
+/** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
+function demandRoom({ folder, env }: Place): void {
+  const disk = lookAtDisk(folder, readDiskReserve(env));
+  if (!disk.paused) return;
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `Reads and certificates pause: ${describeDisk(disk)}.`,
+    'What was asked for waits, and is read as soon as there is space and a worker.',
+  );
+}
+
+function leftEarly(): CommandFault {
+  return new CommandFault(
+    EXIT.interrupted,
+    'Interrupted. What was read is kept; the rest waits for a worker or the next "carbon-mirror sync".',
+  );
+}
+
+/** One that failed since it was asked for and waits for its next try is over for this time. */
+function isOpen({ state, attempts, startedAt, runAt }: Followed, askedAt: string, now: number): boolean {
+  if (state === 'claimed') return true;
+  if (state !== 'ready') return false;
+  const failed = attempts > 0 && (startedAt ?? '') >= askedAt && Date.parse(runAt) > now;
+  return !failed;
+}
+
+function isDue({ state, runAt }: Followed, now: number): boolean {
+  return state === 'ready' && Date.parse(runAt) <= now;
+}
+
+async function showAll(bar: ProgressBar, reader: Reader, asked: Asked, now: number): Promise<void> {
+  bar.show(await readProgress(reader, asked, now));
+  bar.tell(await readEndedRuns(reader, asked));
+}
+
+/** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
+function createOwnWorker(io: Io, place: Place) {
+  let running: Running | null = null;
+  let fault: unknown = null;
+  return {
+    runs: () => running !== null,
+    async start() {
+      if (running !== null) return;
+      const settings = await readSettings(place.env, 'work');
+      const log = createLog({
+        level: 'silent',
+        mask: createMask([settings.privateKey]),
+        now: io.now,
+        pretty: false,
+      });
+      if (!io.terminal.stderr) say(io, 'No worker is running: reading in this process.');
+      const options = { ...settings, syncSchedule: null, operationsPort: 0 };
+      running = await startWork(options, { log, now: io.now });
+      running.failed.catch((error: unknown) => {
+        fault = error;
+      });
+    },
+    /** Throws where it cannot go on. */
+    demandWhole() {
+      if (fault !== null) throw fault;
+    },
+    async stop() {
+      await running?.stop();
+    },
+  };
+}

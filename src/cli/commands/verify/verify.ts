@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { Command } from 'commander';
+import { readSignedTexts } from '../../../query/inbox.js';
+import type { Broken } from '../../../engines/sqlite/laws/find-broken.js';
+import type { Difference } from './compare-registry.js';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { examples } from '../../command.js';
+import { compareSingles } from './compare-single.js';
+import { connect } from '../../connect.js';
+import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import { type Io, say } from '../../io.js';
+import { writeRows, writeValue } from '../../output.js';
+import { findPlace, reading, type Place } from '../../place.js';
+
+interface VerifyOptions {
+  readonly againstRegistry?: boolean;
+  readonly certificates?: boolean;
+  readonly json?: boolean;
+}
+
+export function define(program: Command, io: Io): void {
+  const command = program
+    .command('verify')
+    .description('Check both databases and every certificate; with --against-registry every row too')
+    .option('--against-registry', 'read everything afresh and hold it against the mirror, row by row')
+    .option(
+      '--certificates',
+      'with --against-registry: fetch every stored certificate again, and compare its bytes',
+    )
+    .option('--json', 'print the result as JSON')
+    .action((options: VerifyOptions) => verify(io, options));
+  examples(command, [
+    'carbon-mirror verify',
+    'carbon-mirror verify --against-registry --json',
+    'carbon-mirror verify --against-registry --certificates',
+  ]);
+}
+
+async function verify(io: Io, options: VerifyOptions): Promise<void> {
+  if (options.certificates && !options.againstRegistry) {
+    throw new CommandFault(EXIT.usage, '--certificates goes with --against-registry.');
+  }
+  const place = findPlace(io);
+  const { verifyFiles } = await import('../certificates/files.js');
+  const { findBroken } = await import('../../../engines/sqlite/laws/find-broken.js');
+  const { findUnderived } = await import('./derived-columns.js');
+  const interrupted = io.interruption();
+  const { broken, certificates, compared } = await reading(place, async reader => ({
+    broken: [
+      ...findBroken(place, io.now()),
+      ...(await findUnderived(reader)),
+      ...(await findChangedTexts(reader)),
+    ],
+    certificates: await verifyFiles(reader, place.certificates, null, interrupted),
+    compared: options.againstRegistry ? await compare(io, place, reader, options, interrupted) : null,
+  }));
+  const faults = [
+    ...broken.map(fromLaw),
+    ...certificates.faults.map(fault => ({ check: 'certificates', where: fault.file, fault: fault.fault })),
+    ...(compared?.differences ?? []).map(fromDifference),
+  ];
+  if (options.json)
+    await writeValue(io, { faults, certificates: certificates.checked, rows: compared?.rows ?? null });
+  else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
+  const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
+  if (faults.length === 0)
+    return say(io, `Both databases are whole, and ${certificates.checked} certificates.${rows}`);
+  throw new CommandFault(
+    EXIT.checkFailed,
+    `${faults.length} faults.`,
+    'Rows are mended by "carbon-mirror sync --full"; a broken file by a backup.',
+  );
+}
+
+/** What was signed must still be what its digest says. */
+async function findChangedTexts(reader: Reader): Promise<Broken[]> {
+  const changed: Broken[] = [];
+  for await (const { id, digest, signed_data: text } of readSignedTexts(reader)) {
+    if (createHash('sha256').update(text).digest('hex') === digest) continue;
+    changed.push({ law: 'a signed text is what its digest says', where: `signed text ${id}` });
+  }
+  return changed;
+}
+
+async function compare(
+  io: Io,
+  place: Place,
+  reader: Reader,
+  options: VerifyOptions,
+  interrupted: AbortSignal,
+) {
+  const { compareWithRegistry } = await import('./compare-registry.js');
+  const client = await connect(place, io);
+  const lists = await compareWithRegistry(reader, client, ({ organization_id: organization, resource }) => {
+    if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);
+  });
+  const certificates = options.certificates === true;
+  const turn = () => demandNotInterrupted(interrupted);
+  const singles = await compareSingles({ reader, client, certificates, turn });
+  return {
+    rows: lists.rows + singles.rows,
+    differences: [...lists.differences, ...singles.differences],
+  };
+}
+
+function fromLaw({ law, where }: Broken) {
+  return { check: law, where, fault: 'broken' };
+}
+
+function fromDifference({ organization_id: organization, resource, key, difference }: Difference) {
+  return { check: `${resource} of ${organization}`, where: key, fault: difference };
+}

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { LISTS } from '../../../resources/lists.js';
+import { examples } from '../../command.js';
+import { confirm } from '../../confirm.js';
+import { type Io, print, say } from '../../io.js';
+import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from '../../shown/lists.js';
+import { liveRequest, liveRequests, requestRow } from '../../shown/live-rows.js';
+import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
+import { writeValue } from '../../output.js';
+import { findSettings } from '../../place.js';
+import { lookAgain, reachOrganization } from './reach.js';
+import { readPrintable } from '../../words.js';
+
+interface CreateOptions extends MovementOptions {
+  readonly organization: string;
+  readonly creditId: string;
+  readonly amount: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const REQUESTS: Resource = {
+  noun: 'inventory requests',
+  list: LISTS.inventory_requests,
+  live: liveRequests,
+  liveOne: liveRequest,
+};
+
+export function define(program: Command, io: Io): void {
+  const group = defineGroup(
+    program,
+    'inventory-requests',
+    'What apps ask of inventories, for an administrator to accept or decline',
+    [
+      'carbon-mirror inventory-requests list --organization ID',
+      'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
+    ],
+  );
+  defineList(group, io, REQUESTS);
+  defineShow(group, io, REQUESTS);
+  const command = addMovementOptions(
+    group
+      .command('create')
+      .description('Ask an organization to transfer or retire credits of its inventory')
+      .requiredOption('--organization <name>', `whose inventory it is: ${HOW_NAMED}`)
+      .requiredOption('--credit-id <id>', 'the credit')
+      .requiredOption('--amount <tonnes>', 'how much'),
+  )
+    .option('--yes', 'do it without a question')
+    .option('--json', 'print the request as JSON')
+    .action((options: CreateOptions) => create(io, options));
+  examples(command, [
+    'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
+    'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes" --yes',
+  ]);
+}
+
+async function create(io: Io, options: CreateOptions): Promise<void> {
+  const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(options);
+  const { action, amount } = options;
+  const creditId = readPrintable('--credit-id', options.creditId);
+  const place = findSettings(io);
+  const { owner, organization, installationId } = await reachOrganization(io, place, options.organization);
+  const what = describeMovement(`${amount} t of ${creditId}`, options);
+  await confirm(io, `Ask the administrators of ${organization}: ${what}`, options);
+  const made = await owner.requestInventoryAction(action, {
+    creditId,
+    amount,
+    toOrganizationId,
+    toAddress,
+    retirementData,
+  });
+  const row = requestRow(made);
+  if (options.json) await writeValue(io, row);
+  else await print(io, ...sheet({ ...row, document: null }));
+  say(io, 'It waits for an administrator of the organization.');
+  await lookAgain(io, place, installationId);
+}

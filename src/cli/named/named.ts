@@ -1,0 +1,101 @@
+import { distance } from '../../config/distance.js';
+import { cleanText } from '../clean.js';
+import { CommandFault, EXIT } from '../exit.js';
+
+/** What people call by its id or its name. */
+export interface Named {
+  readonly id: string;
+  readonly name: string | null;
+}
+
+export interface Sought {
+  /** As in `organization`. */
+  readonly what: string;
+  /** As in `in the mirror`. */
+  readonly where: string;
+  /** Where all of them are listed. */
+  readonly advice: string;
+}
+
+const MOST_NEAR = 5;
+const LONGEST_SHOWN = 60;
+const WORD = /[\p{L}\p{N}]{3,}/gu;
+
+type Fits = (text: string, named: Named) => boolean;
+
+/** The first of these that fits anything decides. */
+const WAYS: readonly Fits[] = [
+  (text, { id }) => id === text,
+  (text, { name }) => name === text,
+  (text, { name }) => name?.toLowerCase() === text.toLowerCase(),
+  (text, each) => wordings(each).some(wording => wording.startsWith(text.toLowerCase())),
+];
+
+/** The id of what is named by its id, its name or the beginning of either that no other one has. */
+export function choose(text: string, known: readonly Named[], sought: Sought): string {
+  if (text.trim() === '') {
+    throw new CommandFault(EXIT.usage, `Expected the id or name of the ${sought.what}, got an empty text.`);
+  }
+  for (const fits of WAYS) {
+    const found = known.filter(named => fits(text, named));
+    const [first] = found;
+    if (first === undefined) continue;
+    if (found.every(({ id }) => id === first.id)) return first.id;
+    throw ambiguous(text, found, sought);
+  }
+  throw notThere(text, known, sought);
+}
+
+function ambiguous(text: string, found: readonly Named[], { what }: Sought): CommandFault {
+  const lines = found.slice(0, 2 * MOST_NEAR).map(describe);
+  const more = found.length > lines.length ? [`and ${found.length - lines.length} more`] : [];
+  return new CommandFault(
+    EXIT.usage,
+    `"${shown(text)}" may be more than one ${what}: say more of it, or its id.`,
+    [...lines, ...more],
+  );
+}
+
+export function notThere(text: string, known: readonly Named[], sought: Sought): CommandFault {
+  const near = findNear(text, known).map(describe);
+  return new CommandFault(EXIT.notThere, `There is no ${sought.what} "${shown(text)}" ${sought.where}.`, [
+    ...(near.length === 0 ? [] : ['Near:', ...near]),
+    sought.advice,
+  ]);
+}
+
+function describe({ id, name }: Named): string {
+  return name === null ? `  ${cleanText(id)}` : `  "${shown(name)}", ${cleanText(id)}`;
+}
+
+function shown(text: string): string {
+  return cleanText(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
+}
+
+function wordings({ id, name }: Named): string[] {
+  return [id, ...(name === null ? [] : [name])].map(wording => wording.toLowerCase());
+}
+
+/** Mistyped by a letter in four, or with a word in common that is mistyped by a letter in four at most. */
+function findNear(text: string, known: readonly Named[]): Named[] {
+  const wanted = text.toLowerCase();
+  const words = wanted.match(WORD) ?? [];
+  const close = (named: Named) =>
+    wordings(named).some(
+      wording =>
+        isNear(wanted, wording) ||
+        (wording.match(WORD) ?? []).some(word => words.some(each => isNear(each, word))),
+    );
+  const far = (named: Named) => Math.min(...wordings(named).map(wording => distance(wanted, wording)));
+  return known
+    .filter(close)
+    .map(named => ({ named, far: far(named) }))
+    .toSorted((one, other) => one.far - other.far)
+    .slice(0, MOST_NEAR)
+    .map(({ named }) => named);
+}
+
+function isNear(one: string, other: string): boolean {
+  const letters = Math.floor(Math.min(one.length, other.length) / 4);
+  return Math.abs(one.length - other.length) <= letters && distance(one, other) <= letters;
+}

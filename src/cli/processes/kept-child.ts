@@ -1,0 +1,96 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../../config/config.js';
+import { PACKAGE } from '../../package.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { type Io, say } from '../io.js';
+
+const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Who falls after a longer life is started again after the first pause. */
+const STEADY_MS = 60_000;
+
+export type Role = 'receive' | 'work';
+
+export interface KeptChild {
+  /** The port at which it takes requests, once it is ready for the first time. */
+  readonly ready: Promise<number | null>;
+  /** Rejects where it fell and starting it again would not help. */
+  readonly ended: Promise<void>;
+}
+
+interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** A process that is started again whenever it falls, at the same port, until `stopping`. */
+export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSignal): KeptChild {
+  let given = env;
+  let isReady = false;
+  let tellReady: (port: number | null) => void = () => undefined;
+  const ready = new Promise<number | null>(resolve => {
+    tellReady = resolve;
+  });
+
+  function hear(message: unknown): void {
+    const port = portIn(message);
+    if (port !== null) given = { ...env, PORT: String(port) };
+    isReady = true;
+    tellReady(port);
+  }
+
+  async function run(): Promise<void> {
+    for (let falls = 0; !stopping.aborted; falls += 1) {
+      const startedAt = io.now();
+      const end = await runOnce(role, given, stopping, hear);
+      if (stopping.aborted) return;
+      if (!isReady || end.code === EXIT.usage) throw fallen(role, end);
+      if (io.now() - startedAt > STEADY_MS) falls = 0;
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** falls, LONGEST_PAUSE_MS);
+      say(io, `"carbon-mirror ${role}" ended ${howIn(end)}; it is started again in ${pauseMs / 1000} s.`);
+      await pause(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  }
+
+  return { ready, ended: run() };
+}
+
+/** In a group of its own: Ctrl-C reaches us alone, and we stop all of them in order. */
+async function runOnce(
+  role: Role,
+  env: Io['env'],
+  stopping: AbortSignal,
+  hear: (message: unknown) => void,
+): Promise<End> {
+  const child: ChildProcess = fork(MAIN, [role], {
+    env: { ...childEnvironment(env, role) },
+    detached: true,
+  });
+  const stop = () => void child.kill('SIGTERM');
+  stopping.addEventListener('abort', stop, { once: true });
+  child.once('message', hear);
+  const [code, signal]: [number | null, string | null] = await once(child, 'exit').then(([a, b]) => [a, b]);
+  stopping.removeEventListener('abort', stop);
+  return { code, signal };
+}
+
+function portIn(message: unknown): number | null {
+  const known = typeof message === 'object' && message !== null && 'port' in message;
+  return known && typeof message.port === 'number' ? message.port : null;
+}
+
+function fallen(role: Role, end: End): CommandFault {
+  return new CommandFault(
+    end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected,
+    `"carbon-mirror ${role}" ended ${howIn(end)}; the other process is stopped too.`,
+    'Its last lines above say why.',
+  );
+}
+
+function howIn({ code, signal }: End): string {
+  return signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { findProjects } from '../../query/find-projects.js';
+import { PROJECTS } from '../../resources/projects.js';
+import { connect } from '../connect.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { type Io, print } from '../io.js';
+import { defineGroup, defineList, defineShow, sheet } from './lists.js';
+import { liveProject, liveProjects, projectRow } from './live.js';
+import { type Row, writeValue } from '../output.js';
+import { findPlace, reading, type Place } from '../place.js';
+
+export function define(program: Command, io: Io): void {
+  const group = defineGroup(program, 'projects', 'The projects that issued the credits', [
+    'carbon-mirror projects list',
+    'carbon-mirror projects find --serialization ICR-ISL-354-1-14-R-0-2021',
+  ]);
+  const resource = { noun: 'projects', list: PROJECTS, live: liveProjects, liveOne: liveProject };
+  defineList(group, io, resource);
+  defineShow(group, io, resource);
+  defineFind(group, io);
+}
+
+interface FindOptions {
+  readonly serialization?: string;
+  readonly creditId?: string;
+  readonly live?: boolean;
+  readonly json?: boolean;
+}
+
+function defineFind(group: Command, io: Io): void {
+  group
+    .command('find')
+    .description('Find the project that issued a credit')
+    .option('--serialization <text>', "the credit's serialization")
+    .option('--credit-id <id>', "the credit's id")
+    .option('--live', 'ask the registry instead of the mirror')
+    .option('--json', 'print it as JSON')
+    .action(async (options: FindOptions) => {
+      const { serialization, creditId } = options;
+      if (serialization === undefined && creditId === undefined) {
+        throw new CommandFault(
+          EXIT.usage,
+          'Expected --serialization or --credit-id; either alone is enough.',
+        );
+      }
+      const place = findPlace(io);
+      const rows = options.live
+        ? [await findLive(io, place, { serialization, creditId })]
+        : await findMirrored(place, { serialization, creditId });
+      if (options.json) return await writeValue(io, rows.length === 1 ? rows[0] : rows);
+      for (const row of rows) await print(io, ...sheet(row));
+      return undefined;
+    });
+}
+
+interface Sought {
+  readonly serialization: string | undefined;
+  readonly creditId: string | undefined;
+}
+
+async function findLive(io: Io, place: Place, sought: Sought): Promise<Row> {
+  return projectRow(await (await connect(place, io)).token.findProject(sought));
+}
+
+async function findMirrored(place: Place, sought: Sought): Promise<Row[]> {
+  const rows = await reading(place, async reader => await findProjects(reader, sought));
+  if (rows.length > 0) return rows;
+  throw new CommandFault(
+    EXIT.notThere,
+    'No project in the mirror issued this credit.',
+    'Ask the registry with --live; a project that is not public cannot be read.',
+  );
+}

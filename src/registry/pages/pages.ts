@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto';
+import type { Call, Http } from '../http/calls.js';
+import { cutPage } from './cut-page.js';
+import { RegistryError } from '../errors.js';
+import { type Source, sourceOf } from '../json/fields.js';
+import { type Pagination, readPagination, whatFollows } from './pagination.js';
+import { readOwner } from '../owner.js';
+import { createReadAhead } from './read-ahead.js';
+import { smallerPage } from './page-size.js';
+import { type ListOptions, PAGE_ROWS, type Page } from '../reading.js';
+import { createSeen, type Seen } from './seen.js';
+
+/** Where a registry does not say how long a list is, it still has to end. */
+const MAX_PAGES = 100_000;
+
+export interface ListCall<T> {
+  readonly http: Http;
+  readonly call: Call;
+  /** The name of the array in the answer. */
+  readonly key: string;
+  readonly parse: (source: Source) => T;
+  readonly idOf: (item: T) => string;
+  /** Where an answer says whose list it is, it must be this one's. */
+  readonly organizationId?: string;
+}
+
+interface RawPage<T> {
+  readonly items: readonly T[];
+  readonly pagination: Pagination;
+  readonly bytes: number;
+  readonly digest: string;
+  readonly arrivedAt: number;
+}
+
+/** What was read of a list so far, whatever the size of its pages. */
+interface Progress {
+  readonly seen: Seen;
+  rows: number;
+  pages: number;
+}
+
+/**
+ * The pages of a list, in order, a few of them asked for ahead.
+ * It ends where the list ends, at a page that brings nothing new, and two pages after there can be no more.
+ * A registry that refuses pages of this size is asked for smaller ones, from the same place on.
+ */
+export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
+  const wish = {
+    ...options,
+    limit: wholeNumber('limit', options.limit ?? PAGE_ROWS),
+    readAhead: wholeNumber('readAhead', options.readAhead ?? 4),
+  };
+  const progress = { seen: createSeen(), rows: 0, pages: 0 };
+  for (let limit = wish.limit; ; ) {
+    try {
+      yield* readOn(list, { ...wish, limit }, progress);
+      return;
+    } catch (error) {
+      limit = smallerPage(error, limit);
+    }
+  }
+}
+
+/** From the page that holds the first row not yet seen; it may hold some that were. */
+async function* readOn<T>(
+  list: ListCall<T>,
+  { limit, readAhead, ...options }: ListOptions & Required<Pick<ListOptions, 'limit' | 'readAhead'>>,
+  progress: Progress,
+): AsyncGenerator<Page<T>> {
+  const stop = linkedAbort(options.signal);
+  const first = Math.floor(progress.rows / limit);
+  const ahead = createReadAhead(readAhead, first, number =>
+    readPage(list, number, { ...options, limit, signal: stop.signal }),
+  );
+  let expect = first + 1;
+  let most = MAX_PAGES;
+  let pageSize = 1;
+
+  /** A short page that says nothing is all there is if the next one is empty, or the same again. */
+  async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
+    ahead.allow(Math.min(number + 2, most));
+    const following = await ahead.look();
+    return following === undefined || following.items.length === 0 || following.digest === page.digest;
+  }
+
+  try {
+    for (let number = first; ; number += 1) {
+      ahead.allow(Math.min(Math.max(expect, number + 1), most));
+      const page = await ahead.take();
+      if (page === undefined) return;
+      const rows = page.items.length;
+      const { total, pageCount } = page.pagination;
+      const follows = whatFollows(page.pagination, number, rows, limit);
+      const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
+      if (number === first) {
+        pageSize = Math.max(rows, 1);
+        const pages = total === null ? null : Math.ceil(total / pageSize);
+        most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
+        if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
+      }
+      const fresh = page.items.reduce((sum, item) => sum + (progress.seen.add(list.idOf(item)) ? 1 : 0), 0);
+      const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
+      if (end === null) ahead.allow(Math.min(expect, most));
+      const { items, bytes, digest, arrivedAt } = page;
+      const place = { number: progress.pages, total, limit, pageSize };
+      progress.rows += fresh;
+      progress.pages += 1;
+      yield { items, ...place, bytes, digest, arrivedAt, last: end !== null, end };
+      if (end !== null) return;
+    }
+  } finally {
+    ahead.close();
+    stop.abort();
+  }
+}
+
+function endOf({
+  last,
+  repeated,
+  over,
+}: {
+  last: boolean;
+  repeated: boolean;
+  over: boolean;
+}): Page<unknown>['end'] {
+  if (repeated) return 'repeated';
+  if (last) return 'complete';
+  return over ? 'endless' : null;
+}
+
+async function readPage<T>(
+  { http, call, key, parse, organizationId }: ListCall<T>,
+  page: number,
+  { limit, signal, onCall, onOwner }: ListOptions,
+): Promise<RawPage<T>> {
+  const query = { ...call.query, limit: String(limit), page: String(page) };
+  const { body } = await http.call({ ...call, query, signal, onCall });
+  const arrivedAt = http.localNow();
+  const { elements, envelope, list } = cutPage(body, key);
+  const owner = organizationId === undefined ? null : readOwner(envelope, organizationId);
+  onOwner?.(owner);
+  const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  const digest = hash('sha256', list);
+  return { items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new RegistryError('bad_request', `${name}: expected a whole number above 0, came ${value}`);
+}
+
+/** Aborts with the caller's signal, and leaves nothing on it behind. */
+function linkedAbort(signal: AbortSignal | undefined) {
+  const own = new AbortController();
+  const forward = () => own.abort(signal?.reason);
+  if (signal?.aborted === true) forward();
+  signal?.addEventListener('abort', forward, { once: true });
+  return {
+    signal: own.signal,
+    abort: () => {
+      signal?.removeEventListener('abort', forward);
+      own.abort();
+    },
+  };
+}

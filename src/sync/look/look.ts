@@ -1,0 +1,197 @@
+import { UNCHANGED } from '../../inbox/job.js';
+import type { Context } from '../context.js';
+import type { Findings } from './findings.js';
+import { followUp } from './follow-up.js';
+import type { LastRead } from '../../mirror/port.js';
+import type { Admitted, Gate } from './access.js';
+import { createGate } from './gate.js';
+import { installationOf } from './installation-of.js';
+import { createInterlude, type Read } from './interlude.js';
+import { describe, endsRun, StopError } from '../outcome.js';
+import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
+import { readResource } from '../read/read-resource.js';
+import type { Reading, Step } from '../read/step.js';
+import type { CausedRun } from '../cause.js';
+
+/**
+ * Look at one installation: what it allows, then everything that it allows to be read.
+ * A step that fails stops no other step, and only what failed is asked for again.
+ */
+export async function look(context: Context, run: CausedRun): Promise<string> {
+  const installationId = installationOf(run);
+  const gate = createGate(context, run, installationId);
+  const findings: Findings = {
+    failures: new Map(),
+    absent: new Map(),
+    answered: false,
+    holdEnd: null,
+    news: false,
+    retired: false,
+  };
+  const word = await lookThrough(context, run, gate, findings);
+  return run.job.repeatsOnly && !findings.news && !gate.hasChanged() ? UNCHANGED : word;
+}
+
+async function lookThrough(
+  context: Context,
+  run: CausedRun,
+  gate: Gate,
+  findings: Findings,
+): Promise<string> {
+  try {
+    const admitted = await gate.enter();
+    if (admitted === null) return gate.state();
+    await readAll(context, run, gate, admitted, findings);
+    return await followUp(context, run, admitted, findings);
+  } catch (error) {
+    if (error instanceof StopError && error.code === 'access_gone') return gate.state();
+    throw error;
+  }
+}
+
+async function readAll(
+  context: Context,
+  run: CausedRun,
+  gate: Gate,
+  admitted: Admitted,
+  findings: Findings,
+): Promise<void> {
+  const { inbox, mirror, now } = context;
+  const { organizationId, installation } = admitted;
+  const asked = {
+    wish: run.wish,
+    trigger: run.job.trigger,
+    permissions: installation.permissions,
+    permissionsChanged: admitted.permissionsChanged,
+    mirrorMembers: context.mirrorMembers,
+  };
+  const whatIsKnown = async () => {
+    const last = await mirror.lastReads(organizationId);
+    return { last, reaccepted: await findReaccepted(inbox, installation.id, last), now: now() };
+  };
+  const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
+  const step = stepOf(context, run, admitted);
+  const read: Read = async (each, resource) =>
+    note(context, findings, resource, await readResource(each, resource));
+  if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
+  const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
+  const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
+  const interlude = createInterlude(context, { gate, run, step, read, mayAsk });
+  for (const resource of wanted) {
+    await interlude.turn();
+    await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, { gate, findings, read });
+  }
+  await settleAbsent(context, step, findings);
+}
+
+/** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
+async function findReaccepted(
+  inbox: Context['inbox'],
+  installationId: string,
+  last: ReadonlyMap<string, LastRead>,
+): Promise<ReadonlySet<string>> {
+  const declined = [...last].filter(([, { declined: how }]) => how !== null);
+  if (declined.length === 0) return new Set();
+  const questions = declined.map(([, { attemptedAt }]) => ({
+    since: attemptedAt ?? 0,
+    event: 'newPermissionsAccepted',
+  }));
+  const accepted = await inbox.haveCome(installationId, questions);
+  return new Set(declined.flatMap(([resource], index) => (accepted[index] === true ? [resource] : [])));
+}
+
+/** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
+async function settleAbsent(
+  { mirror, now }: Context,
+  { task }: Step,
+  { absent, answered, failures }: Findings,
+): Promise<void> {
+  const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
+  for (const [resource, error] of absent) {
+    const isKnown = last?.get(resource)?.declined === 'not_offered';
+    if (answered || isKnown) await mirror.mark('not_offered', task, [resource], now());
+    else failures.set(resource, error);
+  }
+}
+
+const EVERYTHING: Wish = { resources: null, full: false };
+
+/** A refusal is believed when a new token and another look at the permissions do not help. */
+interface Looking {
+  readonly gate: Gate;
+  readonly findings: Findings;
+  readonly read: Read;
+}
+
+async function readOne(step: Step, resource: Resource, looking: Looking): Promise<void> {
+  for (let tries = 0; tries < 2; tries += 1) {
+    if (await isAnswered(step, resource, looking)) return;
+    const { installation } = await looking.gate.again();
+    if (!isPermitted(installation.permissions, resource)) {
+      await step.mirror.mark('forbidden', step.task, [resource], step.now());
+      return;
+    }
+  }
+  await step.mirror.mark('refused', step.task, [resource], step.now());
+}
+
+/** False where the registry refused it. Any other fault is kept for later. */
+async function isAnswered(step: Step, resource: Resource, { findings, read }: Looking): Promise<boolean> {
+  const { before, error } = await read(step, resource);
+  if (error === null) {
+    if (resource !== 'projects') findings.answered = true;
+    return true;
+  }
+  step.signal.throwIfAborted();
+  if (endsRun(error)) throw error;
+  const { code } = describe(error);
+  if (code === 'forbidden') return false;
+  if (code === 'other_form' && isStrange(before)) {
+    await step.mirror.mark('not_offered', step.task, [resource], step.now());
+  } else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
+  return true;
+}
+
+/** Whether the resource was never read as a whole, or came in another form the last time too. */
+function isStrange(before: LastRead | null): boolean {
+  return before === null || before.completeAt === null || before.isStrange;
+}
+
+function note(
+  { onRead = () => undefined }: Context,
+  findings: Findings,
+  resource: Resource,
+  reading: Reading,
+): Reading {
+  const { ends, holdEnd } = reading;
+  for (const end of ends) {
+    const rows = end.added + end.changed;
+    findings.news ||= rows + end.removed > 0;
+    findings.retired ||= resource === 'retirements' && rows > 0;
+    onRead(end);
+  }
+  if (holdEnd !== null) findings.holdEnd = Math.min(findings.holdEnd ?? holdEnd, holdEnd);
+  return reading;
+}
+
+function stepOf(
+  { inbox, mirror, client, now }: Context,
+  { job, signal, turn, cause, wish }: CausedRun,
+  { organizationId, installation }: Admitted,
+): Step {
+  return {
+    inbox,
+    mirror,
+    client,
+    now,
+    installationId: installation.id,
+    organizationId,
+    task: { organizationId, lane: job.lane, claim: job.claim },
+    organization: client.organization(installation.id, organizationId),
+    trigger: job.trigger,
+    cause,
+    full: wish.full,
+    signal,
+    turn,
+  };
+}

@@ -1,0 +1,59 @@
+import type { ProjectAnswer } from '../../mirror/port.js';
+import { projectAnswer } from '../../mirror/projects.js';
+import { RegistryError } from '../../registry/errors.js';
+import { observe } from './observe.js';
+import { describe } from '../outcome.js';
+import type { Step } from './step.js';
+
+const AT_ONCE = 4;
+
+/**
+ * The projects that the organization's rows name, one call each: those never asked for on every look,
+ * all of them on a scheduled or full one. One that cannot be read is marked so and fails nobody.
+ */
+export async function readProjects(step: Step): Promise<void> {
+  const { mirror, task, trigger, cause, now, signal } = step;
+  const startedAt = now();
+  const { options, traffic } = observe(signal, now);
+  const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt, announced: false });
+  // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
+  const due = await walk.due(step.full || trigger === 'schedule' ? now() : 0);
+
+  async function readOne(id: string): Promise<ProjectAnswer> {
+    const askedAt = now();
+    try {
+      const project = await step.client.token.readProject(id, options);
+      return projectAnswer(project, { askedAt, arrivedAt: now() });
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return { id, askedAt, error: error.message };
+    }
+  }
+
+  /** What came is written, also where one of them failed. */
+  async function readSome(ids: readonly string[]): Promise<void> {
+    const asked = await Promise.allSettled(ids.map(readOne));
+    await walk.write(asked.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])));
+    const failed = asked.find(each => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  try {
+    for (let start = 0; start < due.length; start += AT_ONCE) {
+      await readSome(due.slice(start, start + AT_ONCE));
+      await step.turn();
+    }
+    await walk.finish(traffic());
+  } catch (error) {
+    const { code, message } = describe(signal.aborted ? signal.reason : error);
+    await walk.abandon({ code, message }, traffic());
+    throw error;
+  }
+}
+
+function isRefused(error: unknown): error is RegistryError {
+  return (
+    error instanceof RegistryError &&
+    ['not_found', 'forbidden', 'invalid', 'bad_request'].includes(error.code)
+  );
+}

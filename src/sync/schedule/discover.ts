@@ -1,0 +1,29 @@
+import { type NewJob, installationJob } from '../../inbox/job.js';
+import type { Mirror } from '../../mirror/mirror.js';
+import type { Context } from '../context.js';
+import type { Run } from '../worker/worker.js';
+
+export function discoverJob(trigger: string): NewJob {
+  return { kind: 'discover', dedupeKey: 'discover', trigger };
+}
+
+/** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
+export async function discover({ client, inbox, mirror }: Context, run: Run): Promise<string> {
+  let found = 0;
+  for await (const page of client.app.listInstallations({ signal: run.signal })) {
+    const unknown: NewJob[] = [];
+    for (const { id, organizationId } of page.items) {
+      if (!(await isKnown(mirror, id))) unknown.push(installationJob(id, organizationId, 'schedule'));
+    }
+    await inbox.enqueue(unknown);
+    found += unknown.length;
+    await run.turn();
+  }
+  return found === 0 ? 'nothing new' : `found ${found}`;
+}
+
+/** One that was thought gone and is listed after all is looked at again. */
+async function isKnown(mirror: Mirror, id: string): Promise<boolean> {
+  const state = (await mirror.findInstallation(id))?.state;
+  return state === 'active' || state === 'suspended';
+}

@@ -1,0 +1,167 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Announced, Stretch } from '../../inbox/delivery.js';
+import type { InboxPort } from '../../inbox/port.js';
+import { type LivingProcess, SIGN_EVERY_MS } from '../../inbox/process.js';
+import type { Announcement, WatchedResource } from '../../mirror/port.js';
+import type { Context } from '../context.js';
+import { describe } from '../outcome.js';
+import type { Log } from '../worker/worker.js';
+
+type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers' | 'now'>;
+
+/** What is younger is most likely being read at this moment; and whatever came is stored by then. */
+const TOLD_AFTER_MS = 15_000;
+
+/**
+ * One look: writes down that somebody watches, and for each resource the oldest delivery that no read has answered.
+ * At the look before this one nothing waited but what was announced then: only what came since is looked through,
+ * and, where something that was announced has been read, what came after that read.
+ */
+export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
+  const at = now();
+  const until = instant(at - TOLD_AFTER_MS);
+  const { watchedAt, oldestRead, announced } = await mirror.announcements();
+  const seen = seenUntil(watchedAt, at);
+  const isRead = ({ resource }: WatchedResource) => mirrorMembers || resource !== 'members';
+  const known = announced.filter(isRead);
+  const found = known.flatMap(stillWaiting);
+  const open = createOpen(resources =>
+    resources
+      .filter(isRead)
+      .flatMap(resource => openSince(resource, seen))
+      .filter(({ from }) => from <= until),
+  );
+  const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
+  const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
+  for await (const slice of slicesOf(inbox, { from, until, above: 0 })) {
+    const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
+    if (ids.length > 0) open.learn(await mirror.watchedResources([...new Set(ids)]));
+    for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
+    await pause();
+  }
+  await mirror.announce(found, instant(at));
+}
+
+/** Between two of them others may go on. */
+async function* slicesOf(inbox: Parts['inbox'], whole: Stretch): AsyncGenerator<readonly Announced[]> {
+  for (let stretch: Stretch | null = whole; stretch !== null; ) {
+    const slice: Awaited<ReturnType<InboxPort['announced']>> = await inbox.announced(stretch);
+    yield slice.deliveries;
+    stretch = slice.next;
+  }
+}
+
+interface Open {
+  readonly organizationId: string;
+  readonly resource: string;
+  /** The first delivery at or after this instant is the oldest that is not read. */
+  readonly from: string;
+}
+
+/** What waits for nothing yet. Deliveries come oldest first: what was found to wait is not looked for any more. */
+function createOpen(openOf: (resources: readonly WatchedResource[]) => readonly Open[]) {
+  const lists = new Map<string, { open: readonly Open[] }>();
+  const owners = new Map<string, { open: readonly Open[] }>();
+
+  function learnOne(installationId: string, resources: readonly WatchedResource[]): void {
+    const open = openOf(resources);
+    const organizationId = open[0]?.organizationId ?? '';
+    const list = owners.get(organizationId) ?? { open };
+    lists.set(installationId, list);
+    owners.set(organizationId, list);
+  }
+
+  return {
+    isNew: (installationId: string) => !lists.has(installationId),
+    learn(found: ReadonlyMap<string, readonly WatchedResource[]>): void {
+      for (const [installationId, resources] of found) learnOne(installationId, resources);
+    },
+    /** One that arrived is the oldest for all that were read before it. */
+    take(installationId: string, receivedAt: string): Announcement[] {
+      const list = lists.get(installationId);
+      if (list === undefined || list.open.length === 0) return [];
+      const announced = list.open.filter(({ from }) => from <= receivedAt);
+      if (announced.length > 0) list.open = list.open.filter(({ from }) => from > receivedAt);
+      return announced.map(({ organizationId, resource }) => ({
+        organizationId,
+        resource,
+        announcedAt: receivedAt,
+      }));
+    },
+  };
+}
+
+function stillWaiting({
+  organizationId,
+  resource,
+  completeAt,
+  announcedAt,
+}: WatchedResource): Announcement[] {
+  if (announcedAt === null || announcedAt < completeAt) return [];
+  return [{ organizationId, resource, announcedAt }];
+}
+
+/** None where it is known what it waits for. */
+function openSince(
+  { organizationId, resource, completeAt, announcedAt }: WatchedResource,
+  seen: string | null,
+): Open[] {
+  if (announcedAt !== null && announcedAt >= completeAt) return [];
+  const from = announcedAt === null && seen !== null && seen > completeAt ? seen : completeAt;
+  return [{ organizationId, resource, from }];
+}
+
+/** Null where nobody has looked yet, or by a clock that was ahead. */
+function seenUntil(watchedAt: string | null, now: number): string | null {
+  if (watchedAt === null || Date.parse(watchedAt) > now) return null;
+  return instant(Date.parse(watchedAt) - TOLD_AFTER_MS);
+}
+
+function instant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+export interface Lookout {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface LookoutOptions extends Parts {
+  readonly self: LivingProcess;
+  readonly log: Log;
+  readonly everyMs?: number;
+}
+
+/** A look at once, and then every 15 seconds until it is stopped. */
+export function createLookout(options: LookoutOptions): Lookout {
+  const { inbox, self, log, everyMs = SIGN_EVERY_MS } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let looking = Promise.resolve();
+  let started = false;
+
+  async function look(): Promise<void> {
+    try {
+      await inbox.signOfLife(self);
+      await lookOut(options);
+    } catch (error) {
+      log.warn({ error: describe(error) }, 'no sign of life could be given this time');
+    }
+    if (started) timer = setTimeout(begin, everyMs);
+  }
+
+  function begin(): void {
+    looking = look();
+  }
+
+  return {
+    start() {
+      started = true;
+      begin();
+    },
+    async stop() {
+      started = false;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}

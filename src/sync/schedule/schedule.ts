@@ -1,0 +1,110 @@
+import { Cron } from 'croner';
+import type { InboxPort } from '../../inbox/port.js';
+import { describe } from '../outcome.js';
+import type { Log } from '../worker/worker.js';
+
+export interface ScheduleOptions {
+  /** A cron expression, read in UTC. */
+  readonly pattern: string;
+  readonly inbox: Pick<InboxPort, 'enqueueOnce'>;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export interface Schedule {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
+const LONGEST_SLEEP_MS = 60_000;
+const NEVER_MS = 86_400_000;
+/** The same times as with `timezone: 'UTC'`, fifty times as fast. */
+const UTC = { paused: true, utcOffset: 0 };
+/** From one 29 February to the next it may be eight years. */
+const LONGEST_GAP_MS = 9 * 366 * 86_400_000;
+
+/**
+ * Each time of the schedule becomes one job, however many processes count along.
+ * The latest time is asked for at the start, so that nothing is lost while no process ran.
+ */
+export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): Schedule {
+  let timer: NodeJS.Timeout | undefined;
+  let ticking = Promise.resolve();
+  let started = false;
+
+  async function tick(): Promise<void> {
+    const { last, next } = timesAround(pattern, now());
+    try {
+      if (last !== null) await enqueueTick(inbox, last, next);
+    } catch (error) {
+      log.warn({ error: describe(error) }, 'the tick of the schedule was not stored this time');
+    }
+    if (started) timer = setTimeout(begin, Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
+  }
+
+  function begin(): void {
+    ticking = tick();
+  }
+
+  return {
+    start() {
+      started = true;
+      begin();
+    },
+    async stop() {
+      started = false;
+      clearTimeout(timer);
+      await ticking;
+    },
+  };
+}
+
+export function enqueueTick(
+  inbox: Pick<InboxPort, 'enqueueOnce'>,
+  at: number,
+  next: number,
+): Promise<number | null> {
+  const dedupeKey = `tick:${new Date(at).toISOString()}`;
+  return inbox.enqueueOnce({
+    kind: 'tick',
+    dedupeKey,
+    trigger: 'schedule',
+    payload: { intervalMs: next - at },
+  });
+}
+
+export function timesAround(
+  pattern: string,
+  now: number,
+): { readonly last: number | null; readonly next: number } {
+  const cron = new Cron(pattern, UTC);
+  return { last: latestTime(cron, now), next: timeAfter(cron, now) ?? now + NEVER_MS };
+}
+
+/** Croner's own look into the past throws for days that not every year has, so it is felt for from now backwards. */
+function latestTime(cron: Cron, now: number): number | null {
+  const isReached = (time: number | null) => time !== null && time <= now;
+  let reachMs = 60_000;
+  while (!isReached(timeAfter(cron, now - reachMs))) {
+    if (reachMs > LONGEST_GAP_MS) return null;
+    reachMs *= 16;
+  }
+  let before = now - reachMs;
+  for (let after = now; after - before > 1000; ) {
+    const middle = Math.floor((before + after) / 2);
+    if (isReached(timeAfter(cron, middle))) before = middle;
+    else after = middle;
+  }
+  return timeAfter(cron, before);
+}
+
+function timeAfter(cron: Cron, time: number): number | null {
+  return cron.nextRun(new Date(time))?.getTime() ?? null;
+}
+
+/** The time between two ticks, from the next one on. */
+export function intervalOf(pattern: string, now: number): number {
+  const [one, other] = new Cron(pattern, UTC).nextRuns(2, new Date(now));
+  return one === undefined || other === undefined ? NEVER_MS : other.getTime() - one.getTime();
+}

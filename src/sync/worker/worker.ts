@@ -1,0 +1,266 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import type { ClaimedJob, JobEnd, Lane } from '../../inbox/job.js';
+import type { InboxPort } from '../../inbox/port.js';
+import { createLeases } from './leases.js';
+import { onceMore } from './once-more.js';
+import { decide, describe, type Failure, type StopCode, StopError } from '../outcome.js';
+import { createPause } from './pause.js';
+import { endOf } from './job-end.js';
+import { takeSlot } from './slots.js';
+
+/** One claimed job at work. */
+export interface Run {
+  readonly job: ClaimedJob;
+  /** Aborted when the claim is lost or the process goes down. */
+  readonly signal: AbortSignal;
+  /** To be awaited between resources and after every page: others may go first, and an aborted run ends here. */
+  readonly turn: () => Promise<void>;
+}
+
+/** Does the job and answers one word for people to read; whatever it throws goes through the table of outcomes. */
+export type Perform = (run: Run) => Promise<string>;
+
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Ended {
+  readonly kind: string;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly ms: number;
+}
+
+export interface WorkerOptions {
+  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'watch'>;
+  readonly perform: Perform;
+  /** Jobs of the data lane at once. Certificates have places of their own and never take one of these. */
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly leaseMs?: number;
+  /** How long a stop waits for runs to end; one that hangs in a call is given back all the same. */
+  readonly graceMs?: number;
+  /** Why nothing may be read now; null where it may. Meanwhile jobs stay due, and what runs is given back. */
+  readonly whyPaused?: () => string | null;
+  readonly lookEveryMs?: number;
+  readonly onEnded?: (ended: Ended) => void;
+}
+
+export interface Worker {
+  start(): void;
+  /** Stops taking, ends what runs at the next page and gives it back, to be resumed at once by the next process. */
+  stop(): Promise<void>;
+  /** Resolves when nothing runs and nothing is due. */
+  idle(): Promise<void>;
+  /** Jobs at work now. */
+  running(): number;
+}
+
+const LEASE_MS = 60_000;
+const GRACE_MS = 5000;
+/** What still runs after its grace is given back within this; else its lease runs out. */
+const GIVE_BACK_MS = 1000;
+const TROUBLE_WAIT_MS = 1000;
+const LONGEST_SLEEP_MS = 60_000;
+const LOOK_EVERY_MS = 5000;
+
+interface Place {
+  readonly lane: Lane;
+  readonly queue: PQueue;
+  readonly runs: Map<number, { readonly job: ClaimedJob; readonly stop: AbortController }>;
+  /** Ids of the jobs that have run for long. */
+  readonly long: Set<number>;
+}
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { inbox, now, random, log, leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
+  const places = [
+    place('data', options.concurrency),
+    place('certificates', Math.ceil(options.concurrency / 2)),
+  ];
+  const waitingForIdle: (() => void)[] = [];
+  const pause = createPause({
+    whyPaused: options.whyPaused ?? (() => null),
+    everyMs: options.lookEveryMs ?? LOOK_EVERY_MS,
+    begun: reason => {
+      log.warn({ reason }, 'reads and certificates pause; deliveries are still stored');
+      stopAll('disk_nearly_full');
+    },
+    ended: () => {
+      log.info({}, 'reads and certificates go on');
+      void pump();
+    },
+    failed: error => log.warn({ error: describe(error) }, 'the disk could not be looked at this time'),
+  });
+  const leases = createLeases({
+    renew: inbox.renew,
+    leaseMs,
+    lost: id => stopOne(id, 'claim_lost'),
+    failed: error => log.warn({ error: describe(error) }, 'the leases were not renewed this time'),
+  });
+  const pump = onceMore(take);
+  let started = false;
+  let unwatch: (() => void) | undefined;
+  let alarm: NodeJS.Timeout | undefined;
+
+  async function take(): Promise<void> {
+    clearTimeout(alarm);
+    if (!started) return;
+    const at = performance.now();
+    try {
+      const open = places.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
+      const lanes = open.filter(({ slots }) => slots > 0 || running() === 0);
+      const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ lanes, leaseMs });
+      if (!started) return giveBack(jobs);
+      for (const job of jobs) begin(job, performance.now() - at);
+      sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
+      if (!othersWait && running() === 0) tellIdle();
+    } catch (error) {
+      log.warn({ error: describe(error) }, 'the inbox cannot be read now');
+      if (started) sleep(TROUBLE_WAIT_MS);
+    }
+    return undefined;
+  }
+
+  function sleep(ms: number): void {
+    alarm = setTimeout(() => void pump(), ms);
+  }
+
+  /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
+  function slotsOf(at: Place): number {
+    if (pause.isOn()) return 0;
+    const free = at.queue.concurrency - at.runs.size;
+    return at.runs.size === at.long.size ? Math.max(free, 1) : Math.max(free, 0);
+  }
+
+  function begin(job: ClaimedJob, agoMs: number): void {
+    const at = places.find(({ lane }) => lane === job.lane);
+    if (at === undefined) return;
+    const stop = new AbortController();
+    at.runs.set(job.id, { job, stop });
+    leases.hold(job, agoMs);
+    void runJob(at, job, stop);
+  }
+
+  async function runJob(at: Place, job: ClaimedJob, stop: AbortController): Promise<void> {
+    const slot = await takeSlot({
+      queue: at.queue,
+      onLong: () => at.long.add(job.id),
+      othersWait: async () => {
+        await pump();
+        return at.queue.size > 0;
+      },
+    });
+    const startedAt = now();
+    const turn = async () => {
+      await slot.turn();
+      stop.signal.throwIfAborted();
+    };
+    try {
+      stop.signal.throwIfAborted();
+      const word = await options.perform({ job, signal: stop.signal, turn });
+      await settle(job, startedAt, word, null, { act: 'done', outcome: word });
+    } catch (error) {
+      const failure = describe(stop.signal.aborted ? stop.signal.reason : error);
+      const outcome = decide(failure, { now: now(), attempts: job.attempts, random });
+      await settle(job, startedAt, outcome.act, failure, endOf(outcome, failure, now()));
+    } finally {
+      at.runs.delete(job.id);
+      at.long.delete(job.id);
+      leases.drop(job.id);
+      await pump();
+      slot.leave();
+    }
+  }
+
+  async function settle(
+    job: ClaimedJob,
+    startedAt: number,
+    outcome: string,
+    failure: Failure | null,
+    end: JobEnd,
+  ): Promise<void> {
+    const ms = now() - startedAt;
+    const fields = { job: job.id, kind: job.kind, installation: job.installationId, outcome, ms };
+    try {
+      const [held = false] = await inbox.settle([{ held: job, end }]);
+      options.onEnded?.({ kind: job.kind, outcome, code: failure?.code ?? null, ms });
+      if (failure === null) log.info({ ...fields, held }, 'job done');
+      else log.warn({ ...fields, held, error: failure }, 'job failed');
+    } catch (error) {
+      log.warn({ ...fields, error: describe(error) }, 'job not settled: it is done again after its lease');
+    }
+  }
+
+  function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {
+    return places.flatMap(each => [...each.runs.values()]);
+  }
+
+  function running(): number {
+    return places.reduce((sum, each) => sum + each.runs.size, 0);
+  }
+
+  function stopOne(id: number, code: StopCode): void {
+    runs()
+      .find(({ job }) => job.id === id)
+      ?.stop.abort(new StopError(code));
+  }
+
+  function stopAll(code: StopCode): void {
+    for (const { stop } of runs()) stop.abort(new StopError(code));
+  }
+
+  async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+    if (jobs.length === 0) return;
+    try {
+      await inbox.settle(jobs.map(held => ({ held, end: { act: 'give_back', inMs: 0 } })));
+    } catch (error) {
+      const ids = jobs.map(({ id }) => id);
+      log.warn(
+        { jobs: ids, error: describe(error) },
+        'jobs not given back: they are done again after their lease',
+      );
+    }
+  }
+
+  function tellIdle(): void {
+    for (const resolve of waitingForIdle.splice(0)) resolve();
+  }
+
+  return {
+    start() {
+      started = true;
+      unwatch = inbox.watch(() => void pump());
+      leases.start();
+      pause.start();
+      void pump();
+    },
+    async stop() {
+      started = false;
+      unwatch?.();
+      clearTimeout(alarm);
+      pause.stop();
+      stopAll('shutdown');
+      const idle = Promise.all([pump(), ...places.map(({ queue }) => queue.onIdle())]);
+      await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);
+      leases.stop();
+      const left = runs().map(({ job }) => job);
+      await Promise.race([giveBack(left), sleepFor(GIVE_BACK_MS, undefined, { ref: false })]);
+    },
+    idle: () =>
+      new Promise(resolve => {
+        waitingForIdle.push(resolve);
+        void pump();
+      }),
+    running,
+  };
+}
+
+function place(lane: Lane, concurrency: number): Place {
+  return { lane, queue: new PQueue({ concurrency }), runs: new Map(), long: new Set() };
+}
