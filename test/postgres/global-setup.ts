@@ -13,8 +13,11 @@ declare module 'vitest' {
 /** Nothing here has to outlive the machine, and much is committed. */
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=200'];
 
-/** Words sort as people of a country expect it, which is how a database is made where nobody thinks of it. */
-const CREATE_TEMPLATE = `CREATE DATABASE template_of_tests TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'da'`;
+const CREATE_TEMPLATE = 'CREATE DATABASE template_of_tests TEMPLATE template0';
+
+/** Words sort as people of a country expect it, which is how a database is made where nobody thinks of it. From 15 on. */
+const AS_PEOPLE_SORT = ` LOCALE_PROVIDER icu ICU_LOCALE 'da'`;
+const KNOWS_ICU = 150_000;
 
 /** One server a run. Each test copies the database that is migrated here. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -32,7 +35,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function createTemplate({ host, port }: Server): Promise<void> {
   const client = new Client({ host, port, user: 'postgres', database: 'postgres' });
   await client.connect();
-  await client.query(CREATE_TEMPLATE);
+  const { rows } = await client.query<{ number: string }>(
+    `SELECT current_setting('server_version_num') AS number`,
+  );
+  await client.query(CREATE_TEMPLATE + (Number(rows[0]?.number) < KNOWS_ICU ? '' : AS_PEOPLE_SORT));
   await client.end();
   const postgres = openPostgres({
     url: `postgres://postgres@/template_of_tests?host=${host}&port=${port}`,
