@@ -41,11 +41,16 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Milliseconds of `500ms`, `30s`, `10m`, `2h` or `1d`. */
-export function readDuration(what: string, text: string): number {
+/** Milliseconds of `500ms`, `30s`, `10m`, `2h` or `1d`; null for anything else. */
+export function readLength(text: string): number | null {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|min|h|d)$/.exec(text) ?? [];
   const size = MS_PER_UNIT[unit];
-  if (size !== undefined) return Math.round(Number(number) * size);
+  return size === undefined ? null : Math.round(Number(number) * size);
+}
+
+export function readDuration(what: string, text: string): number {
+  const ms = readLength(text);
+  if (ms !== null) return ms;
   throw new CommandFault(
     EXIT.usage,
     `${what}: expected a time such as 500ms, 30s, 10m, 2h or 1d, got "${text}".`,

@@ -11,7 +11,7 @@ import {
 } from '../../query/as-of.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { readInstant } from '../instant.js';
+import { AN_INSTANT, readInstant } from '../instant.js';
 import { emit, type Io, say } from '../io.js';
 import { formatOf } from '../shown/lists.js';
 import { organizationIn } from '../named/in-mirror.js';
@@ -33,7 +33,7 @@ export function define(program: Command, io: Io): void {
     .description(
       'Show warehouse, inventory and retirements of an organization as the mirror had been told by then',
     )
-    .argument('<date>', 'a date (the end of that day in UTC) or an instant such as 2026-01-31T12:00:00Z')
+    .argument('<date>', AN_INSTANT)
     .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
     .option('--json', 'print it as JSON')

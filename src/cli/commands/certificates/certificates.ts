@@ -4,6 +4,7 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import type { ExportOptions } from './export.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
+import { AN_INSTANT } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { formatOf, OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
@@ -59,7 +60,7 @@ export function define(program: Command, io: Io): void {
     .description('Copy PDFs into a new folder, with certificates.csv and SHA256SUMS')
     .argument('<folder>', 'a folder that is empty or not there yet')
     .option('--organization <name>', OF_ORGANIZATION)
-    .option('--as-of <date>', 'as they stood then: a date (the end of that day in UTC) or an instant')
+    .option('--as-of <date>', `as they stood then: ${AN_INSTANT}`)
     .option('--json', 'print what was written as JSON')
     .action(async (folder: string, options: ExportOptions) => {
       const { exportCertificates } = await import('./export.js');
