@@ -43,9 +43,9 @@ export function createMirror(
     mark: port.mark,
     checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
     raiseFence: task => port.raiseFence(task, now()),
-    beginRead: async request => {
+    beginRead: async ({ announced, ...request }) => {
       const { resource, organizationId } = request;
-      const run = await SyncRun.begin({ port, lane: 'data', now }, request);
+      const run = await SyncRun.begin({ port, lane: 'data', now }, request, announced);
       const entry = LISTS[resource];
       return new ListRead({ port, request, list: { organizationId, resource }, run, entry, pace, now });
     },

@@ -1,11 +1,13 @@
 import type { InstallationState } from '../engines/contract/mirror-rows.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
+import type { Announced } from './sync-run.js';
 import type {
   Cause,
   Counts,
   DueCertificate,
   Fault,
+  LastRead,
   MirrorPort,
   ProjectAnswer,
   ProjectWritten,
@@ -18,6 +20,8 @@ import type {
 
 export interface ReadRequest<Name extends ListResource> extends RunRequest {
   readonly resource: Name;
+  /** Absent where nobody is to be asked: then nothing is drift. */
+  readonly announced?: Announced;
 }
 
 export interface InstallationLook {
@@ -108,6 +112,8 @@ export interface Outcome extends Counts {
 
 /** A read of one list. Its calls follow one another. */
 export interface Read<Item> {
+  /** How the resource was read before; null where it never was. */
+  readonly before: LastRead | null;
   /** A page of a paginated list, numbered from 0, when its answer had arrived, and a digest of it that is known already. */
   writePage(page: number, items: readonly Item[], arrivedAt: number, digest?: string): Promise<PageResult>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */
@@ -119,6 +125,7 @@ export interface Read<Item> {
 
 /** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
 export interface ProjectsWalk {
+  readonly before: LastRead | null;
   /** Projects that were never asked for, or not since that instant. */
   due(checkedBefore: number): Promise<string[]>;
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWritten[]>;
@@ -155,5 +162,5 @@ export interface CertificateStore {
    * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
    */
   sweep(signal: AbortSignal): Promise<number>;
-  begin(request: Omit<RunRequest, 'resource' | 'announced'>): Promise<CertificateWalk>;
+  begin(request: Omit<RunRequest, 'resource'>): Promise<CertificateWalk>;
 }

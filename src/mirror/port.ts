@@ -17,16 +17,17 @@ export interface Cause {
   readonly deliveryId: number | null;
 }
 
-/** What is asked of one run: which resource, for whom, by which claim. */
-export interface RunRequest {
+export interface Whose {
   readonly organizationId: string;
   readonly resource: Resource;
+}
+
+/** What is asked of one run: which resource, for whom, by which claim. */
+export interface RunRequest extends Whose {
   readonly claim: number;
   /** When the read began, in milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
   readonly trigger: string;
-  /** Whether a delivery came since the last complete read; a scheduled run's changes are drift otherwise. */
-  readonly announced: boolean;
   /** Absent where no job makes it. */
   readonly cause?: Cause;
 }
@@ -78,7 +79,6 @@ export interface Ending extends Traffic {
 /** What stood there as a run began. */
 export interface Opening {
   readonly rows: number;
-  readonly isRead: boolean;
   /** A read before this one wrote and never came to its end. */
   readonly isBroken: boolean;
   readonly doubtedAt: string | null;
@@ -87,6 +87,8 @@ export interface Opening {
   readonly stampAt: string | null;
   /** Its answers say whose they are. */
   readonly isOwnerTold: boolean;
+  /** Null where it was never asked for. */
+  readonly last: LastRead | null;
 }
 
 /** A run as it goes from one commit to the next. Its row is entered with the first. */
@@ -321,7 +323,7 @@ export interface MirrorPort {
   /** What was mirrored stays; the next read that works takes the mark away. */
   readonly mark: (how: Mark, task: Task, resources: readonly Resource[], at: number) => Promise<void>;
 
-  readonly begin: (request: RunRequest) => Promise<Opening>;
+  readonly begin: (whose: Whose) => Promise<Opening>;
   readonly pages: (list: List, from: number, count: number) => Promise<StoredPage[]>;
   /** The rows of these keys, and those of the versions that are still current. */
   readonly find: (list: List, keys: readonly Key[], versions: readonly number[]) => Promise<StoredRow[]>;

@@ -26,6 +26,7 @@ export function createProjectsWalk(
   now: () => number,
 ): ProjectsWalk {
   return {
+    before: run.before.last,
     due: checkedBefore => port.dueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];

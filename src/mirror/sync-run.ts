@@ -17,6 +17,9 @@ import type { Resource } from '../resources/lists.js';
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
 
+/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled run changes is drift otherwise. */
+export type Announced = (since: number) => Promise<boolean>;
+
 export interface RunParts {
   readonly port: MirrorPort;
   readonly lane: string;
@@ -31,22 +34,28 @@ export class SyncRun {
   readonly before: Opening;
   readonly #parts: RunParts;
   readonly #request: RunRequest;
+  readonly #drifts: boolean;
   #counts: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   #id: number | null = null;
   #latestAt: string | null;
   #isOpen: boolean;
   #ended = false;
 
-  private constructor(parts: RunParts, request: RunRequest, before: Opening) {
+  private constructor(parts: RunParts, request: RunRequest, before: Opening, drifts: boolean) {
     this.#parts = parts;
     this.#request = request;
+    this.#drifts = drifts;
     this.before = before;
     this.#latestAt = before.stampAt;
     this.#isOpen = before.isBroken;
   }
 
-  static async begin(parts: RunParts, request: RunRequest): Promise<SyncRun> {
-    return new SyncRun(parts, request, await parts.port.begin(request));
+  static async begin(parts: RunParts, request: RunRequest, announced?: Announced): Promise<SyncRun> {
+    const before = await parts.port.begin(request);
+    const completeAt = before.last?.completeAt ?? null;
+    const mayDrift = request.trigger === 'schedule' && DRIFTING.includes(request.resource);
+    const drifts = mayDrift && completeAt !== null && (await announced?.(completeAt)) === false;
+    return new SyncRun(parts, request, before, drifts);
   }
 
   get counts(): Counts {
@@ -118,8 +127,6 @@ export class SyncRun {
   }
 
   #open(): OpenRun {
-    const { trigger, announced, resource } = this.#request;
-    const mayDrift = trigger === 'schedule' && !announced && this.before.isRead;
     return {
       request: this.#request,
       lane: this.#parts.lane,
@@ -128,7 +135,7 @@ export class SyncRun {
       knownAt: this.before.stampAt,
       latestAt: this.#latestAt,
       counts: this.#counts,
-      drifts: mayDrift && DRIFTING.includes(resource),
+      drifts: this.#drifts,
     };
   }
 }

@@ -11,7 +11,6 @@ async function readSlowly({ mirror, clock }: Scene, late: string): Promise<void>
     claim: 1,
     startedAt: clock.at,
     trigger: 'schedule',
-    announced: true,
   });
   await read.writePage(0, retirements(3), clock.at + MINUTE);
   await read.writePage(1, [retirement(late)], clock.at + 8 * MINUTE);
@@ -83,7 +82,7 @@ test('what is being read now is said to be so', async () => {
   const { ask, mirror, clock } = await sceneToAsk();
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
-  const open = await mirror.beginRead({ ...request, trigger: 'schedule', announced: true });
+  const open = await mirror.beginRead({ ...request, trigger: 'schedule' });
   await open.writePage(0, retirements(900, 'new'), startedAt);
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');

@@ -61,7 +61,6 @@ describe('T75 forget', () => {
       ...request,
       startedAt: clock.at,
       trigger: 'schedule',
-      announced: true,
     });
     await open.writeBatch([member('m-1', 'anne@example.org'), member('m-2', 'b@example.org')], clock.at);
     await mirror.forget('Anne@Example.org');

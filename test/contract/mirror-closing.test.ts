@@ -66,7 +66,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 2,
       startedAt: scene.clock.at,
       trigger: 'schedule',
-      announced: true,
     });
     expect(await read.finish({ ...TRAFFIC, total: null })).toMatchObject({ state: 'complete', removed: 25 });
   });

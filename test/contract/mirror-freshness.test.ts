@@ -19,7 +19,6 @@ async function fail(scene: Stage): Promise<void> {
     claim: 1,
     startedAt: scene.clock.at,
     trigger: 'schedule',
-    announced: true,
   });
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
@@ -100,7 +99,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('drift is what a scheduled run changed that no delivery had announced', async () => {
     const scene = await sceneOfToday(stage);
-    const by = (trigger: string, announced: boolean) => ({ trigger, announced, limit: 10 });
+    const by = (trigger: string, isAnnounced: boolean) => ({
+      trigger,
+      announced: async () => isAnnounced,
+      limit: 10,
+    });
     const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_run_id');
     await scene.read('retirements', [retirement('r-1')], by('schedule', false));
     expect(await drift()).toEqual([]);
@@ -122,6 +125,33 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(outcome).toMatchObject({ added: 1, changed: 1, removed: 1, drift: 3 });
     expect(await drift()).toEqual([{ resource: 'retirements', drift: 3 }]);
     expect(await scene.db.value("SELECT drift FROM freshness WHERE resource = 'retirements'")).toBe(3);
+  });
+
+  test('a read is told how its resource was read before, and asks from when on a delivery announces it', async () => {
+    const scene = await sceneOfToday(stage);
+    const completeAt = scene.clock.at;
+    const request = {
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 1,
+      trigger: 'schedule',
+    } as const;
+    const asked: number[] = [];
+    const begin = () =>
+      scene.mirror.beginRead({
+        ...request,
+        startedAt: scene.clock.at,
+        announced: async since => asked.push(since) > 0,
+      });
+    const first = await begin();
+    expect(first.before).toMatchObject({ attemptedAt: null, completeAt: null, pageSize: null });
+    await first.finish({ ...TRAFFIC, total: null, pageSize: 50 });
+    scene.clock.at += MINUTE;
+    await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+    const { before } = await begin();
+    expect(before).toMatchObject({ attemptedAt: scene.clock.at, completeAt, pageSize: 50, isStrange: false });
+    expect((await scene.mirror.lastReads('organization-1')).get('warehouse')).toEqual(before);
+    expect(asked).toEqual([completeAt, completeAt]);
   });
 
   test('a hold ends by the clock, without any read', async () => {

@@ -109,7 +109,6 @@ async function open(scene: Stage, resource: (typeof RESOURCES)[number], claim: n
     claim,
     startedAt: scene.clock.at,
     trigger: 'schedule',
-    announced: true,
   };
   if (resource === 'warehouse') {
     const read = await scene.mirror.beginRead({ ...request, resource });

@@ -61,7 +61,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         claim: 1,
         startedAt: clock.at,
         trigger: 'delivery',
-        announced: true,
       });
       await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
     };

@@ -98,7 +98,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 1,
       startedAt: clock.at,
       trigger: 'delivery',
-      announced: true,
     });
     for (let page = 0; page < 10; page += 1)
       await broken.writePage(page, changed.slice(page * 100, page * 100 + 100), clock.at);
@@ -297,7 +296,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 1,
       startedAt: clock.at,
       trigger: 'delivery',
-      announced: true,
     });
     const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(items.slice(0, 200), clock.at);
@@ -315,7 +313,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 1,
       startedAt: clock.at,
       trigger: 'delivery',
-      announced: true,
     });
     const count = () => db.value('SELECT count(*) FROM warehouse_credits');
     const document = JSON.stringify({ comment: 'x'.repeat(1024 * 1024) });
@@ -343,7 +340,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 1,
       startedAt: clock.at,
       trigger: 'delivery',
-      announced: true,
     });
     const items = Array.from({ length: 1_800 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(items, clock.at);
@@ -391,7 +387,6 @@ function begin({ mirror, clock }: Pick<Stage, 'mirror' | 'clock'>) {
     claim: 1,
     startedAt: clock.at,
     trigger: 'delivery',
-    announced: true,
   });
 }
 

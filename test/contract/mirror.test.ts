@@ -40,7 +40,7 @@ async function ask(
 }
 
 const walk = ({ mirror, clock }: Stage, organizationId = 'organization-1', claim = 1) =>
-  mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule', announced: true });
+  mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('the projects that rows name are due until they were asked for', async () => {

@@ -9,7 +9,6 @@ const begin = ({ mirror, clock }: Scene, claim: number) =>
     claim,
     startedAt: clock.at,
     trigger: 'delivery',
-    announced: true,
   });
 
 const finish = { ...TRAFFIC, total: null };

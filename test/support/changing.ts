@@ -72,7 +72,7 @@ async function warehouse({ read, clock, random, truth }: Player): Promise<void> 
 async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   const [first] = truth.retirements.keys();
   if (first === undefined) return;
-  const request = { organizationId: 'organization-1', claim: 1, trigger: 'delivery', announced: true };
+  const request = { organizationId: 'organization-1', claim: 1, trigger: 'delivery' };
   const read = await mirror.beginRead({ ...request, resource: 'retirements', startedAt: clock.at });
   for (const page of [0, 1]) {
     const document = `{"edit":${random()}}`;
@@ -101,7 +101,7 @@ async function* pdf(words: number): AsyncGenerator<Uint8Array> {
 }
 
 async function project({ mirror, clock, random }: Player): Promise<void> {
-  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule', announced: true };
+  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
   const walk = await mirror.beginProjects({ ...request, startedAt: clock.at });
   const fullName = `Peat bog ${random()}`;
   const empty = {

@@ -48,7 +48,6 @@ export function openRun(resource: Resource, knownAt: string | null = null): Open
       claim: 1,
       startedAt: NOON,
       trigger: 'delivery',
-      announced: true,
     },
     lane: 'data',
     id: null,

@@ -166,7 +166,6 @@ export function readerOf(mirror: Mirror, clock: Clock): Scene['read'] {
       claim: 1,
       startedAt: clock.at,
       trigger: TRIGGER,
-      announced: true,
       ...request,
     });
     if (limit === null) await read.writeBatch(items, clock.at);

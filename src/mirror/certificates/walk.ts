@@ -43,7 +43,7 @@ export function createCertificateStore(
       return removed;
     },
     begin: async request => {
-      const whole = { ...request, resource: 'certificates', announced: true } as const;
+      const whole = { ...request, resource: 'certificates' } as const;
       const run = await SyncRun.begin({ port, lane: 'certificates', now }, whole);
       return beginWalk({ port, folder, now, organizationId: request.organizationId, run });
     },

@@ -21,6 +21,7 @@ import {
   type Committed,
   type Ending,
   type Fault,
+  type LastRead,
   NO_CHANGES,
   type Traffic,
 } from '../port.js';
@@ -43,6 +44,7 @@ const OWNER_UNTOLD: Fault = {
 };
 
 export class ListRead<Item extends { document: string }> implements Read<Item> {
+  readonly before: LastRead | null;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
   readonly #pages: HeldPages;
@@ -53,6 +55,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
 
   constructor(parts: ListParts<Item>) {
     const { port, list, run } = parts;
+    this.before = run.before.last;
     this.#parts = parts;
     this.#staging = new Staging(parts);
     this.#pages = new HeldPages(port, list, run.before.rows > 0 && !run.before.isBroken);

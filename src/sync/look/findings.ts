@@ -1,4 +1,6 @@
 import type { Resource } from '../plan.js';
+import type { ReadEnd } from '../read/read-end.js';
+import type { Noted } from '../read/step.js';
 
 /** What one look has come to know. */
 export interface Findings {
@@ -14,4 +16,30 @@ export interface Findings {
   news: boolean;
   /** Retirements came or changed: there may be certificates to fetch. */
   retired: boolean;
+}
+
+export function createFindings(): Findings {
+  return {
+    failures: new Map(),
+    absent: new Map(),
+    answered: false,
+    holdEnd: null,
+    news: false,
+    retired: false,
+  };
+}
+
+export function notedIn(findings: Findings, onRead: ((end: ReadEnd) => void) | undefined): Noted {
+  return {
+    before: new Map(),
+    ended: end => {
+      const rows = end.added + end.changed;
+      findings.news ||= rows + end.removed > 0;
+      findings.retired ||= end.resource === 'retirements' && rows > 0;
+      onRead?.(end);
+    },
+    holdEnds: at => {
+      findings.holdEnd = Math.min(findings.holdEnd ?? at, at);
+    },
+  };
 }

@@ -2,17 +2,14 @@ import type { Context } from '../context.js';
 import type { Gate } from './access.js';
 import { codeOf, endsRun } from '../outcome.js';
 import type { Resource } from '../plan.js';
-import type { Reading, Step } from '../read/step.js';
+import { readResource } from '../read/read-resource.js';
+import type { Step } from '../read/step.js';
 import type { Run } from '../worker/worker.js';
-
-/** Reads one resource and takes note of what came. */
-export type Read = (step: Step, resource: Resource) => Promise<Reading>;
 
 export interface InterludeOptions {
   readonly gate: Gate;
   readonly run: Run;
   readonly step: Step;
-  readonly read: Read;
   /** What is neither forbidden nor believed to be. */
   readonly mayAsk: () => Promise<readonly Resource[]>;
 }
@@ -29,7 +26,7 @@ const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resourc
 /** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
 export function createInterlude(
   { inbox, now }: Context,
-  { gate, run, step, read, mayAsk }: InterludeOptions,
+  { gate, run, step, mayAsk }: InterludeOptions,
 ): Interlude {
   let lookedAt = now();
   let checkedAt = now();
@@ -57,11 +54,13 @@ export function createInterlude(
 
   /** The delivery has a job of its own, which will read this again. */
   async function readQuietly(resource: Resource): Promise<void> {
-    const { error } = await read({ ...step, turn: run.turn }, resource);
-    if (error === null) return;
-    step.signal.throwIfAborted();
-    if (endsRun(error)) throw error;
-    if (codeOf(error) === 'forbidden') refused.add(resource);
+    try {
+      await readResource({ ...step, turn: run.turn }, resource);
+    } catch (error) {
+      step.signal.throwIfAborted();
+      if (endsRun(error)) throw error;
+      if (codeOf(error) === 'forbidden') refused.add(resource);
+    }
   }
 
   return {

@@ -1,16 +1,16 @@
 import { UNCHANGED } from '../../inbox/job.js';
 import type { Context } from '../context.js';
-import type { Findings } from './findings.js';
+import { createFindings, type Findings, notedIn } from './findings.js';
 import { followUp } from './follow-up.js';
 import type { LastRead } from '../../mirror/port.js';
 import type { Admitted, Gate } from './access.js';
 import { createGate } from './gate.js';
 import { installationOf } from './installation-of.js';
-import { createInterlude, type Read } from './interlude.js';
-import { describe, endsRun, StopError } from '../outcome.js';
+import { createInterlude } from './interlude.js';
+import { codeOf, endsRun, StopError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
 import { readResource } from '../read/read-resource.js';
-import type { Reading, Step } from '../read/step.js';
+import type { Step } from '../read/step.js';
 import type { CausedRun } from '../cause.js';
 
 /**
@@ -18,44 +18,25 @@ import type { CausedRun } from '../cause.js';
  * A step that fails stops no other step, and only what failed is asked for again.
  */
 export async function look(context: Context, run: CausedRun): Promise<string> {
-  const installationId = installationOf(run);
-  const gate = createGate(context, run, installationId);
-  const findings: Findings = {
-    failures: new Map(),
-    absent: new Map(),
-    answered: false,
-    holdEnd: null,
-    news: false,
-    retired: false,
-  };
-  const word = await lookThrough(context, run, gate, findings);
-  return run.job.repeatsOnly && !findings.news && !gate.hasChanged() ? UNCHANGED : word;
-}
-
-async function lookThrough(
-  context: Context,
-  run: CausedRun,
-  gate: Gate,
-  findings: Findings,
-): Promise<string> {
+  const gate = createGate(context, run, installationOf(run));
+  const findings = createFindings();
   try {
     const admitted = await gate.enter();
-    if (admitted === null) return gate.state();
-    await readAll(context, run, gate, admitted, findings);
-    return await followUp(context, run, admitted, findings);
+    const word = admitted === null ? gate.state() : await lookThrough(context, run, gate, admitted, findings);
+    return run.job.repeatsOnly && !findings.news && !gate.hasChanged() ? UNCHANGED : word;
   } catch (error) {
     if (error instanceof StopError && error.code === 'access_gone') return gate.state();
     throw error;
   }
 }
 
-async function readAll(
+async function lookThrough(
   context: Context,
   run: CausedRun,
   gate: Gate,
   admitted: Admitted,
   findings: Findings,
-): Promise<void> {
+): Promise<string> {
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = admitted;
   const asked = {
@@ -70,18 +51,17 @@ async function readAll(
     return { last, reaccepted: await findReaccepted(inbox, installation.id, last), now: now() };
   };
   const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
-  const step = stepOf(context, run, admitted);
-  const read: Read = async (each, resource) =>
-    note(context, findings, resource, await readResource(each, resource));
+  const step = stepOf(context, run, admitted, findings);
   if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
-  const interlude = createInterlude(context, { gate, run, step, read, mayAsk });
+  const interlude = createInterlude(context, { gate, run, step, mayAsk });
   for (const resource of wanted) {
     await interlude.turn();
-    await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, { gate, findings, read });
+    await readOne({ ...step, turn: () => interlude.turn(resource) }, resource, gate, findings);
   }
   await settleAbsent(context, step, findings);
+  return followUp(context, run, admitted, findings);
 }
 
 /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
@@ -116,17 +96,17 @@ async function settleAbsent(
 
 const EVERYTHING: Wish = { resources: null, full: false };
 
-/** A refusal is believed when a new token and another look at the permissions do not help. */
-interface Looking {
-  readonly gate: Gate;
-  readonly findings: Findings;
-  readonly read: Read;
-}
-
-async function readOne(step: Step, resource: Resource, looking: Looking): Promise<void> {
+/** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
+async function readOne(step: Step, resource: Resource, gate: Gate, findings: Findings): Promise<void> {
   for (let tries = 0; tries < 2; tries += 1) {
-    if (await isAnswered(step, resource, looking)) return;
-    const { installation } = await looking.gate.again();
+    try {
+      await readResource(step, resource);
+      findings.answered ||= resource !== 'projects';
+      return;
+    } catch (error) {
+      if (!(await isRefusal(step, resource, error, findings))) return;
+    }
+    const { installation } = await gate.again();
     if (!isPermitted(installation.permissions, resource)) {
       await step.mirror.mark('forbidden', step.task, [resource], step.now());
       return;
@@ -135,21 +115,20 @@ async function readOne(step: Step, resource: Resource, looking: Looking): Promis
   await step.mirror.mark('refused', step.task, [resource], step.now());
 }
 
-/** False where the registry refused it. Any other fault is kept for later. */
-async function isAnswered(step: Step, resource: Resource, { findings, read }: Looking): Promise<boolean> {
-  const { before, error } = await read(step, resource);
-  if (error === null) {
-    if (resource !== 'projects') findings.answered = true;
-    return true;
-  }
+async function isRefusal(
+  step: Step,
+  resource: Resource,
+  error: unknown,
+  { absent, failures }: Findings,
+): Promise<boolean> {
   step.signal.throwIfAborted();
   if (endsRun(error)) throw error;
-  const { code } = describe(error);
-  if (code === 'forbidden') return false;
-  if (code === 'other_form' && isStrange(before)) {
+  const code = codeOf(error);
+  if (code === 'forbidden') return true;
+  if (code === 'other_form' && isStrange(step.noted.before.get(resource) ?? null)) {
     await step.mirror.mark('not_offered', step.task, [resource], step.now());
-  } else (code === 'not_found' ? findings.absent : findings.failures).set(resource, error);
-  return true;
+  } else (code === 'not_found' ? absent : failures).set(resource, error);
+  return false;
 }
 
 /** Whether the resource was never read as a whole, or came in another form the last time too. */
@@ -157,27 +136,11 @@ function isStrange(before: LastRead | null): boolean {
   return before === null || before.completeAt === null || before.isStrange;
 }
 
-function note(
-  { onRead = () => undefined }: Context,
-  findings: Findings,
-  resource: Resource,
-  reading: Reading,
-): Reading {
-  const { ends, holdEnd } = reading;
-  for (const end of ends) {
-    const rows = end.added + end.changed;
-    findings.news ||= rows + end.removed > 0;
-    findings.retired ||= resource === 'retirements' && rows > 0;
-    onRead(end);
-  }
-  if (holdEnd !== null) findings.holdEnd = Math.min(findings.holdEnd ?? holdEnd, holdEnd);
-  return reading;
-}
-
 function stepOf(
-  { inbox, mirror, client, now }: Context,
+  { inbox, mirror, client, now, onRead }: Context,
   { job, signal, turn, cause, wish }: CausedRun,
   { organizationId, installation }: Admitted,
+  findings: Findings,
 ): Step {
   return {
     inbox,
@@ -193,5 +156,6 @@ function stepOf(
     full: wish.full,
     signal,
     turn,
+    noted: notedIn(findings, onRead),
   };
 }

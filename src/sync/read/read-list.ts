@@ -1,7 +1,7 @@
 import type { Ask, Outcome, Read } from '../../mirror/mirror.js';
-import type { Fault, LastRead } from '../../mirror/port.js';
+import type { Fault } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import { PAGE_ROWS, type Page, type ReadOptions } from '../../registry/reading.js';
+import { type ListOptions, PAGE_ROWS, type Page, type ReadOptions } from '../../registry/reading.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
 import { badAnswer, goodAnswer } from './answer.js';
 import { inLanes } from '../worker/lanes.js';
@@ -9,56 +9,38 @@ import { observe } from './observe.js';
 import { describe, UnsettledError } from '../outcome.js';
 import { createOwnRows } from './own-rows.js';
 import { type Source, SOURCES } from '../sources.js';
-import type { Noted, Step } from './step.js';
+import type { Step } from './step.js';
 
 /** A list that moves while it is read is read again at once, this often; then later. */
 const PASSES = 3;
 const ASKED_AT_ONCE = 8;
 
-interface Wanted<Name extends ListResource> {
-  readonly resource: Name;
-  readonly source: Source<Items[Name]>;
-  /** Start of the last complete read. */
-  readonly completeAt: number | null;
-}
-
 /** Read a whole list and write what changed. An answer that breaks off leaves true rows and says so. */
-export async function readList<Name extends ListResource>(
-  step: Step,
-  resource: Name,
-  before: LastRead | null,
-  noted: Noted,
-): Promise<void> {
-  const wanted = { resource, source: SOURCES[resource], completeAt: before?.completeAt ?? null };
-  let rows = step.full ? PAGE_ROWS : (before?.pageSize ?? PAGE_ROWS);
+export async function readList<Name extends ListResource>(step: Step, resource: Name): Promise<void> {
   for (let pass = 1; ; pass += 1) {
-    const { outcome, pageSize } = await readOnce(step, wanted, rows, noted);
-    if (outcome.state === 'complete') return;
-    if (!outcome.readAgain || pass === PASSES)
-      throw new UnsettledError(outcome.state, outcome.fault?.message ?? 'the list moved while it was read');
-    rows = pageSize ?? rows;
+    const { state, fault, readAgain } = await readOnce(step, resource, pass);
+    if (state === 'complete') return;
+    if (!readAgain || pass === PASSES)
+      throw new UnsettledError(state, fault?.message ?? 'the list moved while it was read');
   }
 }
 
 async function readOnce<Name extends ListResource>(
   step: Step,
-  wanted: Wanted<Name>,
-  rows: number,
-  noted: Noted,
-): Promise<{ readonly outcome: Outcome; readonly pageSize: number | null }> {
-  const { client, now, signal } = step;
-  const { resource, source } = wanted;
+  resource: Name,
+  pass: number,
+): Promise<Outcome> {
+  const { mirror, inbox, client, now, signal, noted, task, trigger, cause } = step;
+  const source = SOURCES[resource];
   const { options, traffic, status, ownerTold } = observe(signal, now);
   const startedAt = now();
-  const read = await begin(step, wanted, startedAt);
+  const announced = async (since: number) =>
+    (await inbox.haveCome(step.installationId, [{ since }]))[0] ?? false;
+  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, announced });
+  noted.before.set(resource, read.before);
+  const limit = (step.full && pass === 1 ? null : read.before?.pageSize) ?? PAGE_ROWS;
   try {
-    const { flaw, total, pageSize } = await writeParts(
-      step,
-      wanted,
-      read,
-      { ...options, limit: rows },
-      noted,
-    );
+    const { flaw, total, pageSize } = await writeParts(step, resource, read, { ...options, limit });
     const isTold = ownerTold();
     const outcome = await read.finish({
       total,
@@ -69,10 +51,10 @@ async function readOnce<Name extends ListResource>(
       answer: goodAnswer(source.kind, { total, status: status(), at: now() }),
       ...traffic(),
     });
-    noted.ends.push({ ...outcome, resource, ms: now() - startedAt });
-    return { outcome, pageSize };
+    noted.ended({ ...outcome, resource, ms: now() - startedAt });
+    return outcome;
   } catch (error) {
-    noted.ends.push({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
+    noted.ended({ ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
     const { code, message } = describe(signal.aborted ? signal.reason : error);
     const answer = badAnswer(error, { status: status(), at: now(), mask: client.http.mask });
     await read.abandon({ code, message }, { ...traffic(), answer });
@@ -81,17 +63,6 @@ async function readOnce<Name extends ListResource>(
 }
 
 const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
-
-async function begin<Name extends ListResource>(
-  { inbox, mirror, installationId, task, trigger, cause }: Step,
-  { resource, completeAt }: Wanted<Name>,
-  startedAt: number,
-): Promise<Read<Items[Name]>> {
-  const { organizationId, claim } = task;
-  const asked = completeAt === null ? [] : [{ since: completeAt }];
-  const [announced = false] = await inbox.haveCome(installationId, asked);
-  return mirror.beginRead({ organizationId, claim, resource, trigger, cause, startedAt, announced });
-}
 
 interface Listed {
   /** Why this is not the whole list. */
@@ -105,16 +76,17 @@ interface Listed {
 /** Write each part as it comes. */
 async function writeParts<Name extends ListResource>(
   step: Step,
-  { resource, source }: Wanted<Name>,
+  resource: Name,
   read: Read<Items[Name]>,
-  options: ReadOptions & { readonly limit: number },
-  noted: Noted,
+  options: ListOptions,
 ): Promise<Listed> {
+  const source: Source<Items[Name]> = SOURCES[resource];
   const own = createOwnRows<Items[Name]>(step.organizationId, LISTS[resource].key);
   let last: Page<Items[Name]> | null = null;
   let seen = 0;
   for await (const { items, page } of source.parts(step.organization, options)) {
-    noteHoldEnd(source.nextEnd?.(items, registryNow(step)) ?? null, noted);
+    const holdEnd = source.nextEnd?.(items, registryNow(step)) ?? null;
+    if (holdEnd !== null) step.noted.holdEnds(holdEnd);
     const ours = own.of(items);
     if (page === null) await read.writeBatch(ours, step.now());
     else seen += (await read.writePage(page.number, ours, page.arrivedAt, page.digest)).fresh;
@@ -133,10 +105,6 @@ function demandEnd(last: Page<unknown> | null, seen: number): void {
 
 function registryNow({ now, client }: Step): number {
   return now() + (client.http.clockSkewMs() ?? 0);
-}
-
-function noteHoldEnd(at: number | null, noted: Noted): void {
-  if (at !== null) noted.holdEnd = Math.min(noted.holdEnd ?? at, at);
 }
 
 /** Where one can be asked for by its id, one that is missing from the list is, before that is believed. */

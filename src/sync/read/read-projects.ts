@@ -15,7 +15,8 @@ export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, trigger, cause, now, signal } = step;
   const startedAt = now();
   const { options, traffic } = observe(signal, now);
-  const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt, announced: false });
+  const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt });
+  step.noted.before.set('projects', walk.before);
   // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
   const due = await walk.due(step.full || trigger === 'schedule' ? now() : 0);
 

@@ -21,22 +21,15 @@ export interface Step {
   readonly signal: AbortSignal;
   /** To be awaited after every page: others may go first, and an aborted run ends here. */
   readonly turn: () => Promise<void>;
+  readonly noted: Noted;
 }
 
-/** What came of reading one resource. */
-export interface Reading {
-  /** How the mirror knew it before. */
-  readonly before: LastRead | null;
-  /** One for each time that the list was read. */
-  readonly ends: readonly ReadEnd[];
-  /** When the next outstanding hold of those that were seen ends, by the registry's clock. */
-  readonly holdEnd: number | null;
-  /** Null where it was read. */
-  readonly error: unknown;
-}
-
-/** What is seen of it on the way. */
+/** What is seen of reads on the way. */
 export interface Noted {
-  readonly ends: ReadEnd[];
-  holdEnd: number | null;
+  /** How the mirror knew each resource before its latest read. */
+  readonly before: Map<string, LastRead | null>;
+  /** Each time that a list was read. */
+  readonly ended: (end: ReadEnd) => void;
+  /** When a hold that is outstanding ends, by the registry's clock. */
+  readonly holdEnds: (at: number) => void;
 }

@@ -1,7 +1,8 @@
 import { hashesOf } from '../../../mirror/people.js';
 import { addressesIn } from '../../../mirror/person.js';
-import type { Cause, Committed, Counts, Ending, Opening, OpenRun, RunRequest } from '../../../mirror/port.js';
+import type { Cause, Committed, Counts, Ending, Opening, OpenRun, Whose } from '../../../mirror/port.js';
 import { formatInstant, text } from '../../../resources/columns.js';
+import { OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
 import type { Postgres } from '../open.js';
 import { GUARD } from './fence.js';
 import { given, known, type Perform } from './perform.js';
@@ -25,7 +26,7 @@ type Done<Answer> = Omit<Committed, 'versions'> & { readonly answer: Answer };
 
 /** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
 export interface Runs {
-  readonly begin: (request: RunRequest) => Promise<Opening>;
+  readonly begin: (whose: Whose) => Promise<Opening>;
   readonly commit: <Answer>(run: OpenRun, work: Work, ending: Ending | null) => Promise<Done<Answer>>;
   readonly closeRow: (run: OpenRun, ending: Ending) => Promise<void>;
 }
@@ -103,33 +104,14 @@ const CLOSE_ROW = `
   UPDATE mirror.sync_runs SET ${COUNTS}, ${ENDED}, state = 'failed', drift = 0 WHERE id = ${RUN}
   RETURNING '{}'::jsonb`;
 
-interface StateRow {
-  readonly rows: number;
-  readonly complete_at: string | null;
-  readonly open_run: number | null;
-  readonly doubted_at: string | null;
-  readonly doubted: Uint8Array | null;
-  readonly stamp_at: string | null;
-  readonly owner_told: number;
-}
-
 export function createRuns({ query }: Postgres, perform: Perform): Runs {
   return {
     begin: async ({ organizationId, resource }) => {
-      const [state] = await query<StateRow>(
-        `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, owner_told
-         FROM mirror.resource_states WHERE organization_id = $1 AND resource = $2`,
+      const [state] = await query<OpeningRow>(
+        `SELECT ${OPENING} FROM mirror.resource_states WHERE organization_id = $1 AND resource = $2`,
         [organizationId, resource],
       );
-      return {
-        rows: state?.rows ?? 0,
-        isRead: (state?.complete_at ?? null) !== null,
-        isBroken: (state?.open_run ?? null) !== null,
-        doubtedAt: state?.doubted_at ?? null,
-        doubted: state?.doubted ?? null,
-        stampAt: state?.stamp_at ?? null,
-        isOwnerTold: state?.owner_told === 1,
-      };
+      return openingOf(state);
     },
     commit: async <Answer>(run: OpenRun, work: Work, ending: Ending | null): Promise<Done<Answer>> => {
       const from = performance.now();

@@ -1,21 +1,13 @@
 import type { RunState } from '../../contract/mirror-tables.js';
+import type { Tables } from '../../contract/tables.js';
+import { OPENING, type OpeningRow } from '../../resource-state.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
 import type { Cause, Mark } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
 
-export interface KnownState {
-  readonly rows: number;
-  readonly complete_at: string | null;
-  readonly open_run: number | null;
-  readonly doubted_at: string | null;
-  readonly doubted: Uint8Array | null;
-  readonly stamp_at: string | null;
-  readonly read_claim: number | null;
-  readonly read_at: string | null;
-  /** 1 where its answers say whose they are. */
-  readonly owner_told: number;
-}
+/** What is known of one resource, and by which claim and read. */
+export interface KnownState extends OpeningRow, Pick<Tables['resource_states'], 'read_claim' | 'read_at'> {}
 
 interface Whose {
   organization_id: string;
@@ -120,8 +112,7 @@ export function createBooks(db: Sqlite): Books {
     .prepare<[number], number>('UPDATE version_counter SET last = last + ? RETURNING last')
     .pluck();
   const state = db.prepare<[string, string], KnownState>(
-    `SELECT rows, complete_at, open_run, doubted_at, doubted, stamp_at, read_claim, read_at, owner_told
-     FROM resource_states WHERE organization_id = ? AND resource = ?`,
+    `SELECT ${OPENING}, read_claim, read_at FROM resource_states WHERE organization_id = ? AND resource = ?`,
   );
   const prepare = db.prepare(
     'INSERT INTO resource_states (organization_id, resource) VALUES (?, ?) ON CONFLICT DO NOTHING',

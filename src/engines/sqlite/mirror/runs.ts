@@ -1,4 +1,5 @@
 import { write } from '../open.js';
+import { openingOf } from '../../resource-state.js';
 import { formatInstant, text } from '../../../resources/columns.js';
 import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
@@ -10,8 +11,9 @@ import type {
   Opening,
   OpenRun,
   RunRequest,
+  Whose,
 } from '../../../mirror/port.js';
-import { type Books, causeColumns, type KnownState } from './books.js';
+import { type Books, causeColumns } from './books.js';
 import type { People } from './people.js';
 
 /** What one transaction of a run does to rows. */
@@ -19,7 +21,7 @@ export type Work = (runId: number, dates: Dates) => Partial<Counts>;
 
 /** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
 export interface Runs {
-  readonly begin: (request: RunRequest) => Opening;
+  readonly begin: (whose: Whose) => Opening;
   readonly commit: (run: OpenRun, work: Work, ending: Ending | null) => Omit<Committed, 'versions'>;
   readonly closeRow: (run: OpenRun, ending: Ending) => void;
 }
@@ -27,15 +29,12 @@ export interface Runs {
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
-  const stateOf = ({ organizationId, resource }: RunRequest): KnownState =>
-    books.state(organizationId, resource) ?? UNKNOWN;
-
   function guard({ request, lane }: OpenRun): void {
-    const { organizationId, claim, startedAt } = request;
+    const { organizationId, resource, claim, startedAt } = request;
     books.fence.hold({ organizationId, lane, claim });
     books.fence.demandActive(organizationId);
-    const state = stateOf(request);
-    if (state.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
+    const state = books.state(organizationId, resource);
+    if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
       throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
     }
   }
@@ -97,18 +96,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
   }
 
   return {
-    begin: request => {
-      const state = stateOf(request);
-      return {
-        rows: state.rows,
-        isRead: state.complete_at !== null,
-        isBroken: state.open_run !== null,
-        doubtedAt: state.doubted_at,
-        doubted: state.doubted,
-        stampAt: state.stamp_at,
-        isOwnerTold: state.owner_told === 1,
-      };
-    },
+    begin: ({ organizationId, resource }) => openingOf(books.state(organizationId, resource)),
     commit: (run, work, ending) => {
       const from = performance.now();
       const dates = new Dates(run.knownAt, run.latestAt);
@@ -178,15 +166,3 @@ function answerColumns(answer: Answer | null, mayKeep: People['mayKeep']) {
 function asFlag(value: boolean | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
-
-const UNKNOWN: KnownState = {
-  rows: 0,
-  complete_at: null,
-  open_run: null,
-  doubted_at: null,
-  doubted: null,
-  stamp_at: null,
-  read_claim: null,
-  read_at: null,
-  owner_told: 0,
-};

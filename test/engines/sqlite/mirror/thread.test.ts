@@ -42,7 +42,6 @@ const READ = {
   claim: 1,
   startedAt: NOON,
   trigger: 'delivery',
-  announced: true,
 } as const;
 
 test('a list that is read is written by the thread as by anybody', async () => {

@@ -1,0 +1,51 @@
+import type { LastRead, Opening } from '../mirror/port.js';
+import type { Tables } from './contract/tables.js';
+
+type State = Tables['resource_states'];
+
+export interface LastReadRow
+  extends Pick<State, 'refusals' | 'attempted_at' | 'complete_at' | 'duration_ms' | 'page_size'> {
+  readonly declined: LastRead['declined'];
+  readonly is_strange: boolean | number;
+}
+
+export interface OpeningRow
+  extends LastReadRow,
+    Pick<State, 'rows' | 'open_run' | 'doubted_at' | 'doubted' | 'stamp_at' | 'owner_told'> {}
+
+/** Columns of `resource_states` as every engine asks for them. */
+export const LAST_READ = `CASE
+    WHEN not_offered_at IS NOT NULL THEN 'not_offered'
+    WHEN forbidden_at IS NOT NULL AND refusals > 0 THEN 'refused'
+  END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size,
+  answer_text IS NOT NULL AS is_strange`;
+
+export const OPENING = `rows, open_run, doubted_at, doubted, stamp_at, owner_told, ${LAST_READ}`;
+
+export function lastReadOf(row: LastReadRow): LastRead {
+  return {
+    declined: row.declined,
+    refusals: row.refusals,
+    attemptedAt: milliseconds(row.attempted_at),
+    completeAt: milliseconds(row.complete_at),
+    durationMs: row.duration_ms ?? 0,
+    isStrange: Boolean(row.is_strange),
+    pageSize: row.page_size,
+  };
+}
+
+export function openingOf(row: OpeningRow | undefined): Opening {
+  return {
+    rows: row?.rows ?? 0,
+    isBroken: (row?.open_run ?? null) !== null,
+    doubtedAt: row?.doubted_at ?? null,
+    doubted: row?.doubted ?? null,
+    stampAt: row?.stamp_at ?? null,
+    isOwnerTold: row?.owner_told === 1,
+    last: row === undefined ? null : lastReadOf(row),
+  };
+}
+
+function milliseconds(instant: string | null): number | null {
+  return instant === null ? null : Date.parse(instant);
+}
