@@ -1,13 +1,10 @@
 // What people and their programs call by name, taken from a built copy of this package.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
-const AT_ONCE = 4;
 
 /** Tables and views with their columns, commands with their options, settings, metrics, and exports by their entry. */
 export async function readPublicNames(root) {
@@ -22,7 +19,7 @@ export async function readPublicNames(root) {
   );
   return {
     tables: await readTables(from),
-    commands: await readCommands(join(root, 'dist/main.js')),
+    commands: await readCommands(await from('cli/program.js')),
     settings: namesIn(readFileSync(join(root, '.env.example'), 'utf8'), /^#?([A-Z][A-Z_]+)=/gm),
     metrics: namesIn(metrics, /^# TYPE (\S+)/gm),
     exports: Object.fromEntries(modules.map(([name, module]) => [name, Object.keys(module).toSorted()])),
@@ -54,25 +51,29 @@ async function readTables(from) {
   return tables;
 }
 
-/** By their own help, a few at once. */
-async function readCommands(main) {
+/** By their own help, each in this process: the program is a value, and a process a command takes longer than all else. */
+async function readCommands({ runProgram }) {
   const commands = {};
-  let waiting = [[]];
-  while (waiting.length > 0) {
-    const helps = await Promise.all(waiting.slice(0, AT_ONCE).map(path => helpOf(main, path)));
-    const found = helps.flatMap(({ path, help }) => {
-      commands[path.join(' ')] = namesIn(help, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
-      const [, list = ''] = help.split(/^Commands:$/m);
-      return namesIn(list, /^ {2}([a-z][a-z-]*)/gm).map(name => [...path, name]);
-    });
-    waiting = [...waiting.slice(AT_ONCE), ...found.filter(path => path.at(-1) !== 'help')];
+  for (const waiting = [[]]; waiting.length > 0; ) {
+    const path = waiting.shift();
+    const help = await helpOf(runProgram, path);
+    commands[path.join(' ')] = namesIn(help, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
+    const [, list = ''] = help.split(/^Commands:$/m);
+    const found = namesIn(list, /^ {2}([a-z][a-z-]*)/gm).map(name => [...path, name]);
+    waiting.push(...found.filter(each => each.at(-1) !== 'help'));
   }
   return commands;
 }
 
-async function helpOf(main, path) {
-  const { stdout } = await run(process.execPath, [main, ...path, '--help'], { env: {} });
-  return { path, help: stdout };
+async function helpOf(runProgram, path) {
+  const stdout = new PassThrough();
+  const printed = readText(stdout);
+  const terminal = { stdin: false, stdout: false, stderr: false };
+  const io = { stdin: process.stdin, stdout, stderr: process.stderr, env: {}, terminal };
+  const exitCode = await runProgram([...path, '--help'], '0.0.0', io);
+  stdout.end();
+  if (exitCode !== 0) throw new Error(`the help of "${path.join(' ')}" ended with ${exitCode}`);
+  return await printed;
 }
 
 function namesIn(text, pattern) {
