@@ -63,22 +63,15 @@ const OPENS: Readonly<Record<string, string>> = {
   'support/mirror.ts': 'makes the mirror that a test plays on',
   'support/program.ts': 'makes both, and tells their views the time',
   'support/door.ts': 'puts a door before an inbox',
-  'support/changes.ts': 'names the handle of the laws that it asks',
   'support/box.ts': 'an inbox whose clock is told',
-  'support/held-log.ts': 'a reader that does not end',
+  'support/held.ts': 'strangers that hold a lock or a log',
   'support/killed-writer.js': 'a process that dies as it writes',
   'support/kill-receiver.js': 'looks at a file before any program mends it',
   'support/receiver-process.js': 'a process that dies as it stores',
   'cli/verify.test.ts': 'breaks a column and takes it back',
-  'query/tables.test.ts': 'holds the tables of readers against the migrations',
   'inbox/housekeeping.test.ts': 'two connections of one inbox',
   'inbox/repeats.test.ts': 'breaks the inbox',
   'inbox/signs.test.ts': 'an inbox that was put back',
-  'sync/worker.test.ts': 'two workers on one inbox',
-  'webhook/group-commit.test.ts': 'a lock that somebody holds',
-  'webhook/mutants.test.ts': 'breaks the inbox',
-  'webhook/storm.test.ts': 'a disk that is full and a lock that somebody holds',
-  'webhook/thread.test.ts': 'a lock that somebody holds',
 };
 
 test('no test but those of the engine has a handle of its driver', () => {

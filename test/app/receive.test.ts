@@ -8,7 +8,7 @@ import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } f
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readAll } from '../support/wire.js';
-import { holdReader } from '../support/held-log.js';
+import { holdReader } from '../support/held.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 import { tablesIn } from '../support/tables.js';
 

@@ -7,7 +7,7 @@ import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/log/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/demo-mirror.js';
-import { holdLog } from '../support/held-log.js';
+import { holdLog } from '../support/held.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
 import {

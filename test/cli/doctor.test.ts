@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { holdLog } from '../support/held-log.js';
+import { holdLog } from '../support/held.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
 interface Finding {

@@ -1,4 +1,3 @@
-import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import { KEYS } from '../../src/engines/sqlite/laws/law.js';
 import { VERSION_LAWS } from '../../src/engines/sqlite/laws/versions.js';
 import type { Tables } from './tables.js';
@@ -43,11 +42,13 @@ export function replay(copy: Map<string, string>, changes: readonly Change[]): v
 }
 
 /** The laws of versions that do not hold. */
-export function brokenLaws(db: Sqlite, now: number): string[] {
+export async function brokenLaws(db: Tables, now: number): Promise<string[]> {
   const at = new Date(now).toISOString();
-  return VERSION_LAWS.filter(({ sql }) => db.prepare(sql.replaceAll(':now', `'${at}'`)).all().length > 0).map(
-    ({ law }) => law,
-  );
+  const asked = VERSION_LAWS.map(async ({ law, sql }) => {
+    const rows = await db.rows(sql.replaceAll(':now', `'${at}'`));
+    return rows.length > 0 ? [law] : [];
+  });
+  return (await Promise.all(asked)).flat();
 }
 
 function place(table: string, key: readonly string[]): string {

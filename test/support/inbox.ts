@@ -12,8 +12,8 @@ export const NOON = Date.UTC(2026, 4, 4, 12);
 export { temporaryFolder };
 
 /** A real, migrated inbox.db that goes away with its test. */
-export function temporaryInbox(folder: string = temporaryFolder()): Sqlite {
-  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 250 });
+export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs = 250): Sqlite {
+  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs });
   onTestFinished(() => {
     db.close();
   });

@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import { installationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
@@ -11,17 +9,9 @@ import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../supp
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The inbox as another process has it: a connection of its own to the same file. */
-function connect(folder: string) {
-  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 5000 });
-  onTestFinished(() => {
-    db.close();
-  });
-  return db;
-}
-
+/** By a connection of its own to the same file, as another process has it. */
 function startWorker(folder: string, perform: Perform, overrides: Partial<WorkerOptions> = {}): Worker {
-  const db = connect(folder);
+  const db = temporaryInbox(folder, 5000);
   const worker = createWorker({
     inbox: createInboxPort(db, overrides.now ?? Date.now),
     perform,
@@ -59,7 +49,7 @@ test('a worker wakes for a delivery that another connection stored', async () =>
 
 test('a worker at rest wakes for a job that its own process asks for', async () => {
   const { folder } = newInbox();
-  const inbox = createInboxPort(connect(folder), Date.now);
+  const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const done: (string | null)[] = [];
   const perform: Perform = async ({ job }) => {
     done.push(job.installationId);
@@ -110,9 +100,9 @@ test('T63 the control: without claims two workers do clash', async () => {
     return 'read';
   };
   await ask(inbox, 'i1');
-  const ahead = createInboxPort(connect(folder), () => Date.now() + 1e9);
+  const ahead = createInboxPort(temporaryInbox(folder, 5000), () => Date.now() + 1e9);
   const careless: InboxPort = {
-    ...createInboxPort(connect(folder), Date.now),
+    ...createInboxPort(temporaryInbox(folder, 5000), Date.now),
     claim: ({ lanes }) => ahead.claim({ lanes, leaseMs: -1e9 }),
   };
   const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
@@ -130,7 +120,7 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
       claims += 1;
       return new Promise(() => {});
     };
-    const db = connect(folder);
+    const db = temporaryInbox(folder, 5000);
     const killed = createWorker({
       inbox: createInboxPort(db, () => now),
       perform: dies,

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
 import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
 import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
+import { holdLock } from '../support/held.js';
 import { acceptedDelivery as arrived, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 function acceptedDelivery(overrides: Partial<NewDelivery> = {}): NewDelivery {
@@ -111,9 +111,7 @@ describe('deliveries that arrive together', () => {
 test('a stranger who holds the lock is waited for once, not once for each delivery', async () => {
   const folder = temporaryFolder();
   const db = temporaryInbox(folder);
-  const stranger = openDatabase(db.name, { busyTimeoutMs: 0 });
-  onTestFinished(() => void stranger.close());
-  stranger.exec('BEGIN IMMEDIATE');
+  onTestFinished(holdLock(db.name));
   let asked = 0;
   const exec = db.exec.bind(db);
   db.exec = sql => {

@@ -1,12 +1,7 @@
 // Each law is run against the real thing, and against a copy with one thing broken on purpose, which must fail it.
 import { createHmac } from 'node:crypto';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase, type Sqlite, write } from '../../src/engines/sqlite/open.js';
-import { createEnqueue } from '../../src/engines/sqlite/inbox/enqueue.js';
-import { type NewJob, installationJob } from '../../src/inbox/job.js';
 import { createGroupCommit, type GroupCommit } from '../../src/webhook/group-commit.js';
-import { boxOf } from '../support/box.js';
 import { listen } from '../../src/webhook/listen.js';
 import type { Outcome, Post } from '../../src/webhook/posts.js';
 import { createReceiver, type ReceiverOptions } from '../../src/webhook/receiver.js';
@@ -14,6 +9,7 @@ import { signDelivery, verifySignature } from '../../src/webhook/signature.js';
 import { acceptHere, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
+import { tablesIn } from '../support/tables.js';
 
 describe('the signature check', () => {
   type Verify = typeof verifySignature;
@@ -100,7 +96,7 @@ describe('the durable answer', () => {
         return accept(posts);
       },
     });
-    const witness = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 1000, readonly: true });
+    const { value } = tablesIn(folder);
     const receiver = createReceiver({
       headerPrefix: 'registry',
       accept: acceptThrough(commits),
@@ -110,9 +106,7 @@ describe('the durable answer', () => {
     onTestFinished(async () => {
       await listening.close();
       await commits.close();
-      witness.close();
     });
-    const rows = witness.prepare<[], number>('SELECT count(*) FROM deliveries').pluck();
     let answered = 0;
     let kept = true;
     const connections = Array.from({ length: 8 }, () => openConnection(listening.port));
@@ -121,7 +115,9 @@ describe('the durable answer', () => {
         for (let nonce = 0; nonce < 10; nonce += 1) {
           const status = await connection.send(requestBytes(signedPost(payloadOf({ index, nonce }))));
           if (status === 202) answered += 1;
-          if ((rows.get() ?? 0) < answered) kept = false;
+          const due = answered;
+          const rows = await value<number>('SELECT count(*) FROM deliveries');
+          if ((rows ?? 0) < due) kept = false;
         }
         connection.close();
       }),
@@ -142,62 +138,4 @@ describe('the durable answer', () => {
     };
     expect(await keepsTheLaw(answerFirst)).toBe(false);
   });
-});
-
-describe('the merge rule', () => {
-  type Enqueue = (job: NewJob, now: number) => number;
-
-  /** However deliveries fall between claim and finish, a read starts after the last of them, and never two wait. */
-  async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
-    const db = temporaryInbox();
-    const inbox = boxOf(db);
-    const enqueue = create(db);
-    const ask = (now: number): number =>
-      write(db, () => enqueue(installationJob('a', 'acme', 'delivery'), now));
-    const claim = (now: number) => inbox.claim({ now, leaseMs: 60_000, slots: 4 });
-
-    ask(NOON);
-    ask(NOON + 1);
-    const first = await claim(NOON + 2);
-    ask(NOON + 3);
-    ask(NOON + 4);
-    const beside = await claim(NOON + 1500);
-    for (const held of first) await inbox.finish(held, 'read', NOON + 1500);
-    const second = await claim(NOON + 1500);
-    for (const held of second) await inbox.finish(held, 'read', NOON + 1600);
-    const third = await claim(NOON + 9000);
-    return first.length === 1 && beside.length === 0 && second.length === 1 && third.length === 0;
-  }
-
-  const broken: Record<string, (db: Sqlite) => Enqueue> = {
-    'that merges with a claimed job': db => {
-      const enqueue = createEnqueue(db);
-      const claimed = db
-        .prepare<[string], number>("SELECT id FROM jobs WHERE dedupe_key = ? AND state = 'claimed'")
-        .pluck();
-      return (job, now) => claimed.get(job.dedupeKey) ?? enqueue(job, now);
-    },
-    'that knows a repeat and drops it': db => {
-      const enqueue = createEnqueue(db);
-      const seen = new Map<string, number>();
-      return (job, now) => {
-        const id = seen.get(job.dedupeKey) ?? enqueue(job, now);
-        seen.set(job.dedupeKey, id);
-        return id;
-      };
-    },
-    'that merges nothing': db => {
-      db.exec('DROP INDEX jobs_waiting');
-      const insert = db.prepare<[string, string], number>(
-        `INSERT INTO jobs (kind, installation_id, dedupe_key, trigger, run_at, created_at)
-         VALUES ('installation', 'a', 'a', 'delivery', ?, ?) RETURNING id`,
-      );
-      return (_job, now) => insert.pluck().get(new Date(now).toISOString(), '') ?? 0;
-    },
-  };
-
-  test('T09 keeps the law', async () => expect(await keepsTheLaw(createEnqueue)).toBe(true));
-  test.each(Object.entries(broken))('one %s breaks it', async (_title, create) =>
-    expect(await keepsTheLaw(create)).toBe(false),
-  );
 });

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import {
   type Door,
   openDoor,
@@ -9,6 +8,7 @@ import {
   type SignedPost,
   signedPost,
 } from '../support/door.js';
+import { holdLock } from '../support/held.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
 
@@ -87,16 +87,13 @@ test('T17 a full disk turns deliveries away with 503, and is forgotten once ther
 test('T17 a locked database turns deliveries away with 503, and is forgotten once it is free', async () => {
   const folder = temporaryFolder();
   const door = await openDoor({ db: temporaryInbox(folder), thread: true });
-  const stranger = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 0 });
-  onTestFinished(() => {
-    stranger.close();
-  });
-  stranger.exec('BEGIN IMMEDIATE');
+  const release = holdLock(join(folder, 'inbox.db'));
+  onTestFinished(release);
   const { body, headers } = genuine(0);
   const turnedAway = await Promise.all(Array.from({ length: 20 }, () => door.post(body, headers)));
   for (const response of turnedAway) await expectTurnedAway(response);
   expect((await door.post('{}')).status).toBe(400);
-  stranger.exec('COMMIT');
+  release();
   expect((await door.post(body, headers)).status).toBe(202);
   expect(door.stored()).toBe(1);
 });

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
 import type { Post } from '../../src/webhook/posts.js';
 import { type DoorThread, startDoorThread } from '../../src/webhook/thread.js';
 import { APP_ID, payloadOf, SECRET, signedPost, THREAD_ENTRY } from '../support/door.js';
+import { holdLock } from '../support/held.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
@@ -61,11 +61,8 @@ test('T17 a stranger who holds the lock makes the thread wait, not the process',
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const thread = await start(join(folder, 'inbox.db'));
-  const stranger = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs: 0 });
-  onTestFinished(() => {
-    stranger.close();
-  });
-  stranger.exec('BEGIN IMMEDIATE');
+  const release = holdLock(join(folder, 'inbox.db'));
+  onTestFinished(release);
   let turns = 0;
   const turning = setInterval(() => {
     turns += 1;
@@ -76,7 +73,7 @@ test('T17 a stranger who holds the lock makes the thread wait, not the process',
   expect(await thread.accept([genuine()])).toMatchObject([
     { kind: 'failed', failure: { code: 'SQLITE_BUSY' }, delivery: { event: 'installed' } },
   ]);
-  stranger.exec('COMMIT');
+  release();
   await thread.checkWritable();
   expect(await thread.accept([genuine()])).toMatchObject([{ kind: 'stored' }]);
 });

@@ -25,6 +25,13 @@ export function holdLog(folder: string): () => void {
   };
 }
 
+/** A stranger's lock on a database. Answers how it ends. */
+export function holdLock(file: string): () => void {
+  const stranger = openDatabase(file, { busyTimeoutMs: 0 });
+  stranger.exec('BEGIN IMMEDIATE');
+  return () => void stranger.close();
+}
+
 /** A reader that has begun and does not end. Answers how it ends. */
 export function holdReader(file: string, sql: string): () => void {
   const reader = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
