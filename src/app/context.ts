@@ -3,7 +3,7 @@ import type { Client } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
 import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/walk.js';
-import { createCertificateFolder } from '../mirror/certificates/folder.js';
+import { createCertificateFolder } from '../engines/sqlite/certificates/folder.js';
 import { createMirror } from '../mirror/create-mirror.js';
 import type { MirrorPort } from '../mirror/port.js';
 import type { Context } from '../sync/context.js';
@@ -24,8 +24,8 @@ export async function createContext(settings: Settings, parts: Parts): Promise<C
   const { appId, mirrorMembers, retentionDays } = settings;
   const mirror = createMirror(port, now, { members: mirrorMembers });
   if (!mirrorMembers) await mirror.removeMembers();
-  const folder = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
-  await folder.open();
-  const certificates = createCertificateStore(port, folder, now);
+  const pdfs = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
+  await pdfs.prepare();
+  const certificates = createCertificateStore(port, pdfs, now);
   return { inbox, mirror, certificates, client, appId, mirrorMembers, retentionDays, now, random };
 }

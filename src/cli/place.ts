@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../engines/contract/reader.js';
+import type { PdfStore } from '../mirror/port.js';
 import type { Files } from '../engines/sqlite/open-both.js';
 import { parseDemoSettings } from './commands/demo/settings.js';
 import { CommandFault, EXIT } from './exit.js';
@@ -82,6 +83,12 @@ export async function reading<T>(files: Files, work: (reader: Reader) => Promise
   } finally {
     await reader.close();
   }
+}
+
+/** The PDFs of certificates, wherever they are kept. */
+export async function pdfsOf({ certificates }: Place, now: () => number): Promise<PdfStore> {
+  const { createCertificateFolder } = await import('../engines/sqlite/certificates/folder.js');
+  return createCertificateFolder(certificates, { now });
 }
 
 function demandMirror(place: Place): Place {

@@ -9,6 +9,7 @@ import type {
   Fault,
   LastRead,
   MirrorPort,
+  PdfStore,
   ProjectAnswer,
   ProjectWritten,
   Purged,
@@ -52,11 +53,7 @@ export interface Purge {
   readonly organizationId: string;
   /** A claim that is newer than all that were given out. */
   readonly takeClaim: () => Promise<number>;
-  /** Where the files of certificates stand. */
-  readonly folder: {
-    filesOf(retirementIds: ReadonlySet<string>): Promise<readonly string[]>;
-    flush(): Promise<void>;
-  };
+  readonly pdfs: Pick<PdfStore, 'list' | 'flush'>;
 }
 
 /** Everything that writes the mirror, but for certificates: see `CertificateStore`. */

@@ -1,24 +1,34 @@
 import { MirrorError } from './errors.js';
 import type { Purge } from './mirror.js';
-import type { MirrorPort, Purged } from './port.js';
+import { retirementOf } from './certificates/file-name.js';
+import type { MirrorPort, PdfStore, Purged } from './port.js';
 
 const FILES_AT_ONCE = 64;
 
 /** Who is killed and asked again finds the files by the retirements, which go after them. */
-export async function purge(port: MirrorPort, { organizationId, takeClaim, folder }: Purge): Promise<Purged> {
+export async function purge(port: MirrorPort, { organizationId, takeClaim, pdfs }: Purge): Promise<Purged> {
   const { last, retirementIds } = await port.beginPurge(organizationId, await takeClaim());
-  const files = await folder.filesOf(new Set(retirementIds));
+  const files = await filesOf(pdfs, new Set(retirementIds));
   await all(() => port.purgeRows(organizationId, last, 'certificates'));
   let removed = 0;
   for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
     removed += await port.removeUnnamedFiles(files.slice(from, from + FILES_AT_ONCE));
   }
-  await folder.flush();
+  await pdfs.flush();
   await all(() => port.purgeRows(organizationId, last, 'lists'));
   for (;;) {
     const end = await endBefore(port, organizationId, last, await takeClaim());
     if (end !== null) return { files: removed + end.files, installations: end.installations };
   }
+}
+
+/** Damaged ones too. */
+async function filesOf(pdfs: Pick<PdfStore, 'list'>, retirementIds: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const files of pdfs.list(null)) {
+    found.push(...files.filter(file => retirementIds.has(retirementOf(file) ?? '')));
+  }
+  return found;
 }
 
 async function all(some: () => Promise<number>): Promise<void> {

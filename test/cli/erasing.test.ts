@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { boxOf } from '../support/box.js';
 import type { Member } from '../../src/registry/model.js';
+import { namesIn } from '../support/pdfs.js';
 import { runCommand } from '../support/command.js';
 import { acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { installation, MINUTE, retirement, temporaryScene, TRAFFIC } from '../support/mirror.js';
@@ -120,7 +121,7 @@ describe('T75 purge', () => {
     const killed = dying.purge({
       organizationId: 'organization-1',
       takeClaim: async () => 9,
-      folder: createCertificateFolder(files, { now: Date.now }),
+      pdfs: createCertificateFolder(files, { now: Date.now }),
     });
     await expect(killed).rejects.toThrow('killed');
     expect(readdirSync(files)).toHaveLength(20);
@@ -133,9 +134,9 @@ describe('T75 purge', () => {
 
   test('that is killed beside a newer walk leaves no row whose file is gone', async () => {
     const { mirror, read, db, files, clock, ids, store } = await filled();
-    const folder = createCertificateFolder(files, { now: Date.now });
-    async function walkNewer(retirementIds: ReadonlySet<string>): Promise<string[]> {
-      const found = await folder.filesOf(retirementIds);
+    const pdfs = createCertificateFolder(files, { now: Date.now });
+    async function* walkNewer(): AsyncGenerator<readonly string[]> {
+      const found = await namesIn(pdfs);
       const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
       await mirror.writeInstallationState({
         installationId: 'installation-1',
@@ -151,13 +152,13 @@ describe('T75 purge', () => {
       for (const [index, id] of ids.slice(0, 30).entries())
         await walk.store(id, bodyOf(index < 10 ? PDF : `${PDF}%%EOF`), clock.at);
       await walk.finish(TRAFFIC);
-      return found;
+      yield found;
     }
     const claims = [9];
     const killed = mirror.purge({
       organizationId: 'organization-1',
       takeClaim: async () => claims.shift() ?? fail('killed'),
-      folder: { ...folder, filesOf: walkNewer },
+      pdfs: { ...pdfs, list: walkNewer },
     });
     await expect(killed).rejects.toThrow('killed');
     const named = await db.column<string>(
@@ -171,18 +172,18 @@ describe('T75 purge', () => {
     const { mirror, read, db, files, clock } = await filled();
     const claims = [9, 9, 11];
     const takeClaim = async () => claims.shift() ?? 0;
-    const folder = createCertificateFolder(files, { now: Date.now });
+    const pdfs = createCertificateFolder(files, { now: Date.now });
     const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
     const newer = installation('installation-1', { updatedAt: '2026-05-05T00:00:00Z' });
-    async function readNewer(ids: ReadonlySet<string>): Promise<string[]> {
+    async function* readNewer(): AsyncGenerator<readonly string[]> {
       await mirror.writeInstallation({ installation: newer, state: 'active', claim: 10, ...at });
       await read('retirements', [retirement('new-one')], { claim: 10 });
-      return folder.filesOf(ids);
+      yield* pdfs.list(null);
     }
     const purging = mirror.purge({
       organizationId: 'organization-1',
       takeClaim,
-      folder: { ...folder, filesOf: readNewer },
+      pdfs: { ...pdfs, list: readNewer },
     });
     expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
     const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];

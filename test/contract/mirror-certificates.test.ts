@@ -1,19 +1,9 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type Engine, ENGINES, type Stage } from '../support/engines.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import type { CertificateWalk } from '../../src/mirror/mirror.js';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { namesIn, textOf } from '../support/pdfs.js';
 import { MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
 
 const DAY = 24 * 60 * MINUTE;
@@ -26,17 +16,17 @@ const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
 
 async function certificateScene(stage: Engine['stage'], maxBytes = 10_000) {
   const scene = await stage();
-  const files = join(scene.folder, 'certificates');
-  const folder = createCertificateFolder(files, { now: () => scene.clock.at, maxBytes });
-  await folder.open();
-  const store = createCertificateStore(scene.port, folder, () => scene.clock.at);
+  const pdfs = scene.pdfs(maxBytes);
+  await pdfs.prepare();
+  const store = createCertificateStore(scene.port, pdfs, () => scene.clock.at);
   const begin = async (claim = 1) => {
     const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
     const walk = await store.begin({ ...request, trigger: 'schedule' });
     await walk.due(2_000);
     return walk;
   };
-  return { ...scene, files, folder, store, begin };
+  const names = () => namesIn(pdfs);
+  return { ...scene, pdfs, names, store, begin };
 }
 
 async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, words: string): Promise<void> {
@@ -103,18 +93,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('T70 a stored certificate is a private file named by its retirement and its hash', async () => {
+  test('a stored certificate is a file named by its retirement and its hash', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.enter();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     expect(await walk.due(10)).toEqual([]);
-    const [file = ''] = readdirSync(scene.files);
+    const [file = ''] = await scene.names();
     expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
-    expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 hello\n%%EOF\n');
-    expect(statSync(join(scene.files, file)).mode & 0o777).toBe(0o600);
-    expect(statSync(scene.files).mode & 0o777).toBe(0o700);
+    expect(await textOf(scene.pdfs, file)).toBe('%PDF-1.7 hello\n%%EOF\n');
     expect(await rowOf(scene)).toMatchObject({
       state: 'stored',
       file,
@@ -141,7 +129,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await scene.store.enter();
       const walk = await scene.begin();
       await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
-      expect(readdirSync(scene.files)).toEqual([]);
+      expect(await scene.names()).toEqual([]);
       expect(await rowOf(scene)).toMatchObject({ state: 'pending', file: null });
     });
   });
@@ -163,7 +151,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       error: 'certificate_not_pdf: a web page',
       due_at: '2026-06-03T12:05:00.000Z',
     });
-    expect(readdirSync(scene.files)).toHaveLength(1);
+    expect(await scene.names()).toHaveLength(1);
   });
 
   test('an answer that breaks off leaves no file', async () => {
@@ -172,14 +160,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       yield Buffer.from('%PDF-1.7 ');
       throw new Error('cut');
     }
-    await expect(scene.folder.save('r-1', broken())).rejects.toThrow('cut');
-    expect(readdirSync(scene.files)).toEqual([]);
+    await expect(scene.pdfs.save('r-1', broken())).rejects.toThrow('cut');
+    expect(await scene.names()).toEqual([]);
   });
 
   test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])('T51 a file is never named by %j', async id => {
     const scene = await certificateScene(stage);
-    await expect(scene.folder.save(id, pdf('x'))).rejects.toThrow(TypeError);
-    expect(readdirSync(scene.files)).toEqual([]);
+    await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
+    expect(await scene.names()).toEqual([]);
   });
 
   test('T52 a certificate that changes is a second file and a second version', async () => {
@@ -198,7 +186,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       ['2026-05-04T12:00:00.000Z', '2026-05-04T12:02:00.000Z'],
       ['2026-05-04T12:02:00.000Z', null],
     ]);
-    expect(readdirSync(scene.files).toSorted()).toEqual(history.map(({ file }) => file).toSorted());
+    expect(await scene.names()).toEqual(history.map(({ file }) => file).toSorted());
   });
 
   test('T53 one that does not exist yet is asked for after a day, then ever more rarely, up to thirty', async () => {
@@ -234,10 +222,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       ),
     ).toEqual([{ retirement_id: 'r-1', now: 0 }]);
     expect(await scene.db.value('SELECT sum(certificates) FROM certificate_sums')).toBe(1);
-    expect(readdirSync(scene.files)).toHaveLength(1);
+    expect(await scene.names()).toHaveLength(1);
     await storeOne(scene, 'late');
     await storeOne(scene, 'x');
-    expect(readdirSync(scene.files)).toHaveLength(1);
+    expect(await scene.names()).toHaveLength(1);
   });
 
   test('rows share commits, and none is left behind when the walk ends or breaks off', async () => {
@@ -298,39 +286,49 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(due.toSorted()).toEqual(['r-1', 'r-2']);
   });
 
-  test('T61 what a crash left half-written goes when the folder is opened, and nothing else', async () => {
-    const scene = await certificateScene(stage);
-    const dead = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
-    const live = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
-    for (const name of [dead, live, 'notes.txt']) writeFileSync(join(scene.files, name), '%PDF');
-    mkdirSync(join(scene.files, 'kept'));
-    scene.clock.at = Date.now();
-    await scene.folder.open();
-    expect(readdirSync(scene.files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+  test('T61 what is half-written is no file of anybody, and is gone where it was left for a day', async () => {
+    const scene = await certificateScene(stage, 10_000_000);
+    const { clock, pdfs } = scene;
+    clock.at = Date.now();
+    const cut = new EventEmitter();
+    async function* begun() {
+      yield Buffer.concat([Buffer.from('%PDF'), Buffer.alloc(1.5 * 1024 * 1024)]);
+      await once(cut, 'off');
+      yield Buffer.from('%%EOF');
+    }
+    const saving = pdfs.save('r-1', begun());
+    await expect.poll(scene.names).toHaveLength(1);
+    const [part = ''] = await scene.names();
+    expect(part).toMatch(/^\..*\.part$/);
+    await pdfs.prepare();
+    expect(await scene.names()).toEqual([part]);
+    clock.at += DAY + MINUTE;
+    await pdfs.prepare();
+    expect(await scene.names()).toEqual([]);
+    cut.emit('off');
+    await expect(saving).rejects.toThrow(Error);
+    expect(await scene.names()).toEqual([]);
   });
 
   test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {
     const scene = await certificateScene(stage);
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
-    const put = (name: string, writtenAt: number) => {
-      writeFileSync(join(scene.files, name), '%PDF');
-      utimesSync(join(scene.files, name), writtenAt / 1000, writtenAt / 1000);
-    };
+    const put = (name: string, writtenAt: number) => scene.hands.put(name, '%PDF', writtenAt);
     const born = scene.clock.at;
     await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
     await scene.read('retirements', [retirement('r-1')]);
     await storeAgain(scene);
     scene.clock.at += MINUTE;
     await storeOne(scene, 'changed');
-    const named = readdirSync(scene.files);
+    const named = await scene.names();
     expect(named).toHaveLength(2);
-    for (const name of named) utimesSync(join(scene.files, name), born / 1000, born / 1000);
-    for (let each = 0; each < 150; each += 1) put(nameOf(`killed-${each}`), born + MINUTE);
-    put('killed-000000000000.pdf', born + MINUTE);
-    put(nameOf('earlier'), born - MINUTE);
-    put(nameOf('young'), born + 2 * DAY);
-    put(`${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`, born + MINUTE);
-    put('notes.pdf', born + MINUTE);
+    for (const name of named) await scene.hands.date(name, born);
+    for (let each = 0; each < 150; each += 1) await put(nameOf(`killed-${each}`), born + MINUTE);
+    await put('killed-000000000000.pdf', born + MINUTE);
+    await put(nameOf('earlier'), born - MINUTE);
+    await put(nameOf('young'), born + 2 * DAY);
+    await put(`${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`, born + MINUTE);
+    await put('notes.pdf', born + MINUTE);
     const kept = [
       ...named,
       nameOf('earlier'),
@@ -341,7 +339,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     scene.clock.at = born + 2 * DAY + MINUTE;
     expect(await scene.store.sweep(AbortSignal.abort())).toBe(0);
     expect(await scene.store.sweep(new AbortController().signal)).toBe(151);
-    expect(readdirSync(scene.files).toSorted()).toEqual(kept.toSorted());
+    expect(await scene.names()).toEqual(kept.toSorted());
   });
 
   test('T75 no row is made to name a file that is gone by then: it is due as before', async () => {
@@ -350,53 +348,43 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.store.enter();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
-    for (const file of readdirSync(scene.files)) rmSync(join(scene.files, file));
+    for (const file of await scene.names()) await scene.hands.remove(file);
     expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('complete');
-    expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: readdirSync(scene.files)[0] });
+    expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: (await scene.names())[0] });
   });
 
   test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await storeAgain(scene);
-    const named = readdirSync(scene.files);
+    const named = await scene.names();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     await walk.store('r-2', pdf('x'), scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'certificates', claim: 5 });
     await expect(walk.due(10)).rejects.toThrow('claim 1 was taken over by claim 5');
-    expect(readdirSync(scene.files)).toEqual(named);
+    expect(await scene.names()).toEqual(named);
   });
 
-  test('T52 a file damaged on disk is moved aside for the genuine one', async () => {
+  test('T52 a file that was damaged is moved aside for the genuine one', async () => {
     const scene = await certificateScene(stage);
-    const { file } = await scene.folder.save('r-1', pdf('x'));
-    writeFileSync(join(scene.files, file), 'damaged');
-    await scene.folder.save('r-1', pdf('x'));
-    expect(readFileSync(join(scene.files, file), 'utf8')).toBe('%PDF-1.7 x\n%%EOF\n');
-    const [aside = ''] = readdirSync(scene.files).filter(name => name !== file);
-    expect(readFileSync(join(scene.files, aside), 'utf8')).toBe('damaged');
+    const { pdfs, names } = scene;
+    const { file } = await pdfs.save('r-1', pdf('x'));
+    await scene.hands.put(file, 'damaged', scene.clock.at);
+    await pdfs.save('r-1', pdf('x'));
+    expect(await textOf(pdfs, file)).toBe('%PDF-1.7 x\n%%EOF\n');
+    const [aside = ''] = (await names()).filter(name => name !== file);
+    expect(await textOf(pdfs, aside)).toBe('damaged');
+    expect(await pdfs.save('r-1', pdf('x'))).toMatchObject({ file });
+    expect(await names()).toHaveLength(2);
   });
 
-  test('T52 a file keeps the shorter name that it has, and its row leaves it where it is damaged', async () => {
-    const scene = await certificateScene(stage);
-    await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
-    await storeOne(scene, 'x');
-    const long = String((await rowOf(scene))?.['file']);
-    const short = `${long.slice(0, 'r-1-'.length + 12)}.pdf`;
-    renameSync(join(scene.files, long), join(scene.files, short));
-    await scene.db.change('UPDATE certificates SET file = ?', short);
-    await storeOne(scene, 'x');
-    expect(await rowOf(scene)).toMatchObject({ file: short });
-    expect(readdirSync(scene.files)).toEqual([short]);
-    writeFileSync(join(scene.files, short), 'damaged');
-    await storeOne(scene, 'x');
-    expect(await rowOf(scene)).toMatchObject({ file: long });
-    expect(readFileSync(join(scene.files, long), 'utf8')).toContain('x');
-    expect(readFileSync(join(scene.files, short), 'utf8')).toBe('damaged');
+  test('what is not there cannot be opened, whatever its name', async () => {
+    const { pdfs } = await certificateScene(stage);
+    for (const file of ['r-1.pdf', '', '..', '../mirror.db', 'a\0b', `r-1-${'0'.repeat(64)}.pdf`])
+      expect(await pdfs.open(file)).toBeNull();
   });
 
   test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
@@ -199,10 +199,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       return found;
     };
     const before = await rowsOf('organization-2');
-    const folder = createCertificateFolder(temporaryFolder(), { now: Date.now });
+    const pdfs = createCertificateFolder(temporaryFolder(), { now: Date.now });
     const claims = [5, 6];
     const takeClaim = async () => claims.shift() ?? 0;
-    const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, folder });
+    const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, pdfs });
     expect(purged).toEqual({ files: 0, installations: [] });
     expect(await rowsOf('organization-1')).toEqual(['fences']);
     expect(await rowsOf('organization-2')).toEqual(before);

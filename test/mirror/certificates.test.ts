@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { brokenModule } from '../support/mutant.js';
 
@@ -24,7 +24,7 @@ test('T62 a file is stored only once its name is flushed, and files that come to
     for (const name of names) flushed.add(name);
   };
   const folder = createCertificateFolder(files, { now: Date.now, flushNames });
-  await folder.open();
+  await folder.prepare();
   const ids = Array.from({ length: 40 }, (_, index) => `r-${index}`);
   const isFlushed = await Promise.all(
     ids.map(async id => {
@@ -43,10 +43,46 @@ test('a flush of names that failed is told to those who shared it, and the next 
     if (isBroken) throw new Error('the disk is gone');
   };
   const folder = createCertificateFolder(files, { now: Date.now, flushNames });
-  await folder.open();
+  await folder.prepare();
   await expect(folder.save('r-1', pdf('x'))).rejects.toThrow('the disk is gone');
   isBroken = false;
   await expect(folder.save('r-1', pdf('x'))).resolves.toMatchObject({ size: 17 });
+});
+
+test('T70 a file and its folder belong to their owner alone', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  const folder = createCertificateFolder(files, { now: Date.now });
+  await folder.prepare();
+  const { file } = await folder.save('r-1', pdf('x'));
+  expect(statSync(join(files, file)).mode & 0o777).toBe(0o600);
+  expect(statSync(files).mode & 0o777).toBe(0o700);
+});
+
+test('T61 what a dead process left half-written goes at once when the folder is prepared, and nothing else', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  const folder = createCertificateFolder(files, { now: Date.now });
+  await folder.prepare();
+  const dead = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
+  const live = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
+  for (const name of [dead, live, 'notes.txt']) writeFileSync(join(files, name), '%PDF');
+  mkdirSync(join(files, 'kept'));
+  await folder.prepare();
+  expect(readdirSync(files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+});
+
+test('T52 a file keeps the shorter name that it has, and stays where it is damaged', async () => {
+  const files = join(temporaryFolder(), 'certificates');
+  const folder = createCertificateFolder(files, { now: Date.now });
+  await folder.prepare();
+  const { file: long, sha256 } = await folder.save('r-1', pdf('x'));
+  const short = `r-1-${sha256.slice(0, 12)}.pdf`;
+  renameSync(join(files, long), join(files, short));
+  expect(await folder.save('r-1', pdf('x'))).toMatchObject({ file: short });
+  expect(readdirSync(files)).toEqual([short]);
+  writeFileSync(join(files, short), 'damaged');
+  expect(await folder.save('r-1', pdf('x'))).toMatchObject({ file: long });
+  expect(readFileSync(join(files, long), 'utf8')).toContain('x');
+  expect(readFileSync(join(files, short), 'utf8')).toBe('damaged');
 });
 
 describe('T52 two PDFs whose hashes begin alike', () => {
@@ -56,7 +92,7 @@ describe('T52 two PDFs whose hashes begin alike', () => {
   async function saveBeside(create: typeof createCertificateFolder): Promise<string> {
     const files = join(temporaryFolder(), 'certificates');
     const folder = create(files, { now: () => 0 });
-    await folder.open();
+    await folder.prepare();
     writeFileSync(join(files, taken), '%PDF-1.7 first\n%%EOF\n');
     const { file } = await folder.save('r-1', pdf('second'));
     expect(readFileSync(join(files, file), 'utf8')).toContain('second');
@@ -69,10 +105,10 @@ describe('T52 two PDFs whose hashes begin alike', () => {
 
   test('with a part of the hash in the name the first would be gone', async () => {
     const address = brokenModule(
-      'mirror/certificates/folder.js',
-      'const name = `${retirementId}-${sha256}.pdf`',
-      'const name = `${retirementId}-${sha256.slice(0, 12)}.pdf`',
-      'mirror/certificates/folder.js',
+      'mirror/certificates/file-name.js',
+      '`${demandId(retirementId)}-${sha256}.pdf`',
+      '`${demandId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
+      'engines/sqlite/certificates/folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
     expect(await saveBeside(broken.createCertificateFolder)).toContain('second');

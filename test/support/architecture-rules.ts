@@ -34,14 +34,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: [
-      'config/config.ts',
-      'package.ts',
-      'engines/migrations.ts',
-      'engines/sqlite',
-      'mirror/certificates',
-      'cli',
-    ],
+    homes: ['config/config.ts', 'package.ts', 'engines/migrations.ts', 'engines/sqlite', 'cli'],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'operations', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },

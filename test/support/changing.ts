@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { createCertificateFolder } from '../../src/mirror/certificates/folder.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from './mirror.js';
 import { createRandom, pick } from './random.js';
@@ -85,7 +85,7 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
 async function certificates({ folder, port, clock, random, truth }: Player): Promise<void> {
   const now = () => clock.at;
   const files = createCertificateFolder(join(folder, 'certificates'), { now, maxBytes: 1000 });
-  await files.open();
+  await files.prepare();
   const store = createCertificateStore(port, files, now);
   await store.enter();
   const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };

@@ -2,17 +2,22 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
-import { createCertificateFiles } from '../../src/engines/sqlite/mirror/files.js';
+import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { OpenRun } from '../../src/mirror/port.js';
+import type { OpenRun, PdfStore } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
+import { type Hands, handsOn, handsOnPieces } from './pdfs.js';
 import { type Database, temporaryDatabase } from './postgres.js';
 import type { Tables, Value } from './tables.js';
 
 /** A mirror on some engine. No test asks on which. */
-export type Stage = Omit<Scene, 'handle'>;
+export interface Stage extends Omit<Scene, 'handle'> {
+  readonly pdfs: (maxBytes: number) => PdfStore;
+  readonly hands: Hands;
+}
 
 export interface Engine {
   readonly name: string;
@@ -22,7 +27,7 @@ export interface Engine {
 }
 
 export const ENGINES: readonly Engine[] = [
-  { name: 'SQLite', stage: async () => temporaryScene(), seeds: upTo(25) },
+  { name: 'SQLite', stage: async () => stageInFolder(), seeds: upTo(25) },
   { name: 'PostgreSQL', stage: async () => stageOn(openAs(await emptyDatabase())), seeds: upTo(4) },
 ];
 
@@ -30,13 +35,33 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, seed) => seed);
 }
 
+function stageInFolder(): Stage {
+  const scene = temporaryScene();
+  const files = join(scene.folder, 'certificates');
+  const now = () => scene.clock.at;
+  return {
+    ...scene,
+    pdfs: maxBytes => createCertificateFolder(files, { now, maxBytes }),
+    hands: handsOn(files),
+  };
+}
+
 export async function stageOn(postgres: Postgres): Promise<Stage> {
   const folder = temporaryFolder();
-  const port = createMirrorPort(postgres, createCertificateFiles(join(folder, 'certificates')));
+  const port = createMirrorPort(postgres);
   const clock: Clock = { at: NOON };
   const mirror = createMirror(port, () => clock.at);
   await activate(mirror, clock);
-  return { folder, db: tablesOf(postgres), port, mirror, clock, read: readerOf(mirror, clock) };
+  return {
+    folder,
+    db: tablesOf(postgres),
+    port,
+    mirror,
+    clock,
+    read: readerOf(mirror, clock),
+    pdfs: maxBytes => createPieces(postgres, { now: () => clock.at, maxBytes }),
+    hands: handsOnPieces(postgres),
+  };
 }
 
 /** A run that has not written yet, of the first organization's first claim. */

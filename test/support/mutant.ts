@@ -73,6 +73,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'engines',
     'engines/contract',
     'engines/sqlite',
+    'engines/sqlite/certificates',
     'engines/sqlite/mirror',
   ]) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));

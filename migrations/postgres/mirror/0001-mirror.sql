@@ -1047,6 +1047,20 @@ CREATE INDEX certificates_past_by_key ON mirror.certificates_past (organization_
 CREATE INDEX certificates_past_by_file ON mirror.certificates_past (file) WHERE file IS NOT NULL;
 CREATE UNIQUE INDEX certificates_past_by_closed_version ON mirror.certificates_past (closed_version);
 
+CREATE TABLE mirror.certificate_pieces (
+  file text COLLATE "C" NOT NULL,
+  piece bigint NOT NULL,
+  written_at timestamptz(3) NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (file, piece)
+);
+ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
+COMMENT ON TABLE mirror.certificate_pieces IS 'The PDFs themselves, each in pieces of 1 MiB.';
+COMMENT ON COLUMN mirror.certificate_pieces.file IS 'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there';
+COMMENT ON COLUMN mirror.certificate_pieces.piece IS 'its place in the file, from 0';
+COMMENT ON COLUMN mirror.certificate_pieces.written_at IS 'when it was stored';
+COMMENT ON COLUMN mirror.certificate_pieces.bytes IS 'what stands there, as the registry sent it';
+
 CREATE TABLE mirror.certificate_sums (
   organization_id text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,

@@ -7,7 +7,7 @@ import { type Io, say } from '../io.js';
 import { HOW_NAMED } from '../shown/lists.js';
 import { organizationIn } from '../named/in-mirror.js';
 import { writeValue } from '../output.js';
-import { findPlace, reading, type Place } from '../place.js';
+import { findPlace, pdfsOf, reading, type Place } from '../place.js';
 
 interface PurgeOptions {
   readonly organization: string;
@@ -38,16 +38,15 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const found = await find(place, options.organization);
   demandMeant(found, options);
   const { emptyLog, withWriters } = await import('../mirror-writer.js');
-  const { createCertificateFolder } = await import('../../mirror/certificates/folder.js');
   const { forgetTexts } = await import('../../inbox/forget.js');
-  const folder = createCertificateFolder(place.certificates, { now: io.now });
+  const pdfs = await pdfsOf(place, io.now);
   const { organizationId, name } = found;
   const { files, texts, emptied } = await withWriters(
     place,
     io.now,
     async ({ inbox, inboxDb, mirror, mirrorDb }) => {
       const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
-      const purged = await mirror.purge({ organizationId, takeClaim, folder });
+      const purged = await mirror.purge({ organizationId, takeClaim, pdfs });
       await inbox.enqueue(purged.installations.map(id => installationJob(id, organizationId, 'person')));
       const { texts: signed } = await forgetTexts(inbox, content => content.includes(organizationId));
       const databases = [mirrorDb, inboxDb];

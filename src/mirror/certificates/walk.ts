@@ -1,9 +1,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { type CertificateFolder, LEFTOVER_AFTER_MS } from './folder.js';
 import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateWalk } from '../mirror.js';
-import type { CertificateAnswer, MirrorPort } from '../port.js';
+import { type CertificateAnswer, LEFTOVER_AFTER_MS, type MirrorPort, type PdfStore } from '../port.js';
+import { isWhole } from './file-name.js';
 import { SyncRun } from '../sync-run.js';
 
 /** Answers whose rows share one commit. A crash before it costs asking for them again. */
@@ -11,7 +11,7 @@ const ROWS_AT_ONCE = 16;
 
 export function createCertificateStore(
   port: MirrorPort,
-  folder: CertificateFolder,
+  pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
   async function makeDue(organizationId: string, which: 'all' | 'ahead'): Promise<void> {
@@ -36,29 +36,30 @@ export function createCertificateStore(
       const since = await port.filledSince();
       if (since === null) return 0;
       let removed = 0;
-      for await (const files of folder.writtenBetween(Date.parse(since), now() - LEFTOVER_AFTER_MS)) {
+      const old = { from: Date.parse(since), to: now() - LEFTOVER_AFTER_MS };
+      for await (const files of pdfs.list(old)) {
         if (signal.aborted) break;
-        removed += await port.removeUnnamedFiles(files);
+        removed += await port.removeUnnamedFiles(files.filter(isWhole));
       }
       return removed;
     },
     begin: async request => {
       const whole = { ...request, resource: 'certificates' } as const;
       const run = await SyncRun.begin({ port, lane: 'certificates', now }, whole);
-      return beginWalk({ port, folder, now, organizationId: request.organizationId, run });
+      return beginWalk({ port, pdfs, now, organizationId: request.organizationId, run });
     },
   };
 }
 
 interface WalkParts {
   readonly port: MirrorPort;
-  readonly folder: CertificateFolder;
+  readonly pdfs: PdfStore;
   readonly now: () => number;
   readonly organizationId: string;
   readonly run: SyncRun;
 }
 
-function beginWalk({ port, folder, now, organizationId, run }: WalkParts): CertificateWalk {
+function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): CertificateWalk {
   let answers: CertificateAnswer[] = [];
   let writing = Promise.resolve();
   let failed = 0;
@@ -99,7 +100,7 @@ function beginWalk({ port, folder, now, organizationId, run }: WalkParts): Certi
       return due;
     },
     store: async (retirementId, body, askedAt) => {
-      const file = await folder.save(retirementId, body);
+      const file = await pdfs.save(retirementId, body);
       await note(retirementId, askedAt, { kind: 'file', file, told: formatInstant(now()) });
     },
     unavailable: (retirementId, askedAt) => note(retirementId, askedAt, { kind: 'none' }),

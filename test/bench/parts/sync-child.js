@@ -9,7 +9,7 @@ import { openDatabase } from '../../../dist/engines/sqlite/open.js';
 import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js';
 import { createInboxPort } from '../../../dist/engines/sqlite/inbox/inbox.js';
 import { createCertificateStore } from '../../../dist/mirror/certificates/walk.js';
-import { createCertificateFolder } from '../../../dist/mirror/certificates/folder.js';
+import { createCertificateFolder } from '../../../dist/engines/sqlite/certificates/folder.js';
 import { createMirror } from '../../../dist/mirror/create-mirror.js';
 
 import { createPerform } from '../../../dist/sync/perform.js';
@@ -41,7 +41,7 @@ const port = await startMirrorThread({
 });
 const mirror = createMirror(port, now);
 const folder = createCertificateFolder(join(dataDir, 'certificates'), { now });
-await folder.open();
+await folder.prepare();
 const client = createClient({
   baseUrl: url,
   appId,

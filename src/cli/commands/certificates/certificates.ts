@@ -9,7 +9,7 @@ import { type Io, say } from '../../io.js';
 import { formatOf, OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { writeRows, writeValue } from '../../output.js';
-import { findPlace, reading } from '../../place.js';
+import { findPlace, pdfsOf, reading } from '../../place.js';
 
 interface ListOptions {
   readonly organization?: string;
@@ -95,10 +95,11 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const files = await import('./files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
+  const pdfs = await pdfsOf(place, io.now);
   const { active, ...result } = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
-    const verified = await files.verifyFiles(reader, place.certificates, organizationId, interrupted);
-    const found = await files.findActiveFiles(reader, place.certificates, organizationId, interrupted);
+    const verified = await files.verifyFiles(reader, pdfs, organizationId, interrupted);
+    const found = await files.findActiveFiles(reader, pdfs, organizationId, interrupted);
     return { ...verified, active: found };
   });
   if (options.json) await writeValue(io, { ...result, activeContent: active });

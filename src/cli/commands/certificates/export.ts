@@ -1,15 +1,17 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../../../query/certificates.js';
 import { readInstant } from '../../instant.js';
-import { copyFile, hashOf } from './files.js';
+import type { PdfStore } from '../../../mirror/port.js';
+import { copyFile, measure } from './files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { csvCell, writeValue } from '../../output.js';
-import { findPlace, reading, type Place } from '../../place.js';
+import { findPlace, pdfsOf, reading } from '../../place.js';
 
 export interface ExportOptions {
   readonly organization?: string;
@@ -33,9 +35,10 @@ export async function exportCertificates(io: Io, folder: string, options: Export
     return await readExport(reader, { organizationId, at });
   });
   makeEmptyFolder(folder);
-  const { sums, damaged } = await copyAll(place, folder, rows, interrupted);
-  await writeText(join(folder, LIST), csvOf(rows.filter(row => sums.has(row.file))));
-  sums.set(LIST, await hashOf(join(folder, LIST)));
+  const { sums, damaged } = await copyAll(await pdfsOf(place, io.now), folder, rows, interrupted);
+  const list = csvOf(rows.filter(row => sums.has(row.file)));
+  await writeText(join(folder, LIST), list);
+  sums.set(LIST, sumOf(list));
   await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
   const certificates = sums.size - 1;
   if (options.json) await writeValue(io, { folder, at, certificates, damaged });
@@ -81,7 +84,7 @@ interface Copied {
 }
 
 async function copyAll(
-  place: Place,
+  pdfs: PdfStore,
   folder: string,
   rows: readonly ExportRow[],
   interrupted: AbortSignal,
@@ -91,19 +94,20 @@ async function copyAll(
   for (const { file, sha256 } of rows) {
     demandNotInterrupted(interrupted, `Interrupted: ${folder} is not complete, it has no ${SUMS}.`);
     if (sums.has(file)) continue;
-    if (await copyWhole(join(place.certificates, basename(file)), join(folder, basename(file)), sha256)) {
-      sums.set(basename(file), sha256);
-    } else {
-      damaged.push(file);
-    }
+    if (await copyWhole(pdfs, file, folder, sha256)) sums.set(file, sha256);
+    else damaged.push(file);
   }
   return { sums, damaged };
 }
 
 /** A file that is not what its row says is not handed to an auditor. */
-async function copyWhole(from: string, to: string, sha256: string): Promise<boolean> {
-  if (!existsSync(from) || (await hashOf(from)) !== sha256) return false;
-  return (await copyFile(from, to)) === sha256;
+async function copyWhole(pdfs: PdfStore, file: string, folder: string, sha256: string): Promise<boolean> {
+  if ((await measure(pdfs, file))?.sha256 !== sha256) return false;
+  return (await copyFile(pdfs, file, folder)) === sha256;
+}
+
+function sumOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function csvOf(rows: readonly ExportRow[]): string {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../../../query/certificates.js';
+import type { PdfStore } from '../../../mirror/port.js';
 import { findActiveContent } from './active-content.js';
 import { demandNotInterrupted } from '../../exit.js';
 
@@ -22,7 +22,7 @@ export interface FilesVerified {
   readonly checked: number;
   readonly bytes: number;
   readonly faults: readonly FileFault[];
-  /** Files in the folder that no row names, such as one whose row was about to be written in a crash. */
+  /** Files that no row names, such as one whose row was about to be written in a crash. */
   readonly unnamed: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const PRIVATE_FILE = 0o600;
 /** Hash every stored file again and hold it against its row. */
 export async function verifyFiles(
   reader: Reader,
-  folder: string,
+  pdfs: PdfStore,
   organizationId: string | null,
   interrupted: AbortSignal,
 ): Promise<FilesVerified> {
@@ -41,17 +41,23 @@ export async function verifyFiles(
   for (const stored of await listOf(readStoredFiles(reader, organizationId))) {
     demandNotInterrupted(interrupted);
     named.add(stored.file);
-    const fault = await verifyFile(folder, stored);
+    const fault = await verifyFile(pdfs, stored);
     if (fault === null) bytes += stored.size;
     else if (await isNamed(reader, stored.file)) faults.push(fault);
   }
-  const present = organizationId === null ? await readdir(folder).catch(() => []) : [];
-  const unnamed: string[] = [];
-  for (const file of present) {
-    if (!file.endsWith('.pdf') || named.has(file) || (await isNamed(reader, file))) continue;
-    unnamed.push(file);
-  }
+  const unnamed = organizationId === null ? await findUnnamed(reader, pdfs, named) : [];
   return { checked: named.size, bytes, faults, unnamed };
+}
+
+async function findUnnamed(reader: Reader, pdfs: PdfStore, named: ReadonlySet<string>): Promise<string[]> {
+  const unnamed: string[] = [];
+  for await (const files of pdfs.list(null)) {
+    for (const file of files) {
+      if (!file.endsWith('.pdf') || named.has(file) || (await isNamed(reader, file))) continue;
+      unnamed.push(file);
+    }
+  }
+  return unnamed;
 }
 
 export interface ActiveFile {
@@ -66,14 +72,14 @@ export const ACTIVE_COLUMNS = ['organization_id', 'retirement_id', 'file', 'acti
 /** Files in which a viewer may find something to do; those that cannot be read are told of by `verifyFiles`. */
 export async function findActiveFiles(
   reader: Reader,
-  folder: string,
+  pdfs: PdfStore,
   organizationId: string | null,
   interrupted: AbortSignal,
 ): Promise<ActiveFile[]> {
   const active: ActiveFile[] = [];
   for (const { file, ...whose } of await listOf(readStoredFiles(reader, organizationId))) {
     demandNotInterrupted(interrupted);
-    const bytes = await readFile(join(folder, basename(file))).catch(() => Buffer.alloc(0));
+    const bytes = await readWhole(pdfs, file).catch(() => Buffer.alloc(0));
     const found = findActiveContent(bytes);
     if (found.length === 0) continue;
     const { organizationId: organization_id, retirementId: retirement_id } = whose;
@@ -89,7 +95,13 @@ async function listOf<T>(rows: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault | null> {
+async function readWhole(pdfs: PdfStore, file: string): Promise<Buffer> {
+  return Buffer.concat(await listOf((await pdfs.open(file)) ?? nothing()));
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function verifyFile(pdfs: PdfStore, stored: StoredFile): Promise<FileFault | null> {
   const { file, sha256 } = stored;
   const fault = (what: FileFault['fault'], found: string | null): FileFault => ({
     organization_id: stored.organizationId,
@@ -99,30 +111,45 @@ async function verifyFile(folder: string, stored: StoredFile): Promise<FileFault
     expected: sha256,
     found,
   });
-  if (basename(file) !== file) return fault('unreadable', 'a name that is no file of the folder');
   try {
-    const found = await hashOf(join(folder, file));
-    if (found !== sha256) return fault('changed', found);
-    const { size } = await stat(join(folder, file));
+    const found = await measure(pdfs, file);
+    if (found === null) return fault('missing', null);
+    if (found.sha256 !== sha256) return fault('changed', found.sha256);
+    const { size } = found;
     return size === stored.size ? null : fault('changed', `${size} bytes, where its row says ${stored.size}`);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return code === 'ENOENT' ? fault('missing', null) : fault('unreadable', code);
+    return fault('unreadable', code);
   }
 }
 
-export async function hashOf(path: string): Promise<string> {
+/** Null where it is not there. */
+export async function measure(
+  pdfs: PdfStore,
+  file: string,
+): Promise<{ readonly sha256: string; readonly size: number } | null> {
+  const body = await pdfs.open(file);
+  if (body === null) return null;
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  return hash.digest('hex');
+  let size = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { sha256: hash.digest('hex'), size };
 }
 
-/** Copy a certificate and answer the hash of what was written, so that a damaged one is found on the way. */
-export async function copyFile(from: string, to: string): Promise<string> {
+/**
+ * Copy a certificate into a folder and answer the hash of what was written, so that a damaged one is found on the way;
+ * null where it is not there.
+ */
+export async function copyFile(pdfs: PdfStore, file: string, folder: string): Promise<string | null> {
+  const body = await pdfs.open(file);
+  if (body === null) return null;
   const hash = createHash('sha256');
-  const target = await open(to, 'wx', PRIVATE_FILE);
+  const target = await open(join(folder, file), 'wx', PRIVATE_FILE);
   try {
-    for await (const chunk of createReadStream(from)) {
+    for await (const chunk of body) {
       hash.update(chunk);
       await target.writeFile(chunk);
     }

@@ -10,7 +10,7 @@ import { connect } from '../../connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { writeRows, writeValue } from '../../output.js';
-import { findPlace, reading, type Place } from '../../place.js';
+import { findPlace, pdfsOf, reading, type Place } from '../../place.js';
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
@@ -45,13 +45,14 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const { findBroken } = await import('../../../engines/sqlite/laws/find-broken.js');
   const { findUnderived } = await import('./derived-columns.js');
   const interrupted = io.interruption();
+  const pdfs = await pdfsOf(place, io.now);
   const { broken, certificates, compared } = await reading(place, async reader => ({
     broken: [
       ...findBroken(place, io.now()),
       ...(await findUnderived(reader)),
       ...(await findChangedTexts(reader)),
     ],
-    certificates: await verifyFiles(reader, place.certificates, null, interrupted),
+    certificates: await verifyFiles(reader, pdfs, null, interrupted),
     compared: options.againstRegistry ? await compare(io, place, reader, options, interrupted) : null,
   }));
   const faults = [

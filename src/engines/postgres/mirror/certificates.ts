@@ -26,14 +26,14 @@ const WRITE = `
   WITH given AS (
     SELECT r.*, c.version AS known, c.state AS before, c.sha256 AS stored, c.attempts, c.valid_from AS since
     FROM json_to_recordset($3) AS r (n bigint, retirement_id text, asked_at timestamptz, retirement_version bigint,
-      kind text, file text, sha256 text, size bigint, told timestamptz, error text, is_there boolean)
+      kind text, file text, sha256 text, size bigint, told timestamptz, error text)
     LEFT JOIN mirror.certificates AS c
       ON c.organization_id = ${given('organization_id')} AND c.retirement_id = r.retirement_id
   ),
   judged AS (
     SELECT *, CASE
       WHEN kind <> 'file' THEN 'noted'
-      WHEN known IS NULL OR NOT is_there THEN 'gone'
+      WHEN known IS NULL OR NOT EXISTS (SELECT 1 FROM mirror.certificate_pieces AS p WHERE p.file = given.file) THEN 'gone'
       WHEN stored = sha256 THEN 'unchanged'
       WHEN before = 'stored' THEN 'replaced'
       ELSE 'stored' END AS word
@@ -109,12 +109,7 @@ type CertificateOperations = Pick<
 >;
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
-export function createCertificates(
-  { query }: Postgres,
-  perform: Perform,
-  runs: Runs,
-  isThere: (file: string) => boolean,
-): CertificateOperations {
+export function createCertificates({ query }: Postgres, perform: Perform, runs: Runs): CertificateOperations {
   return {
     enterCertificates: async at => {
       const { count } = await perform<{ count: number }>(
@@ -143,7 +138,7 @@ export function createCertificates(
       const work = {
         statements: [NUMBER, WRITE],
         given: { wanted: answers.length },
-        rows: answers.map((answer, n) => rowOf(answer, n, isThere)),
+        rows: answers.map(rowOf),
       };
       const { answer, ...done } = await runs.commit<{ written: CertificateWritten[] }>(run, work, null);
       return { ...done, versions: [], written: answer.written };
@@ -151,7 +146,7 @@ export function createCertificates(
   };
 }
 
-function rowOf(answer: CertificateAnswer, n: number, isThere: (file: string) => boolean) {
+function rowOf(answer: CertificateAnswer, n: number) {
   const { retirementId, askedAt, retirementVersion, came } = answer;
   return {
     n,
@@ -159,7 +154,7 @@ function rowOf(answer: CertificateAnswer, n: number, isThere: (file: string) => 
     asked_at: formatInstant(askedAt),
     retirement_version: retirementVersion,
     kind: came.kind,
-    ...(came.kind === 'file' && { ...came.file, told: came.told, is_there: isThere(came.file.file) }),
+    ...(came.kind === 'file' && { ...came.file, told: came.told }),
     ...(came.kind === 'fault' && { error: came.error }),
   };
 }

@@ -14,7 +14,7 @@ import { createPeople } from './people.js';
 import { createPerform, given } from './perform.js';
 import { createProjects } from './projects.js';
 import { createPruneRuns } from './prune-runs.js';
-import { type CertificateFiles, createRemoval } from './removal.js';
+import { createRemoval } from './removal.js';
 import { createRuns, type Work } from './runs.js';
 import { createStanding } from './standing.js';
 
@@ -42,7 +42,7 @@ const markStatement = (how: Mark) => `
   RETURNING '{}'::jsonb`;
 
 /** The mirror in a PostgreSQL that has been migrated. */
-export function createMirrorPort(postgres: Postgres, files: CertificateFiles): MirrorPort {
+export function createMirrorPort(postgres: Postgres): MirrorPort {
   const { query } = postgres;
   const perform = createPerform(query);
   const runs = createRuns(postgres, perform);
@@ -85,9 +85,9 @@ export function createMirrorPort(postgres: Postgres, files: CertificateFiles): M
     closeRun: runs.closeRow,
     ...createPeople(postgres),
     ...createProjects(postgres, runs),
-    ...createCertificates(postgres, perform, runs, files.has),
+    ...createCertificates(postgres, perform, runs),
     ...createAnnouncements(postgres, perform),
-    ...createRemoval(postgres, perform, files),
+    ...createRemoval(postgres, perform),
     pruneRuns: createPruneRuns(postgres),
     close: postgres.close,
   };

@@ -42,14 +42,14 @@ const LAST = `SELECT jsonb_build_object('last', last) FROM mirror.version_counte
 const OWN_RETIREMENTS = `
   SELECT id FROM (${knownRetirements('=')}) AS theirs EXCEPT SELECT id FROM (${knownRetirements('<>')}) AS others`;
 
-const IS_NAMED = `EXISTS (SELECT 1 FROM mirror.certificates AS c WHERE c.file = f)
-  OR EXISTS (SELECT 1 FROM mirror.certificates_past AS c WHERE c.file = f)`;
-
-/** Where the files of certificates are. */
-export interface CertificateFiles {
-  readonly has: (file: string) => boolean;
-  readonly remove: (file: string) => void;
-}
+const REMOVE_UNNAMED = `
+  WITH gone AS (
+    DELETE FROM mirror.certificate_pieces AS p WHERE file = ANY ($1::text[])
+      AND NOT EXISTS (SELECT 1 FROM mirror.certificates AS c WHERE c.file = p.file)
+      AND NOT EXISTS (SELECT 1 FROM mirror.certificates_past AS c WHERE c.file = p.file)
+    RETURNING file
+  )
+  SELECT count(DISTINCT file) AS files FROM gone`;
 
 type RemovalOperations = Pick<
   MirrorPort,
@@ -61,22 +61,13 @@ type RemovalOperations = Pick<
  * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
  * before is refused: it may have held its answers against rows that are gone.
  */
-export function createRemoval(
-  postgres: Postgres,
-  perform: Perform,
-  files: CertificateFiles,
-): RemovalOperations {
+export function createRemoval(postgres: Postgres, perform: Perform): RemovalOperations {
   const { query, transact } = postgres;
 
   /** Under the lock of all who make a row name a file. */
   async function removeLocked(ask: Query, names: readonly string[]): Promise<number> {
-    const unnamed = await ask<{ f: string }>(
-      `SELECT f FROM unnest($1::text[]) AS f WHERE NOT (${IS_NAMED})`,
-      [names],
-    );
-    const found = unnamed.filter(({ f }) => files.has(f));
-    for (const { f } of found) files.remove(f);
-    return found.length;
+    const [gone] = await ask<{ files: number }>(REMOVE_UNNAMED, [names]);
+    return gone?.files ?? 0;
   }
 
   return {

@@ -2,39 +2,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isId } from '../../registry/model.js';
-import { MirrorError } from '../errors.js';
-import type { CertificateFile } from '../port.js';
+import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
+import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
+import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/port.js';
 import { shareNext } from './share-next.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
-const HEAD = '%PDF';
-const TAIL = '%%EOF';
-/** A PDF may carry a few line ends or a note after its last marker. */
-const TAIL_WITHIN_BYTES = 1_024;
-const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
-export const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
-/** Enough for chance, not for somebody who tries: names now hold the whole hash. */
-const OLDER_HASH_DIGITS = 12;
-const FILE = /^(.+)-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf(?:\.[0-9a-f-]{36}\.damaged)?$/;
-const WHOLE = /-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf$/;
-const LOOKED_AT_ONCE = 64;
+const LISTED_AT_ONCE = 64;
 const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
-
-/** The folder of certificate files. A file is either whole, flushed and named by its hash, or not there. */
-export interface CertificateFolder {
-  /** Makes the folder, and removes what a crash left half-written. */
-  open(): Promise<void>;
-  /** Stores a file if it is a whole PDF; the same content again is the same file. */
-  save(retirementId: string, body: AsyncIterable<Uint8Array>): Promise<CertificateFile>;
-  /** Every file of these retirements, damaged ones included. */
-  filesOf(retirementIds: ReadonlySet<string>): Promise<string[]>;
-  /** Files that were written in a stretch of time, a few at a time; damaged ones and parts are none of them. */
-  writtenBetween(from: number, to: number): AsyncGenerator<string[]>;
-  /** Makes removals survive a power cut. */
-  flush(): Promise<void>;
-}
 
 interface Identity {
   readonly retirementId: string;
@@ -48,13 +24,14 @@ export interface FolderOptions {
   readonly flushNames?: (folder: string) => Promise<void>;
 }
 
+/** PDFs as the files of a folder, whole and flushed before they have their names. */
 export function createCertificateFolder(
   folder: string,
-  { now, maxBytes = DEFAULT_MAX_BYTES, flushNames = flushFolder }: FolderOptions,
-): CertificateFolder {
+  { now, maxBytes = MAX_PDF_BYTES, flushNames = flushFolder }: FolderOptions,
+): PdfStore {
   const flush = shareNext(() => flushNames(folder));
   return {
-    open: async () => {
+    prepare: async () => {
       await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
       await chmod(folder, PRIVATE_FOLDER);
       for (const name of await readdir(folder)) {
@@ -62,7 +39,7 @@ export function createCertificateFolder(
       }
     },
     save: async (retirementId, body) => {
-      if (!isId(retirementId)) throw new TypeError('expected the id of a retirement');
+      demandId(retirementId);
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
         const written = await writePart(part, body, maxBytes);
@@ -74,11 +51,8 @@ export function createCertificateFolder(
         throw error;
       }
     },
-    filesOf: async retirementIds => {
-      if (!existsSync(folder)) return [];
-      return (await readdir(folder)).filter(name => retirementIds.has(FILE.exec(name)?.[1] ?? ''));
-    },
-    writtenBetween: (from, to) => writtenBetween(folder, from, to),
+    open: file => openFile(folder, file),
+    list: written => list(folder, written),
     flush: async () => {
       if (existsSync(folder)) await flush();
     },
@@ -90,35 +64,18 @@ async function writePart(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<{ sha256: string; size: number }> {
-  const hash = createHash('sha256');
+  const check = createPdfCheck(maxBytes);
   const file = await open(part, 'wx', PRIVATE_FILE);
-  let size = 0;
-  let head = Buffer.alloc(0);
-  let tail = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
-      size += chunk.length;
-      if (size > maxBytes) throw new MirrorError('certificate_too_large', `more than ${maxBytes} bytes`);
-      if (head.length < HEAD.length) head = Buffer.concat([head, chunk]).subarray(0, HEAD.length);
-      tail = Buffer.concat([tail, chunk.subarray(-TAIL_WITHIN_BYTES)]).subarray(-TAIL_WITHIN_BYTES);
-      hash.update(chunk);
+      check.take(chunk);
       await file.writeFile(chunk);
     }
-    demandPdf(size, head, tail);
+    const written = check.end();
     await file.sync();
+    return written;
   } finally {
     await file.close();
-  }
-  return { sha256: hash.digest('hex'), size };
-}
-
-function demandPdf(size: number, head: Buffer, tail: Buffer): void {
-  if (size === 0) throw new MirrorError('certificate_empty', 'an empty file');
-  if (head.toString('latin1') !== HEAD) {
-    throw new MirrorError('certificate_not_pdf', `expected a file that starts with ${HEAD}`);
-  }
-  if (!tail.includes(TAIL)) {
-    throw new MirrorError('certificate_cut_short', `expected ${TAIL} near the end of the file`);
   }
 }
 
@@ -127,8 +84,8 @@ function demandPdf(size: number, head: Buffer, tail: Buffer): void {
  * Nothing is ever written over: what is not what its name says was damaged on disk, and is moved aside.
  */
 async function place(folder: string, part: string, { retirementId, sha256 }: Identity): Promise<string> {
-  const name = `${retirementId}-${sha256}.pdf`;
-  for (const there of [name, `${retirementId}-${sha256.slice(0, OLDER_HASH_DIGITS)}.pdf`]) {
+  const name = fileNameOf(retirementId, sha256);
+  for (const there of [name, olderNameOf(retirementId, sha256)]) {
     if ((await hashOf(join(folder, there))) !== sha256) continue;
     await rm(part);
     return there;
@@ -140,17 +97,31 @@ async function place(folder: string, part: string, { retirementId, sha256 }: Ide
   return name;
 }
 
-async function* writtenBetween(folder: string, from: number, to: number): AsyncGenerator<string[]> {
+async function openFile(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
+  if (retirementOf(file) === null) return null;
+  try {
+    return (await open(join(folder, file))).createReadStream();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function* list(folder: string, written: Stretch | null): AsyncGenerator<string[]> {
+  if (!existsSync(folder)) return;
   let files: string[] = [];
   for await (const { name } of await opendir(folder)) {
-    if (!WHOLE.test(name)) continue;
-    const written = (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0;
-    if (written >= from && written < to) files.push(name);
-    if (files.length < LOOKED_AT_ONCE) continue;
+    if (written === null || (await wasWritten(join(folder, name), written))) files.push(name);
+    if (files.length < LISTED_AT_ONCE) continue;
     yield files;
     files = [];
   }
   yield files;
+}
+
+async function wasWritten(file: string, { from, to }: Stretch): Promise<boolean> {
+  const at = (await stat(file).catch(() => null))?.mtimeMs ?? 0;
+  return at >= from && at < to;
 }
 
 async function flushFolder(folder: string): Promise<void> {

@@ -1,0 +1,60 @@
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Postgres } from '../../src/engines/postgres/open.js';
+import type { PdfStore } from '../../src/mirror/port.js';
+
+/** What somebody does to stored PDFs behind the program's back. */
+export interface Hands {
+  /** Puts a file there, or something else in its place. */
+  readonly put: (file: string, text: string, writtenAt: number) => Promise<void>;
+  /** Lets it look as if it had been written then. */
+  readonly date: (file: string, writtenAt: number) => Promise<void>;
+  readonly remove: (file: string) => Promise<void>;
+}
+
+export function handsOn(folder: string): Hands {
+  const date = async (file: string, at: number) => utimesSync(join(folder, file), at / 1000, at / 1000);
+  return {
+    put: async (file, text, writtenAt) => {
+      writeFileSync(join(folder, file), text);
+      await date(file, writtenAt);
+    },
+    date,
+    remove: async file => rmSync(join(folder, file)),
+  };
+}
+
+export function handsOnPieces({ query }: Postgres): Hands {
+  const remove = async (file: string) =>
+    void (await query('DELETE FROM mirror.certificate_pieces WHERE file = $1', [file]));
+  return {
+    put: async (file, text, writtenAt) => {
+      await remove(file);
+      const at = new Date(writtenAt).toISOString();
+      await query(
+        'INSERT INTO mirror.certificate_pieces (file, piece, written_at, bytes) VALUES ($1, 0, $2, $3)',
+        [file, at, Buffer.from(text)],
+      );
+    },
+    date: async (file, writtenAt) => {
+      const at = new Date(writtenAt).toISOString();
+      await query('UPDATE mirror.certificate_pieces SET written_at = $2 WHERE file = $1', [file, at]);
+    },
+    remove,
+  };
+}
+
+export async function namesIn(pdfs: Pick<PdfStore, 'list'>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const files of pdfs.list(null)) names.push(...files);
+  return names.toSorted();
+}
+
+/** Null where it is not there. */
+export async function textOf(pdfs: PdfStore, file: string): Promise<string | null> {
+  const body = await pdfs.open(file);
+  if (body === null) return null;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
