@@ -3,6 +3,7 @@ import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
 import * as certificates from './commands/certificates/certificates.js';
 import type { CommandModule } from './command.js';
+import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
 import * as doctor from './commands/doctor/doctor.js';
@@ -42,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   status,
   available,
   query,
+  console: browser,
   doctor,
   installations,
   organizations,

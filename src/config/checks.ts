@@ -54,6 +54,15 @@ const SETTINGS_TEXT = z.object({
   MIRROR_MEMBERS: oneOf(['on', 'off']),
   RETENTION_DAYS: whole(0, 36_500),
   DISK_RESERVE_MB: whole(0, 999_999_999).optional(),
+  CONSOLE_PORT: PORT,
+  CONSOLE_NAMES: like('host names, separated by commas', /^[\w.,-]+$/)
+    .optional()
+    .transform(names =>
+      (names ?? '')
+        .toLowerCase()
+        .split(',')
+        .filter(name => name !== ''),
+    ),
   LOG_LEVEL: oneOf(LOG_LEVELS),
 });
 
@@ -114,6 +123,11 @@ export const CHECKS: { readonly [R in Role]: z.ZodType<SettingsByRole[R]> } = {
   sandbox: SETTINGS_TEXT.pick({ ...SHARED, SANDBOX_PORT: true }).transform(given => ({
     ...shared(given),
     sandboxPort: given.SANDBOX_PORT,
+  })),
+  console: SETTINGS_TEXT.pick({ ...SHARED, CONSOLE_PORT: true, CONSOLE_NAMES: true }).transform(given => ({
+    ...shared(given),
+    consolePort: given.CONSOLE_PORT,
+    consoleNames: given.CONSOLE_NAMES,
   })),
 };
 

@@ -19,12 +19,13 @@ export interface SettingsTools {
   readonly checkPrivateKey?: (pem: string) => void;
 }
 
-const OPERATIONS_PORTS = { receive: '8081', work: '8082', live: '0', sandbox: '0' } as const;
+const OPERATIONS_PORTS = { receive: '8081', work: '8082', live: '0', sandbox: '0', console: '0' } as const;
 const SECRET_OF = {
   receive: 'WEBHOOK_SECRETS',
   work: 'REGISTRY_PRIVATE_KEY',
   live: 'REGISTRY_PRIVATE_KEY',
   sandbox: null,
+  console: null,
 } as const;
 
 /** The environment of this process. No other file reads it. */

@@ -51,6 +51,16 @@ export const SETTINGS: readonly Setting[] = [
     '1024, or 5 % of the disk where that is less',
     'free space of `DATA_DIR` that is for deliveries alone: below it reads and certificates pause; `0` = off',
   ),
+  setting(
+    'CONSOLE_PORT',
+    '8070',
+    'the port of the console; where it is not set and taken, the next free one',
+  ),
+  setting(
+    'CONSOLE_NAMES',
+    null,
+    'comma-separated: further names by which a proxy or a tunnel calls the console',
+  ),
   setting('LOG_LEVEL', 'info', 'one of trace, debug, info, warn, error, fatal, silent'),
 ];
 
@@ -99,11 +109,17 @@ export interface SandboxSettings extends SharedSettings {
   readonly sandboxPort: number;
 }
 
+export interface ConsoleSettings extends SharedSettings {
+  readonly consolePort: number;
+  readonly consoleNames: readonly string[];
+}
+
 export interface SettingsByRole {
   readonly receive: ReceiveSettings;
   readonly work: WorkSettings;
   readonly live: LiveSettings;
   readonly sandbox: SandboxSettings;
+  readonly console: ConsoleSettings;
 }
 export type Role = keyof SettingsByRole;
 

@@ -76,6 +76,7 @@ export const MIRROR_TABLES = {
     created_at: 'text',
     watched_at: 'text?',
   },
+  version_counter: { only_row: 'integer', last: 'integer' },
   sync_runs: {
     id: 'integer',
     organization_id: 'text?',

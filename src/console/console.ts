@@ -1,0 +1,62 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Reader } from '../engines/contract/reader.js';
+import { createGuard, type GuardOptions } from './guard/guard.js';
+import type { Changes } from './live/changes.js';
+import { SCRIPT } from './live/script.js';
+import { PAGES } from './pages/pages.js';
+import { html } from './parts/html.js';
+import { layout } from './parts/layout.js';
+import { STYLE } from './parts/style.js';
+
+export interface ConsoleOptions extends GuardOptions {
+  readonly reader: Reader;
+  readonly now: () => number;
+  readonly changes: Changes;
+  /** Told of what went wrong with a page; the visitor gets a sentence. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Pages over the mirror, for those whom the guard lets in. */
+export function createConsole(options: ConsoleOptions): Express {
+  const { reader, now, changes, failed } = options;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.use(createGuard(options));
+  app.get('/console.css', (_request, response) => void response.type('css').send(STYLE));
+  app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
+  app.get('/live', (_request, response) => changes.follow(response));
+  for (const page of PAGES) {
+    app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
+      const { searchParams: query } = new URL(request.url, 'http://console');
+      const found = await page.show({ reader, now: now(), query, params: textsOf(request.params) });
+      if (found === null) return next();
+      return send(response, 200, request.path, found.title, found.body);
+    });
+  }
+  app.use((request: Request, response: Response) => {
+    const body = html`<h1>There is no such page.</h1><p><a href="/">What there is now</a></p>`;
+    send(response, 404, request.path, 'Not there', body);
+  });
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    failed(error);
+    const body = html`<h1>This page could not be made.</h1><p>The log of the console says why.</p>`;
+    send(response, 500, request.path, 'Fault', body);
+  });
+  return app;
+}
+
+function send(
+  response: Response,
+  status: number,
+  path: string,
+  title: string,
+  body: ReturnType<typeof html>,
+): void {
+  response.status(status).type('html').send(layout({ title, path, body }).text);
+}
+
+function textsOf(params: Request['params']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+}

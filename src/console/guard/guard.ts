@@ -1,0 +1,61 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { HEADERS } from './headers.js';
+import { isOurName } from './host.js';
+import type { Keys } from './keys.js';
+import { isOwnPage } from './sender.js';
+
+export interface GuardOptions {
+  readonly keys: Keys;
+  /** Further names by which a proxy or a tunnel calls us. */
+  readonly names: readonly string[];
+  /** Consoles at other ports of this machine share our cookies with us: each has its own name. */
+  readonly port: () => number;
+}
+
+const KEY = 'key';
+
+/** Who gets in, before anything else is done: each question in its order, and nothing is told to those who do not. */
+export function createGuard({ keys, names, port }: GuardOptions): RequestHandler {
+  const cookie = () => `carbon-mirror-${port()}`;
+
+  function exchange(request: Request, response: Response): void {
+    const { searchParams, pathname } = new URL(request.url, 'http://console');
+    const visit = keys.exchange(searchParams.get(KEY) ?? '');
+    if (visit === null && !isIn(request)) return refuse(response, 401, USED);
+    searchParams.delete(KEY);
+    const rest = searchParams.size === 0 ? '' : `?${searchParams.toString()}`;
+    if (visit !== null) response.cookie(cookie(), visit, { httpOnly: true, sameSite: 'lax', path: '/' });
+    response.redirect(303, `${pathname.replace(/^\/+/, '/')}${rest}`);
+  }
+
+  const isIn = (request: Request): boolean =>
+    cookiesOf(request).some(([name, value]) => name === cookie() && keys.isVisitor(value));
+
+  return (request: Request, response: Response, next: NextFunction) => {
+    response.set(HEADERS);
+    if (!isOurName(request.headers.host, names)) return refuse(response, 421, NOT_OURS);
+    if (!request.url.startsWith('/')) return refuse(response, 400, 'Expected a path.');
+    if (!isOwnPage(request.method, request.headers)) return refuse(response, 403, FOREIGN);
+    if (request.method === 'GET' && KEY in request.query) return exchange(request, response);
+    if (!isIn(request)) return refuse(response, 401, NO_KEY);
+    return next();
+  };
+}
+
+const NOT_OURS =
+  'This console is called by localhost or a loopback address; CONSOLE_NAMES names others, as of a tunnel.';
+const FOREIGN = 'This was not sent by a page of this console.';
+const NO_KEY = 'Open the address that "carbon-mirror console url" prints.';
+const USED =
+  'This address is good for one visit, and not for ever. "carbon-mirror console url" prints a new one.';
+
+function refuse(response: Response, status: number, sentence: string): void {
+  response.status(status).type('text/plain').send(`${sentence}\n`);
+}
+
+function cookiesOf(request: Request): readonly (readonly [string, string])[] {
+  return (request.headers.cookie ?? '').split(';').map(pair => {
+    const at = pair.indexOf('=');
+    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
+  });
+}

@@ -1,0 +1,27 @@
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "object-src 'self'",
+  "base-uri 'none'",
+];
+
+/** With every answer, whatever it is. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': policy("'none'"),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+
+/** For a certificate, which stands inside a page of ours. */
+export const FRAMED: Readonly<Record<string, string>> = { 'content-security-policy': policy("'self'") };
+
+function policy(ancestors: string): string {
+  return [...CSP, `frame-ancestors ${ancestors}`].join('; ');
+}

@@ -1,0 +1,60 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export interface Keys {
+  /** What the printed address holds: good for one visit. */
+  mint(): string;
+  /** The visitor's own key; null where what was shown is not ours, is too old or was shown before. */
+  exchange(shown: string): string | null;
+  isVisitor(key: string): boolean;
+}
+
+export interface KeysOptions {
+  /** Known to whoever may read this user's files, and to nobody else. */
+  readonly secret: Buffer;
+  readonly now: () => number;
+}
+
+const SHOWN_FOR_MS = 12 * 3_600_000;
+const VISIT_MS = 30 * 86_400_000;
+
+/** Keys say themselves until when they are good, so that a console that starts again knows them. */
+export function createKeys({ secret, now }: KeysOptions): Keys {
+  const shownBefore = new Map<string, number>();
+
+  const sign = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  const make = (kind: Kind, until: number): string => {
+    const text = `${kind}.${until}.${randomBytes(16).toString('base64url')}`;
+    return `${text}.${sign(text)}`;
+  };
+  const isGood = (key: string, kind: Kind): boolean => {
+    const [text, signature] = split(key);
+    return text.startsWith(`${kind}.`) && isEqual(sign(text), signature) && untilOf(text) > now();
+  };
+
+  return {
+    mint: () => make('once', now() + SHOWN_FOR_MS),
+    exchange: shown => {
+      for (const [key, until] of shownBefore) if (until <= now()) shownBefore.delete(key);
+      if (!isGood(shown, 'once') || shownBefore.has(shown)) return null;
+      shownBefore.set(shown, untilOf(shown));
+      return make('visit', now() + VISIT_MS);
+    },
+    isVisitor: key => isGood(key, 'visit'),
+  };
+}
+
+type Kind = 'once' | 'visit';
+
+function split(key: string): readonly [string, string] {
+  const end = key.lastIndexOf('.');
+  return [key.slice(0, Math.max(0, end)), key.slice(end + 1)];
+}
+
+function untilOf(key: string): number {
+  return Number(key.split('.')[1]);
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,37 @@
+import type { Reader } from '../engines/contract/reader.js';
+import type { Html } from './parts/html.js';
+
+/** What a page is asked with. */
+export interface Ask {
+  readonly reader: Reader;
+  readonly now: number;
+  readonly query: URLSearchParams;
+  /** What stands in the address, as the id of a row. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Shown {
+  readonly title: string;
+  readonly body: Html;
+}
+
+export interface Page {
+  readonly path: string;
+  /** Null where there is no such thing. */
+  readonly show: (ask: Ask) => Promise<Shown | null>;
+}
+
+/** A page is a function from an answer to markup. */
+export function page<Answer>(
+  path: string,
+  read: (ask: Ask) => Promise<Answer | null>,
+  show: (answer: Answer, ask: Ask) => Shown,
+): Page {
+  return {
+    path,
+    show: async ask => {
+      const answer = await read(ask);
+      return answer === null ? null : show(answer, ask);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Status } from '../../query/status.js';
+import { counted, stretch } from '../parts/words.js';
+
+/** What does not go on by itself, where to look, and what helps. */
+export interface Stuck {
+  readonly what: string;
+  readonly href: string;
+  readonly todo: string;
+}
+
+/** A read that waits longer has nobody who takes it up. */
+const WAITS_TOO_LONG_S = 60;
+
+export function findStuck(status: Status, now: number): Stuck[] {
+  const { jobs, worker, receiver, oldestDueDeliveryAt } = status;
+  const waits = oldestDueDeliveryAt === null ? 0 : (now - Date.parse(oldestDueDeliveryAt)) / 1000;
+  return [
+    ...when(worker.state !== 'alive', {
+      what: worker.state === 'gone' ? 'No worker runs any more' : 'No worker has ever run',
+      href: '/jobs',
+      todo: 'Start one: carbon-mirror work.',
+    }),
+    ...when(receiver.state !== 'alive', {
+      what: receiver.state === 'gone' ? 'No receiver runs any more' : 'No receiver has ever run',
+      href: '/deliveries',
+      todo: 'Start one: carbon-mirror receive.',
+    }),
+    ...when(waits > WAITS_TOO_LONG_S, {
+      what: `A delivery has waited for ${stretch(waits)}`,
+      href: '/deliveries',
+      todo: 'carbon-mirror doctor says why.',
+    }),
+    ...when(jobs.buried > 0, {
+      what: `${counted(jobs.buried, 'job')} failed for good`,
+      href: '/jobs?state=buried',
+      todo: 'carbon-mirror jobs retry --all runs them again once the cause is gone.',
+    }),
+    ...when(jobs.parked > 0, {
+      what: `${counted(jobs.parked, 'job')} cannot go on`,
+      href: '/jobs?state=parked',
+      todo: 'Its error says what must change first.',
+    }),
+  ];
+}
+
+function when(is: boolean, stuck: Stuck): readonly Stuck[] {
+  return is ? [stuck] : [];
+}

@@ -1,0 +1,207 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readerOf } from '../../src/engines/sqlite/reader.js';
+import { openBoth } from '../../src/engines/sqlite/open-both.js';
+import { visitConsole, type Visit } from '../support/console.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { temporaryScene } from '../support/mirror.js';
+
+const HOME = 'GET /';
+
+async function visit(names: readonly string[] = []): Promise<Visit> {
+  const { folder } = temporaryScene();
+  temporaryInbox(folder);
+  const db = openBoth({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => void db.close());
+  return await visitConsole(readerOf(db), { names });
+}
+
+const statusOf = (answer: string): number => Number(answer.slice(9, 12));
+
+describe('T80 the name by which the console is called', () => {
+  test.each([
+    'localhost',
+    'localhost:8070',
+    'LOCALHOST.',
+    'localhost.:80',
+    '127.0.0.1',
+    '[::1]:8070',
+    'tunnel.example',
+    'Tunnel.Example.:443',
+  ])('%s is ours', async host => {
+    const { ask, cookie } = await visit(['tunnel.example']);
+    expect(statusOf(await ask(HOME, `host: ${host}`, `cookie: ${cookie}`))).toBe(200);
+  });
+
+  test.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example:8070',
+    '127.0.0.2',
+    '[::2]',
+    'localhost:8070@evil.example',
+    'localhost evil.example',
+    '',
+  ])('%s is not, whoever asks and whatever for', async host => {
+    const { ask, cookie, keys } = await visit(['tunnel.example']);
+    const own = 'sec-fetch-site: same-origin';
+    for (const head of [HOME, 'POST /', 'OPTIONS /', `GET /?key=${keys.mint()}`, 'GET /console.css']) {
+      const answer = await ask(head, `host: ${host}`, `cookie: ${cookie}`, own);
+      expect(statusOf(answer), head).toBe(421);
+      expect(answer).not.toMatch(/set-cookie/i);
+    }
+  });
+
+  test('an address in place of a path says nothing about the name', async () => {
+    const { ask, cookie, port } = await visit();
+    expect(
+      statusOf(await ask(`GET http://localhost:${port}/`, 'host: evil.example', `cookie: ${cookie}`)),
+    ).toBe(421);
+    expect(statusOf(await ask('GET http://evil.example/', 'host: localhost', `cookie: ${cookie}`))).toBe(400);
+  });
+});
+
+describe('T81 the key', () => {
+  test('without one nothing is told but that', async () => {
+    const { ask, cookie } = await visit();
+    const others = [
+      [],
+      ['cookie: other=1'],
+      [`cookie: ${cookie}x`],
+      [`cookie: x${cookie}`],
+      [`cookie: ${cookie.replace('visit.', 'once.')}`],
+      [`cookie: ${cookie.replace(/\.\d+\./, '.9999999999999.')}`],
+    ];
+    for (const path of ['/', '/console.css', '/console.js', '/live', '/nothing']) {
+      for (const lines of others) {
+        const answer = await ask(`GET ${path}`, 'host: localhost', ...lines);
+        expect(statusOf(answer), `${path} ${lines.join()}`).toBe(401);
+        expect(answer.split('\r\n\r\n')[1]).toBe(
+          'Open the address that "carbon-mirror console url" prints.\n',
+        );
+      }
+    }
+  });
+
+  test('the address that is printed is exchanged for a cookie of this port, once', async () => {
+    const { ask, keys, port } = await visit();
+    const key = keys.mint();
+    const first = await ask(`GET /retirements?key=${key}&year=2025`, 'host: localhost');
+    expect(statusOf(first)).toBe(303);
+    expect(first).toMatch(/^location: \/retirements\?year=2025\r$/im);
+    expect(first).toMatch(
+      new RegExp(
+        `^set-cookie: carbon-mirror-${port}=visit\\.[^;]+; Path=/; HttpOnly; SameSite=Lax\\r$`,
+        'im',
+      ),
+    );
+    expect(first).not.toContain(key);
+    const cookie = /^set-cookie: ([^;]+)/im.exec(first)?.[1] ?? '';
+    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
+
+    const again = await ask(`GET /?key=${key}`, 'host: localhost');
+    expect(statusOf(again)).toBe(401);
+    expect(again).not.toMatch(/set-cookie/i);
+    expect(statusOf(await ask(`GET /?key=${key}`, 'host: localhost', `cookie: ${cookie}`))).toBe(303);
+  });
+
+  test('that of an address is none of a visit, nor the other way round', async () => {
+    const { ask, keys, cookie } = await visit();
+    const [name = '', own = ''] = cookie.split('=');
+    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.mint()}`))).toBe(401);
+    expect(await ask(`GET /?key=${own}`, 'host: localhost')).not.toMatch(/set-cookie/i);
+  });
+
+  test('it is good for half a day, and a visit for a month', async () => {
+    const { ask, keys, clock } = await visit();
+    const early = keys.mint();
+    const late = keys.mint();
+    const cookie =
+      /^set-cookie: ([^;]+)/im.exec(await ask(`GET /?key=${early}`, 'host: localhost'))?.[1] ?? '';
+    clock.at += 12 * 3_600_000;
+    expect(statusOf(await ask(`GET /?key=${late}`, 'host: localhost'))).toBe(401);
+    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
+    clock.at += 30 * 86_400_000;
+    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(401);
+  });
+
+  test.each(['', 'x', 'once', 'once.9999999999999.x.y', '%00', '../..', 'once.NaN.a.b'])(
+    'what is no key of ours lets nobody in: %s',
+    async key => {
+      const { ask } = await visit();
+      const answer = await ask(`GET /?key=${key}`, 'host: localhost');
+      expect(statusOf(answer)).toBe(401);
+      expect(answer).not.toMatch(/set-cookie/i);
+    },
+  );
+
+  test.each([
+    '//evil.example/',
+    '/\\evil.example/',
+    '/%2F/evil.example',
+    '///evil.example',
+    '//a//evil.example',
+  ])('a visit begins at a path of ours: %s', async path => {
+    const { ask, keys } = await visit();
+    const answer = await ask(`GET ${path}?key=${keys.mint()}`, 'host: localhost');
+    expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
+  });
+});
+
+describe('T82 what changes something comes from a page of ours', () => {
+  const SENT = 'POST /';
+
+  test.each([
+    ['sec-fetch-site: same-origin'],
+    ['origin: http://localhost:8070'],
+    ['origin: https://localhost:8070'],
+  ])('%s', async line => {
+    const { ask, cookie } = await visit();
+    expect(statusOf(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, line))).toBe(404);
+  });
+
+  test.each([
+    [],
+    ['sec-fetch-site: cross-site'],
+    ['sec-fetch-site: same-site'],
+    ['sec-fetch-site: none'],
+    ['sec-fetch-site: cross-site', 'origin: http://localhost:8070'],
+    ['origin: http://evil.example'],
+    ['origin: null'],
+    ['origin: http://localhost:9999'],
+    ['origin: http://evil.example/localhost:8070'],
+    ['origin: http://localhost:8070@evil.example'],
+  ])('not %s %s', async (...lines: string[]) => {
+    const { ask, cookie } = await visit();
+    for (const head of [SENT, 'PUT /', 'DELETE /', 'PATCH /', 'OPTIONS /']) {
+      expect(statusOf(await ask(head, 'host: localhost:8070', `cookie: ${cookie}`, ...lines))).toBe(403);
+    }
+  });
+});
+
+test('T83 every answer says what a browser may do with it', async () => {
+  const { ask, cookie, open } = await visit();
+  const answers = [
+    await ask(HOME, 'host: evil.example'),
+    await ask(HOME, 'host: localhost'),
+    await ask('POST /', 'host: localhost', `cookie: ${cookie}`),
+  ];
+  for (const answer of answers) {
+    expect(answer).toMatch(/^content-security-policy: default-src 'none';.*frame-ancestors 'none'\r$/im);
+  }
+  for (const path of ['/', '/console.css', '/console.js', '/nothing']) {
+    const { headers } = await open(path);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+        "form-action 'self'; object-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(headers.get('x-powered-by')).toBeNull();
+  }
+});

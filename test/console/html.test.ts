@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { html } from '../../src/console/parts/html.js';
+
+const HOSTILE = `"><script>alert('1')</script>&amp;`;
+const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;';
+
+test('T83 what is put into markup is text, wherever it stands', () => {
+  expect(html`<a title="${HOSTILE}">${HOSTILE}</a>`.text).toBe(`<a title="${ESCAPED}">${ESCAPED}</a>`);
+  expect(html`<i>${[HOSTILE, [HOSTILE]]}</i>`.text).toBe(`<i>${ESCAPED}${ESCAPED}</i>`);
+});
+
+test('markup inside markup stays what it is, and nothing shows as nothing', () => {
+  expect(html`<ul>${['a', 'b<'].map(each => html`<li>${each}</li>`)}</ul>`.text).toBe(
+    '<ul><li>a</li><li>b&lt;</li></ul>',
+  );
+  expect(html`${null}${undefined}${false}${0}${10n}${''}`.text).toBe('010');
+});

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBoth } from '../../src/engines/sqlite/open-both.js';
+import { readerOf } from '../../src/engines/sqlite/reader.js';
+import { visitConsole } from '../support/console.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { credit, temporaryScene } from '../support/mirror.js';
+
+async function follow() {
+  const scene = temporaryScene();
+  temporaryInbox(scene.folder);
+  const files = {
+    mirrorFile: join(scene.folder, 'mirror.db'),
+    inboxFile: join(scene.folder, 'inbox.db'),
+  };
+  const db = openBoth(files);
+  onTestFinished(() => void db.close());
+  const visit = await visitConsole(readerOf(db));
+  const gone = new AbortController();
+  onTestFinished(() => gone.abort());
+  const answer = await fetch(`http://127.0.0.1:${visit.port}/live`, {
+    headers: { cookie: visit.cookie },
+    signal: gone.signal,
+  });
+  const told: string[] = [];
+  void (async () => {
+    for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) told.push(text);
+  })().catch(() => undefined);
+  return { scene, answer, told: () => told.join('') };
+}
+
+test('a page is told once a row has changed, and not of what stayed', async () => {
+  const { scene, answer, told } = await follow();
+  expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  await expect.poll(told).toBe('retry: 1000\n\n');
+  await scene.read('warehouse', [credit('c-1')]);
+  await expect.poll(told).toContain('event: changed');
+  const before = told();
+  await scene.mirror.setSchedule(900);
+  await new Promise(resolve => setTimeout(resolve, 100));
+  expect(told()).toBe(before);
+});

@@ -1,0 +1,54 @@
+import { onTestFinished } from 'vitest';
+import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
+import { createKeys, type Keys } from '../../src/console/guard/keys.js';
+import { listen } from '../../src/console/listen.js';
+import { createChanges } from '../../src/console/live/changes.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
+import { readPulse } from '../../src/query/pulse.js';
+import { NOON } from './inbox.js';
+import { talk } from './wire.js';
+
+export interface Visit {
+  readonly port: number;
+  readonly keys: Keys;
+  readonly clock: { at: number };
+  /** What went wrong with pages. */
+  readonly faults: unknown[];
+  /** The visitor's own key, as a browser sends it. */
+  readonly cookie: string;
+  /** A page as this visitor sees it. */
+  readonly open: (path: string) => Promise<Response>;
+  /** One request as raw text; the head and the body of what came. */
+  readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
+}
+
+const SECRET = Buffer.alloc(32, 7);
+
+/** A console over a mirror, and a visitor whom it let in. */
+export async function visitConsole(reader: Reader, options: Partial<ConsoleOptions> = {}): Promise<Visit> {
+  const clock = { at: NOON };
+  const now = () => clock.at;
+  const keys = createKeys({ secret: SECRET, now });
+  const faults: unknown[] = [];
+  const failed = (fault: unknown) => void faults.push(fault);
+  const changes = createChanges({ look: () => readPulse(reader), failed, everyMs: 10 });
+  const port = () => listening.port;
+  const app = createConsole({ reader, now, changes, names: [], keys, port, failed, ...options });
+  const listening = await listen(app, 0);
+  onTestFinished(async () => {
+    changes.close();
+    await listening.close();
+  });
+  const cookie = `carbon-mirror-${listening.port}=${keys.exchange(keys.mint())}`;
+  return {
+    port: listening.port,
+    keys,
+    clock,
+    faults,
+    cookie,
+    open: path =>
+      fetch(`http://127.0.0.1:${listening.port}${path}`, { headers: { cookie }, redirect: 'manual' }),
+    ask: (head, ...lines) =>
+      talk(listening.port, [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n')),
+  };
+}
