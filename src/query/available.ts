@@ -1,5 +1,5 @@
 import type { Reader } from '../engines/contract/reader.js';
-import type { Row } from '../engines/contract/tables.js';
+import type { Row, Tables } from '../engines/contract/tables.js';
 import { NULLS_FIRST } from './by-name.js';
 import { inSnapshot } from './snapshot.js';
 
@@ -39,14 +39,17 @@ const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
 /** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand): Promise<Available> {
   return await inSnapshot(reader, async snapshot => {
-    const warehouses = await readWarehouses(snapshot, demand.organizationId);
+    const sums = await readSums(snapshot, demand.organizationId);
+    const amounts = amountsIn(sums);
+    const warehouses = (await readWarehouses(snapshot, demand.organizationId)).map(warehouse => ({
+      ...warehouse,
+      amount: amounts.get(warehouse.organizationId) ?? null,
+    }));
     const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
+    const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
     return {
       warehouses: warehouses.length,
-      rows: await readRows(
-        snapshot,
-        sold.map(({ organizationId }) => organizationId),
-      ),
+      rows: sums.filter(({ organization_id: id }) => soldBy.has(id)),
       leftOut: warehouses.filter(
         warehouse => !sold.includes(warehouse) && (warehouse.rows > 0 || !CLOSED.includes(warehouse.state)),
       ),
@@ -60,11 +63,14 @@ function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null)
 }
 
 /** Each warehouse that is known, and those that should be: of an installation that is active. */
-async function readWarehouses(reader: Reader, organizationId: string | null): Promise<LeftOut[]> {
+async function readWarehouses(
+  reader: Reader,
+  organizationId: string | null,
+): Promise<Omit<LeftOut, 'amount'>[]> {
   const asked = reader.db
     .selectFrom(known(reader).as('k'))
     .leftJoin('organizations as o', 'o.id', 'k.organization_id')
-    .select(eb => [
+    .select([
       'k.organization_id as organizationId',
       'o.full_name as organizationName',
       'k.state',
@@ -72,11 +78,6 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
       'k.age_seconds as ageSeconds',
       'k.rows',
       'k.error',
-      eb
-        .selectFrom('warehouse_sums as s')
-        .select(sums => sums.fn.sum<number>('s.amount').as('amount'))
-        .whereRef('s.organization_id', '=', 'k.organization_id')
-        .as('amount'),
     ])
     .orderBy('o.full_name', NULLS_FIRST)
     .orderBy('k.organization_id');
@@ -88,14 +89,17 @@ async function readWarehouses(reader: Reader, organizationId: string | null): Pr
 
 function known({ db }: Reader) {
   const read = db.selectFrom('resource_states').select('organization_id').where('resource', '=', 'warehouse');
-  const nothing = db
+  const installed = db
     .selectFrom('installations')
     .where('state', '=', 'active')
     .where('organization_id', 'is not', null)
     .where('organization_id', 'not in', read)
-    .distinct()
+    .select(eb => eb.ref('organization_id').$notNull().as('organization_id'))
+    .distinct();
+  const nothing = db
+    .selectFrom(installed.as('i'))
     .select(eb => [
-      eb.ref('organization_id').$notNull().as('organization_id'),
+      'i.organization_id',
       eb.val('never_read').as('state'),
       eb.lit(null).$castTo<string | null>().as('complete_at'),
       eb.lit(null).$castTo<number | null>().as('age_seconds'),
@@ -116,16 +120,27 @@ function known({ db }: Reader) {
     .unionAll(nothing);
 }
 
-async function readRows({ db, say }: Reader, organizationIds: readonly string[]): Promise<Row[]> {
-  return await db
+type Sum = Tables['warehouse_sums'];
+
+async function readSums({ db }: Reader, organizationId: string | null): Promise<Sum[]> {
+  const asked = db
     .selectFrom('warehouse_sums')
     .selectAll()
-    .where('organization_id', 'in', say.each(organizationIds))
     .orderBy('organization_name', NULLS_FIRST)
     .orderBy('organization_id')
     .orderBy('project_name', NULLS_FIRST)
     .orderBy('vintage', NULLS_FIRST)
     .orderBy('type', NULLS_FIRST)
-    .orderBy('project_id', NULLS_FIRST)
-    .execute();
+    .orderBy('project_id', NULLS_FIRST);
+  return await (organizationId === null
+    ? asked
+    : asked.where('organization_id', '=', organizationId)
+  ).execute();
+}
+
+/** Added here: engines add in orders of their own, and parts of a tonne come out otherwise. */
+function amountsIn(sums: readonly Sum[]): ReadonlyMap<string, number> {
+  const amounts = new Map<string, number>();
+  for (const { organization_id: id, amount } of sums) amounts.set(id, (amounts.get(id) ?? 0) + (amount ?? 0));
+  return amounts;
 }

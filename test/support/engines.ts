@@ -4,14 +4,17 @@ import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
 import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
 import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
+import { readerOf as askPostgres } from '../../src/engines/postgres/reader.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { OpenRun, PdfStore } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
-import { NOON, temporaryFolder } from './inbox.js';
+import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
 import { type Hands, handsOn, handsOnPieces } from './pdfs.js';
-import { type Database, temporaryDatabase } from './postgres.js';
-import type { Tables, Value } from './tables.js';
+import { type Database, openGranted, temporaryDatabase } from './postgres.js';
+import { type Tables, tablesIn, type Value } from './tables.js';
 
 /** A mirror on some engine. No test asks on which. */
 export interface Stage extends Omit<Scene, 'handle'> {
@@ -22,14 +25,43 @@ export interface Stage extends Omit<Scene, 'handle'> {
 export interface Engine {
   readonly name: string;
   readonly stage: () => Promise<Stage>;
+  /** The same with an inbox beside it, its tables by `inbox.jobs`, and a reader who has the rights of one. */
+  readonly library: () => Promise<Library>;
   /** How many histories by chance are played on it: each statement to a server is a round trip. */
   readonly seeds: readonly number[];
 }
 
+export interface Library {
+  readonly stage: Stage;
+  readonly tables: Tables;
+  readonly reader: Reader;
+}
+
 export const ENGINES: readonly Engine[] = [
-  { name: 'SQLite', stage: async () => stageInFolder(), seeds: upTo(25) },
-  { name: 'PostgreSQL', stage: async () => stageOn(openAs(await emptyDatabase())), seeds: upTo(4) },
+  { name: 'SQLite', stage: async () => stageInFolder(), library: libraryInFiles, seeds: upTo(25) },
+  {
+    name: 'PostgreSQL',
+    stage: async () => stageOn(openAs(await emptyDatabase())),
+    library: libraryInSchemas,
+    seeds: upTo(4),
+  },
 ];
+
+async function libraryInFiles(): Promise<Library> {
+  const stage = stageInFolder();
+  const { folder } = stage;
+  temporaryInbox(folder);
+  const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => reader.close());
+  return { stage, tables: tablesIn(folder), reader };
+}
+
+async function libraryInSchemas(): Promise<Library> {
+  const database = await emptyDatabase();
+  const owner = openAs(database);
+  const stage = await stageOn(owner);
+  return { stage, tables: stage.db, reader: askPostgres(await openGranted(owner, database, 'read')) };
+}
 
 function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, seed) => seed);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import { grantsTo, type Purpose } from '../../src/engines/postgres/grants.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
 import type { Server } from '../postgres/server.js';
 
@@ -51,4 +52,16 @@ export function openTemporary({ url }: Database, connections = 4): Postgres {
     if (faults.length > 0) throw faults[0];
   });
   return postgres;
+}
+
+/** A new role that may do in a database what one process needs, and no more: a connection as it. */
+export async function openGranted(
+  owner: Postgres,
+  { name, url }: Database,
+  purpose: Purpose,
+): Promise<Postgres> {
+  const role = `${purpose} "${randomBytes(6).toString('hex')}"`;
+  await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);
+  for (const grant of grantsTo(purpose, role)) await owner.query(grant);
+  return openTemporary({ name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) });
 }

@@ -6,13 +6,14 @@ export const AT_ONCE = 100;
 
 /** What engines say differently. */
 export interface Expressions {
-  /** The values as a table of one column, however many there are: for `in`. */
-  each<T extends string | number>(values: readonly T[]): RawBuilder<T>;
+  /** Whole numbers as a table of one column, however many there are: for `in`. */
+  each(values: readonly number[]): RawBuilder<number>;
 }
 
 /**
  * Where readers ask, written once for every engine: the mirror's tables by their own names, the inbox's as `inbox.jobs`.
- * An integer comes as a number, and as a bigint only where no number holds it.
+ * An integer comes as a number, and as a bigint only where no number holds it. A text that no row can hold, with a NUL or
+ * a lone surrogate, is asked for as it was kept.
  */
 export interface Reader {
   readonly db: Kysely<Tables>;

@@ -1,4 +1,4 @@
-import { createPool, type PoolOptions } from './driver.js';
+import { createPool, type Pool, type PoolOptions } from './driver.js';
 
 export type Family = 'inbox' | 'mirror';
 
@@ -7,9 +7,19 @@ export type Given = string | number | bigint | boolean | null | Uint8Array | rea
 
 export type Query = <Row extends object>(sql: string, given?: readonly Given[]) => Promise<Row[]>;
 
+/** One transaction that is open, on a connection of its own. */
+export interface Transaction {
+  readonly query: <Row extends object>(sql: string, given?: readonly unknown[]) => Promise<Row[]>;
+  readonly commit: () => Promise<void>;
+  /** Its connection is closed, which undoes it. */
+  readonly abandon: () => void;
+}
+
 export interface Postgres {
   /** One statement, a round trip. */
   readonly query: Query;
+  /** In the modes that are named, as SQL has them. */
+  readonly begin: (modes?: string) => Promise<Transaction>;
   /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
   readonly transact: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
@@ -17,26 +27,42 @@ export interface Postgres {
 
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
-  const query: Query = async (sql, given = []) => (await pool.query(sql, [...given])).rows;
+  const begin = (modes = '') => beginOn(pool, modes);
   return {
-    query,
+    query: async (sql, given = []) => (await pool.query(sql, [...given])).rows,
+    begin,
     transact: async work => {
-      const client = await pool.connect();
-      let fault: unknown;
+      const { query, commit, abandon } = await begin();
       try {
-        await client.query('BEGIN');
-        const done = await work(async (sql, given = []) => (await client.query(sql, [...given])).rows);
-        await client.query('COMMIT');
+        const done = await work(query);
+        await commit();
         return done;
       } catch (error) {
-        fault = error;
+        abandon();
         throw error;
-      } finally {
-        // A connection with half a transaction is closed, which undoes it.
-        client.release(fault !== undefined);
       }
     },
     close: () => pool.end(),
+  };
+}
+
+async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
+  const client = await pool.connect();
+  const query: Transaction['query'] = async (sql, given = []) => (await client.query(sql, [...given])).rows;
+  const abandon = () => client.release(true);
+  try {
+    await query(`BEGIN ${modes}`);
+  } catch (error) {
+    abandon();
+    throw error;
+  }
+  return {
+    query,
+    abandon,
+    commit: async () => {
+      await query('COMMIT');
+      client.release();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
+import { text as asKept } from '../../resources/columns.js';
 import type { Expressions, OpenReader, Reader } from '../contract/reader.js';
 import type { Tables, Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
@@ -44,7 +45,7 @@ const WORD = /^[a-z_]+$/;
 class Compiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (typeof value === 'string' && WORD.test(value)) this.appendImmediateValue(value);
-    else super.appendValue(value);
+    else super.appendValue(typeof value === 'string' ? asKept(value) : value);
   }
 }
 
@@ -72,17 +73,17 @@ type Cells = Record<string, Value>;
 function createConnection(db: Sqlite): DatabaseConnection {
   const prepare = <R>(text: string) => db.prepare<unknown[], R & Cells>(text).safeIntegers();
   return {
-    executeQuery: async <R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: prepare<R>(text)
+    executeQuery: async <R>({ sql: asked, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: prepare<R>(asked)
         .all(...parameters)
         .map(narrow),
     }),
     async *streamQuery<R>(
-      { sql: text, parameters }: CompiledQuery,
+      { sql: asked, parameters }: CompiledQuery,
       size = 1,
     ): AsyncGenerator<QueryResult<R>> {
       let rows: R[] = [];
-      for (const row of prepare<R>(text).iterate(...parameters)) {
+      for (const row of prepare<R>(asked).iterate(...parameters)) {
         rows.push(narrow(row));
         if (rows.length < size) continue;
         yield { rows };

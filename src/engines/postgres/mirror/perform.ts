@@ -36,10 +36,3 @@ export function given(name: string, type = 'text'): string {
 export function known(name: string, type = 'text'): string {
   return `($2 ->> '${name}')::${type}`;
 }
-
-/** An instant as PostgreSQL takes it: it knows no year 0, and calls the years before 1 by another name. */
-export function instantFor(text: string): string {
-  const year = Number(/^[+-]?\d+/.exec(text)?.[0]);
-  if (year > 0) return text;
-  return `${String(1 - year).padStart(4, '0')}${text.replace(/^-?\d+/, '')} BC`;
-}

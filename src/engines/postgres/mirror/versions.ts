@@ -1,6 +1,6 @@
 import { columnsOf, type Entry, keyOf } from '../../../resources/entry.js';
 import type { Value } from '../../../resources/columns.js';
-import { instantFor } from './perform.js';
+import { instantFor } from '../driver.js';
 
 const INSTANT = /_at$/;
 const WHOLE = /^(amount_micro|is_.+)$/;

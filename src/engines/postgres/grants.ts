@@ -1,0 +1,23 @@
+export const PURPOSES = ['receive', 'work', 'read'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** What each may do, and no more. Who migrates owns the schemas and needs none of it. */
+const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
+  receive: [
+    'USAGE ON SCHEMA inbox',
+    'SELECT ON ALL TABLES IN SCHEMA inbox',
+    'INSERT, UPDATE ON inbox.deliveries, inbox.signed_texts, inbox.jobs, inbox.refusals',
+    'INSERT, UPDATE, DELETE ON inbox.processes',
+  ],
+  work: [
+    'USAGE ON SCHEMA inbox, mirror',
+    'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror',
+  ],
+  read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
+};
+
+/** Statements that let a role do it. Tables that a later version adds are not in them: they are given again then. */
+export function grantsTo(purpose: Purpose, role: string): string[] {
+  const name = `"${role.replaceAll('"', '""')}"`;
+  return RIGHTS[purpose].map(right => `GRANT ${right} TO ${name};`);
+}

@@ -1,0 +1,254 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { MIRROR_TABLES } from '../../src/engines/contract/mirror-tables.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
+import { readAnswers } from '../../src/query/answers.js';
+import * as asOf from '../../src/query/as-of.js';
+import { readAvailable } from '../../src/query/available.js';
+import * as certificates from '../../src/query/certificates.js';
+import * as documents from '../../src/query/documents.js';
+import { findProjects } from '../../src/query/find-projects.js';
+import * as health from '../../src/query/health.js';
+import * as inbox from '../../src/query/inbox.js';
+import * as lists from '../../src/query/lists.js';
+import * as mentions from '../../src/query/mentions.js';
+import { readMirrored } from '../../src/query/mirrored.js';
+import * as names from '../../src/query/names.js';
+import * as refusals from '../../src/query/refusals.js';
+import { readLife } from '../../src/query/signs.js';
+import * as singles from '../../src/query/singles.js';
+import * as status from '../../src/query/status.js';
+import * as progress from '../../src/query/sync-progress.js';
+import { readSynced } from '../../src/query/synced.js';
+import { LIST_RESOURCES } from '../../src/resources/lists.js';
+import { ENTRIES } from '../../src/resources/resources.js';
+import { ENGINES, type Engine } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+import { MINUTE } from '../support/mirror.js';
+import { fillInboxOddly, fillOddly, TEXTS } from '../support/odd-rows.js';
+import type { Tables } from '../support/tables.js';
+
+const ONE = 'organization-1';
+const WHOSE = [null, ONE, 'Organization-1', 'nobody'];
+const NOW = NOON + 20 * MINUTE;
+const MOMENTS = [
+  '0000-01-01T00:00:00.000Z',
+  '-000001-12-31T23:00:00.000Z',
+  '9999-12-31T23:59:59.999Z',
+].concat([1, 3].map(minutes => new Date(NOON + minutes * MINUTE).toISOString()));
+const SINCE = ['0000-01-01T00:00:00.000Z', new Date(NOON + MINUTE).toISOString()];
+const MARK = { job: 3, run: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
+const ASKED = [null, ONE, 'nobody'].flatMap(organizationId =>
+  [[], [4, 5, 9, 14]].map(jobs => ({ mark: MARK, jobs, organizationId })),
+);
+const RESOURCES = ['projects', 'certificates', ...LIST_RESOURCES];
+
+const NAMES = ['Zebra 0', 'äpfel 1', '😀 1', 'R0', ONE, 'h-1', 'q-2', 'm-3', 'project-1', 'installation-1'];
+const OF_DATED = (['warehouse', 'inventory', 'retirements'] as const).flatMap(resource =>
+  [ONE, 'nobody'].map(organizationId => ({ resource, organizationId })),
+);
+const AT_MOMENTS = OF_DATED.flatMap(each => MOMENTS.map(at => ({ ...each, at })));
+
+type Question = (reader: Reader) => readonly (() => unknown)[];
+
+const about =
+  <Item>(items: readonly Item[], ask: (reader: Reader, item: Item) => unknown): Question =>
+  reader =>
+    items.map(item => () => ask(reader, item));
+
+const once = (ask: (reader: Reader) => unknown): Question => about([null], ask);
+
+const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
+  some.flatMap(one => others.map(other => [one, other] as const));
+
+/** Every reader, and all that it is asked. */
+const QUESTIONS: Readonly<Record<string, Question>> = {
+  readAnswers: once(readAnswers),
+  readKnownSince: about(OF_DATED, asOf.readKnownSince),
+  readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
+  readReadAt: about(AT_MOMENTS, asOf.readReadAt),
+  readAsOf: about(AT_MOMENTS, asOf.readAsOf),
+  readOrganizationIds: once(asOf.readOrganizationIds),
+  readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
+    readAvailable(reader, { organizationId, maxAgeSeconds }),
+  ),
+  readStoredFiles: about(WHOSE, certificates.readStoredFiles),
+  isNamed: once(async reader => {
+    const named = [await certificates.isNamed(reader, 'no.pdf')];
+    const files = certificates.readStoredFiles(reader, ONE);
+    for await (const { file } of files) named.push(await certificates.isNamed(reader, file));
+    return named;
+  }),
+  readExport: about(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
+    certificates.readExport(reader, { organizationId, at }),
+  ),
+  readNotKnownAt: about(pairs(WHOSE, MOMENTS), (reader, [organizationId, at]) =>
+    certificates.readNotKnownAt(reader, organizationId, at),
+  ),
+  readVersions: about(pairs(ENTRIES, ['', '_past']), (reader, [{ table }, end]) =>
+    documents.readVersions(reader, `${table}${end}`, 3, 40),
+  ),
+  readDocuments: about(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
+    entry.hasDocument ? sorted(documents.readDocuments(reader, entry, id)) : null,
+  ),
+  readForgotten: once(documents.readForgotten),
+  readReadable: once(documents.readReadable),
+  findProjects: about(
+    TEXTS.flatMap(text => [
+      { serialization: `ICR-ÄÖ-${text}-2021`, creditId: undefined },
+      { serialization: undefined, creditId: `${text} 1` },
+    ]),
+    findProjects,
+  ),
+  readHealth: once(reader => health.readHealth(reader, NOW)),
+  readOrigin: once(health.readOrigin),
+  readDeliveries: about(
+    pairs([null, 'accepted', 'set_aside'] as const, [null, 'installation-1']).flatMap(
+      ([verdict, installationId]) => [
+        { verdict, installationId, after: 0, limit: null },
+        { verdict, installationId, after: 2, limit: 3 },
+      ],
+    ),
+    inbox.readDeliveries,
+  ),
+  readDelivery: about([1, 2, 3, 4, 99], inbox.readDelivery),
+  readNewestDelivery: once(inbox.readNewestDelivery),
+  findMostRepeated: about(SINCE, inbox.findMostRepeated),
+  hasDeliveries: about(['installation-1', 'nobody'], inbox.hasDeliveries),
+  readSignedTexts: once(inbox.readSignedTexts),
+  readJobs: about(
+    pairs([null, 'ready', 'done'] as const, WHOSE).flatMap(([state, organizationId]) =>
+      [null, 2].map(limit => ({ state, organizationId, limit })),
+    ),
+    inbox.readJobs,
+  ),
+  hasJobs: about([ONE, 'nobody'], inbox.hasJobs),
+  readJob: about([1, 5, 99], inbox.readJob),
+  readList: about(pairs(ENTRIES, WHOSE), async (reader, [entry, organizationId]) => [
+    await drained(lists.readList(reader, entry, { organizationId, limit: null })),
+    await drained(lists.readList(reader, entry, { organizationId, limit: 3 })),
+    entry.columns.some(({ name }) => name === 'state') &&
+      (await drained(lists.readList(reader, entry, { organizationId, state: 'äpfel', limit: null }))),
+  ]),
+  readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
+    lists.readByName(reader, entry, name, organizationId),
+  ),
+  readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
+    lists.readHistory(reader, entry, name),
+  ),
+  readMentions: once(reader =>
+    mentions.readMentions(reader, document => document.includes('apfel@example.com')),
+  ),
+  readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
+  readMirrored: once(readMirrored),
+  readOrganizationNames: once(names.readOrganizationNames),
+  readInstallationNames: once(names.readInstallationNames),
+  readRefusals: about([null, 2], refusals.readRefusals),
+  sumRefusals: about(SINCE, refusals.sumRefusals),
+  readAcceptedAt: once(refusals.readAcceptedAt),
+  readLife: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
+    readLife(reader, role, now),
+  ),
+  readInstallations: once(singles.readInstallations),
+  readProjects: once(singles.readProjects),
+  readStoredCertificates: once(singles.readStoredCertificates),
+  readInstalled: about([null, 'installation-1'], (reader, id) => singles.readInstalled(reader, ONE, id)),
+  readFirstCredit: about(['warehouse_credits', 'inventory_credits'] as const, (reader, table) =>
+    singles.readFirstCredit(reader, table, ONE),
+  ),
+  readStatus: about([NOW, 0], status.readStatus),
+  readCertificateCounts: once(status.readCertificateCounts),
+  readAges: once(status.readAges),
+  readTargets: about(WHOSE, progress.readTargets),
+  readMark: about([NOW], progress.readMark),
+  readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
+  isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
+  readProgress: about(ASKED, (reader, asked) => progress.readProgress(reader, asked, NOW)),
+  readEndedRuns: about(ASKED, progress.readEndedRuns),
+  readSynced: about(ASKED, (reader, asked) => readSynced(reader, asked, RESOURCES)),
+};
+
+/** What readers are made of. */
+const PARTS = ['NULLS_FIRST', 'byName', 'count', 'inSnapshot', 'totalOrder'];
+
+async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
+  return (await drained(rows)).map(row => JSON.stringify(row)).toSorted();
+}
+
+async function drained(rows: AsyncIterable<unknown>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
+  typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+
+/** Numbers have gaps on either engine, and not the same ones: what stands for each is its place among all. */
+const NUMBERS = ['version', 'closed_version', 'retirement_version'];
+
+async function placesOf({ column }: Tables): Promise<Map<unknown, number>> {
+  const asked = Object.entries(MIRROR_TABLES).flatMap(([table, columns]) =>
+    NUMBERS.filter(name => name in columns).map(name => `SELECT ${name} FROM ${table}`),
+  );
+  const numbers = await column<number | null>(`${asked.join(' UNION ')} ORDER BY 1`);
+  return new Map(numbers.filter(number => number !== null).map((number, place) => [number, place]));
+}
+
+interface Asking {
+  readonly reader: Reader;
+  readonly places: ReadonlyMap<unknown, number>;
+}
+
+/** To the byte. What was read at another instant is of another age. */
+function shown(answer: unknown, places: Asking['places']): string {
+  const worded = (name: string, value: unknown) => {
+    if (NUMBERS.includes(name) && value !== null) return places.get(value);
+    if (typeof value === 'bigint') return `${value}n`;
+    if (value instanceof Set) return [...value];
+    return typeof value === 'number' && /age_?seconds|seconds_left/i.test(name) ? 'an age' : value;
+  };
+  return JSON.stringify(answer, worded, 1);
+}
+
+async function answersOf({ reader, places }: Asking, question: Question, most: number): Promise<string> {
+  const answers: unknown[] = [];
+  for (const ask of question(reader).slice(0, most)) {
+    const answer = ask();
+    answers.push(await (isStream(answer) ? drained(answer) : answer));
+  }
+  return shown(answers, places);
+}
+
+async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking> {
+  const { stage, tables, reader } = await library();
+  if (isFilled) await fillOddly(stage);
+  if (isFilled) await fillInboxOddly(tables);
+  return { reader, places: await placesOf(stage.db) };
+}
+
+async function compareAll(isFilled: boolean): Promise<void> {
+  const most = isFilled ? Infinity : 3;
+  const [first, ...others] = await Promise.all(ENGINES.map(engine => libraryOf(engine, isFilled)));
+  if (first === undefined) throw new Error('expected engines');
+  for (const [name, question] of Object.entries(QUESTIONS)) {
+    const expected = await answersOf(first, question, most);
+    if (isFilled) expect.soft(expected.replaceAll(/null|false|\W/g, ''), name).not.toBe('');
+    for (const other of others) expect.soft(await answersOf(other, question, most), name).toBe(expected);
+  }
+}
+
+test('every reader is asked here', async () => {
+  const folder = new URL('../../src/query/', import.meta.url);
+  const exported: string[] = [];
+  for (const file of readdirSync(folder)) {
+    const module: Record<string, unknown> = await import(new URL(file, folder).href);
+    exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function'));
+  }
+  expect(exported.toSorted()).toEqual([...Object.keys(QUESTIONS), ...PARTS].toSorted());
+});
+
+test('each answers the same on both engines, to the byte, whatever the registry sent', () =>
+  compareAll(true));
+
+test('each answers the same on both engines where there is nothing yet', () => compareAll(false));

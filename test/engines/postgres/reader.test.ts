@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Postgres } from '../../../src/engines/postgres/open.js';
+import { readerOf } from '../../../src/engines/postgres/reader.js';
+import { AT_ONCE } from '../../../src/engines/contract/reader.js';
+import { emptyDatabase, openAs } from '../../support/engines.js';
+import { openGranted } from '../../support/postgres.js';
+
+const ROWS = 1050;
+
+/** A reader, and how many rows each of its statements brought. */
+async function open() {
+  const database = await emptyDatabase();
+  const owner = openAs(database);
+  const granted = await openGranted(owner, database, 'read');
+  const brought: number[] = [];
+  const watched: Postgres = {
+    ...granted,
+    begin: async modes => {
+      const transaction = await granted.begin(modes);
+      return {
+        ...transaction,
+        query: async (sql, given) => {
+          const rows = await transaction.query<never>(sql, given);
+          brought.push(rows.length);
+          return rows;
+        },
+      };
+    },
+  };
+  return { owner, granted, reader: readerOf(watched), brought };
+}
+
+test('rows stream in groups, of one moment, however many there are', async () => {
+  const { owner, reader, brought } = await open();
+  await owner.query(
+    `INSERT INTO mirror.project_references SELECT 'o-1', 'p-' || n FROM generate_series(1, ${ROWS}) AS s (n)`,
+  );
+  let rows = 0;
+  for await (const { project_id: id } of reader.db
+    .selectFrom('project_references')
+    .selectAll()
+    .where('organization_id', '=', 'o-1')
+    .stream(AT_ONCE)) {
+    if (rows === 0) await owner.query('DELETE FROM mirror.project_references');
+    rows += id.length > 0 ? 1 : 0;
+  }
+  expect(rows).toBe(ROWS);
+  expect(Math.max(...brought)).toBe(AT_ONCE);
+});
+
+test('whoever may read may do nothing else, and sees every table and view', async () => {
+  const { owner, granted } = await open();
+  const relations = await owner.query<{ name: string }>(
+    `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
+     WHERE table_schema IN ('inbox', 'mirror')`,
+  );
+  expect(relations.length).toBeGreaterThan(50);
+  for (const { name } of relations) await granted.query(`SELECT * FROM ${name} LIMIT 1`);
+  for (const sql of ['DELETE FROM inbox.jobs', 'UPDATE mirror.origin SET app_id = app_id']) {
+    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+  }
+});
+
+test('whoever receives sees nothing of the mirror, and keeps what was stored', async () => {
+  const database = await emptyDatabase();
+  const granted = await openGranted(openAs(database), database, 'receive');
+  for (const sql of [
+    'SELECT 1 FROM mirror.origin',
+    'DELETE FROM inbox.deliveries',
+    'DELETE FROM inbox.jobs',
+    'UPDATE inbox.schema_migrations SET version = 2',
+  ]) {
+    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+  }
+});

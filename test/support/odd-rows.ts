@@ -1,0 +1,385 @@
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { hashesOf } from '../../src/mirror/people.js';
+import { projectAnswer } from '../../src/mirror/projects.js';
+import type { InstallationState } from '../../src/engines/contract/mirror-rows.js';
+import { amountOf } from '../../src/registry/json/amount.js';
+import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
+import type { Stage } from './engines.js';
+import { NOON } from './inbox.js';
+import { credit, installation, MINUTE, retirement, TRAFFIC } from './mirror.js';
+import type { Tables } from './tables.js';
+
+/** Texts that people, collations and engines put in different orders. */
+export const TEXTS = [
+  'Zebra',
+  'zebra',
+  'Äpfel',
+  'äpfel',
+  'Apfel',
+  'e\u0301',
+  'é',
+  '\uFF5E',
+  '😀',
+  '\uD800 alone',
+  'with\0NUL',
+  'a_b',
+  'a-b',
+  'A b',
+  '%',
+  "o'b",
+  '\\',
+  '',
+];
+
+const AMOUNTS = [
+  '-0',
+  '1E3',
+  '00.5',
+  '0.1',
+  '0.2',
+  '0.0000001',
+  '9007.199254740993',
+  '9e12',
+  '1e30',
+  '5e-324',
+  'x',
+];
+const INSTANTS = [
+  '0000-06-01T00:00:00Z',
+  '0001-01-01T00:30:00+01:00',
+  '9999-12-31T23:59:59.9999Z',
+  '9999-12-31T23:30:00-01:00',
+  '2024-02-29T12:00:00.123456Z',
+  '2024-02-29T12:00:00.9996Z',
+  '2024-02-30',
+  '2024-02-29',
+  'soon',
+  null,
+];
+const OWNERS = ['organization-1', 'Organization-1', 'organization_1', `o${'-long'.repeat(25)}`] as const;
+const STATES: readonly InstallationState[] = ['active', 'active', 'suspended', 'active'];
+
+const at = <Item>(items: readonly Item[], index: number): Item => {
+  const item = items[index % items.length];
+  if (item === undefined) throw new Error('expected items');
+  return item;
+};
+
+const oddAmount = (index: number): Amount => amountOf(at(AMOUNTS, index));
+
+/** What the registry might send, in every list, for four organizations, and what became of reading it. */
+export async function fillOddly(stage: Stage): Promise<void> {
+  const { mirror, clock } = stage;
+  await mirror.checkOrigin('https://registry.example', 'app-1');
+  for (const [index, organizationId] of OWNERS.entries()) {
+    clock.at += MINUTE;
+    await mirror.writeInstallation({
+      installation: installation(`installation-${index + 1}`, { organizationId, ...named(index) }),
+      state: 'active',
+      claim: 1,
+      startedAt: clock.at,
+      arrivedAt: clock.at,
+      trigger: 'delivery',
+    });
+    await fillOne(stage, organizationId, index);
+    const state = at(STATES, index);
+    const look = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery', state };
+    if (state !== 'active') {
+      await mirror.writeInstallationState({ ...look, installationId: `installation-${index + 1}` });
+    }
+  }
+  await mirror.mark('forbidden', taskOf('organization_1'), ['members'], clock.at);
+  await mirror.mark('refused', taskOf('organization_1'), ['addresses'], clock.at);
+  await mirror.mark('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
+  await stage.db.change(`UPDATE sync_runs SET state = 'running', finished_at = NULL
+    WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
+}
+
+const BY = { organizationId: 'organization-1', trigger: 'schedule', announced: async () => false } as const;
+const taskOf = (organizationId: string) => ({ organizationId, lane: 'data', claim: 1 });
+
+/** Of three of them the name stands in no list. */
+function named(index: number): { organization: Organization | null; document: string } {
+  const organization = { fullName: at(TEXTS, index) };
+  return {
+    organization: null,
+    document: JSON.stringify({ organization: index === 3 ? null : organization }),
+  };
+}
+
+async function fillOne(stage: Stage, organizationId: string, turn: number): Promise<void> {
+  const { read, mirror, clock } = stage;
+  const by = { ...BY, organizationId };
+  if (turn === 0) await read('organization', [oddOrganization(organizationId, turn)], by);
+  const credits = TEXTS.filter(id => id !== '').map((id, index) =>
+    oddCredit(`${id} ${turn}`, index, organizationId),
+  );
+  await read('warehouse', credits, by);
+  await read('inventory', credits.slice(0, 5), by);
+  const holds = INSTANTS.map((_, index) => oddHold(`h-${index}`, index));
+  await read('reservations', holds, by);
+  await read(
+    'inventory_requests',
+    INSTANTS.map((_, index) => oddRequest(`q-${index}`, index)),
+    by,
+  );
+  await read(
+    'addresses',
+    TEXTS.map((name, index) => oddAddress(`a-${index}`, name, index)),
+    by,
+  );
+  await read(
+    'members',
+    TEXTS.map((fullName, index) => oddMember(`m-${index}`, fullName)),
+    by,
+  );
+  const ids = TEXTS.map((_, index) => `R${index % 3}${'-long'.repeat(index)}`);
+  const retired = ids.map((id, index) => oddRetirement(id, index, organizationId));
+  await read('retirements', retired, { ...by, limit: 5, total: retired.length });
+  await certify(stage, organizationId, ids);
+  await project(stage, organizationId, turn);
+  clock.at += MINUTE;
+  await read('warehouse', credits.slice(1), by);
+  await read('retirements', retired.slice(1), { ...by, limit: 5, ask: async gone => gone });
+  await certify(stage, organizationId, []);
+  const failed = await mirror.beginRead({ ...by, resource: 'addresses', claim: 1, startedAt: clock.at });
+  const answer = { status: 404, form: 'none', at: clock.at, text: null } as const;
+  const fault = { code: 'timeout', message: `no answer within ${said(turn)}` };
+  await failed.abandon(fault, { ...TRAFFIC, answeredAt: clock.at, answer });
+  if (turn === 1) await mirror.forget('zebra@example.com');
+}
+
+const oddText = (index: number) => at(TEXTS, index);
+/** What our own words may hold. */
+const said = (index: number) => oddText(index).replaceAll(/[\0\uD800]/g, '?');
+const oddProject = (index: number) =>
+  index % 4 === 0 ? null : { id: `project-${index % 5}`, fullName: oddText(index + 3) };
+
+function oddOrganization(id: string, index: number): Organization {
+  const createdAt = at(INSTANTS, index);
+  const words = {
+    type: null,
+    countryCode: 'IS',
+    website: oddText(index + 8),
+    isPublic: null,
+    updatedAt: null,
+  };
+  return { id, fullName: oddText(index + 2), createdAt, ...words, document: odd({ id }) };
+}
+
+/** As sent: escapes, order, doubles and digits. */
+function odd(what: object): string {
+  return `{"b":1.50,"b":"\\u0000\\ud800 \\u00e4 ä 😀","amount":1E3, "a":${JSON.stringify(what)}}`;
+}
+
+function oddCredit(creditId: string, index: number, organizationId: string) {
+  return credit(creditId.replaceAll(/[\0\uD800]/g, '?'), {
+    inventoryId: index % 3 === 0 ? null : `i-${index % 2}`,
+    organizationId,
+    project: oddProject(index),
+    vintage: index % 2 === 0 ? null : oddText(index),
+    type: index % 5 === 0 ? null : 'exPost',
+    serialization: index % 4 === 0 ? null : `ICR-ÄÖ-${oddText(index)}-2021`,
+    amount: oddAmount(index),
+    document: odd({ creditId }),
+  });
+}
+
+function oddHold(id: string, index: number): Reservation {
+  return {
+    id,
+    creditId: `c-${index}`,
+    serialization: index % 2 === 0 ? 'ICR-ÄÖ-Zebra-2021' : null,
+    type: null,
+    amount: oddAmount(index),
+    project: oddProject(index),
+    reserverId: null,
+    reserverName: oddText(index),
+    state: index % 3 === 0 ? 'Expired' : null,
+    isComplete: index % 4 === 0 ? true : null,
+    reservedToDate: at(INSTANTS, index),
+    createdAt: at(INSTANTS, index + 1),
+    updatedAt: at(INSTANTS, index + 2),
+    document: odd({ id }),
+  };
+}
+
+function oddRequest(id: string, index: number) {
+  const parties = { fromOrganizationId: null, toOrganizationId: oddText(index), toAddress: null, txId: null };
+  const words = { retirementReason: null, beneficiary: oddText(index + 1), retirementComment: null };
+  return {
+    id,
+    creditId: `C-${index}`,
+    action: 'retire',
+    state: oddText(index + 4),
+    type: null,
+    serialization: `icr-äö-${oddText(index)}-2021`,
+    vintage: null,
+    amount: oddAmount(index + 3),
+    ...parties,
+    ...words,
+    project: oddProject(index + 1),
+    createdAt: at(INSTANTS, index),
+    updatedAt: null,
+    document: odd({ id }),
+  };
+}
+
+function oddRetirement(id: string, index: number, organizationId: string) {
+  return retirement(id, {
+    organizationId,
+    project: oddProject(index),
+    amount: oddAmount(index),
+    beneficiary: index % 3 === 0 ? null : oddText(index),
+    reason: index === 4 ? null : oddText(index + 5),
+    comment: oddText(index + 6),
+    isClaimed: at([true, false, null], index),
+    createdAt: at(INSTANTS, index),
+    document: odd({ id, email: 'apfel@example.com' }),
+  });
+}
+
+function oddAddress(id: string, name: string, index: number) {
+  return {
+    id,
+    name,
+    address: oddText(index + 1),
+    isDefault: at([true, false, null], index),
+    document: odd({ id }),
+  };
+}
+
+function oddMember(id: string, fullName: string) {
+  return { id, fullName, email: `${fullName}@example.com`, document: odd({ id, fullName }) };
+}
+
+async function certify({ pdfs, port, clock }: Stage, organizationId: string, ids: readonly string[]) {
+  const now = () => clock.at;
+  const files = pdfs(1000);
+  await files.prepare();
+  const store = createCertificateStore(port, files, now);
+  await store.enter();
+  const walk = await store.begin({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
+  for (const [index, id] of ids.entries()) {
+    if (index % 4 === 0) await walk.unavailable(id, clock.at);
+    if (index % 4 === 1) await walk.fail(id, { code: 'timeout', message: said(index) }, clock.at);
+    if (index % 4 === 2) await walk.store(id, pdf(id), clock.at);
+  }
+  await walk.finish(TRAFFIC);
+}
+
+async function* pdf(word: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`%PDF-1.7 ${word}\n%%EOF\n`);
+}
+
+async function project({ mirror, clock }: Stage, organizationId: string, turn: number): Promise<void> {
+  const asked = { organizationId, claim: 1, trigger: 'schedule', startedAt: clock.at };
+  const walk = await mirror.beginProjects(asked);
+  const told = { askedAt: clock.at, arrivedAt: clock.at };
+  const empty = {
+    shortDescription: null,
+    registry: null,
+    countryCode: null,
+    sector: null,
+    methodology: null,
+  };
+  const answers = [1, 2, 3].map(index => {
+    const shown = {
+      num: index === 1 ? null : `${10 - index}`,
+      fullName: oddText(index + turn),
+      status: null,
+    };
+    const whole = { ...empty, ...shown, id: `project-${index}`, type: null, startDate: 'soon' };
+    return projectAnswer({ ...whole, document: odd({ index, turn }) }, told);
+  });
+  await walk.write([...answers, { id: 'project-4', askedAt: clock.at, error: said(turn) }]);
+  await walk.finish(TRAFFIC);
+}
+
+/** Whose addresses stand in documents, or do not. */
+export const FORGOTTEN = hashesOf('zebra@example.com');
+
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+const DELIVERIES =
+  'received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason, secret_index, job_id, repeats, last_received_at, unread_at';
+const JOBS = `kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
+  claim, started_at, finished_at, created_at, last_error_code, last_error, outcome, merged_into, repeats_only`;
+
+/** Jobs in every state, and deliveries of every kind. */
+export async function fillInboxOddly(tables: Tables): Promise<void> {
+  const { change } = tables;
+  const states = ['ready', 'claimed', 'parked', 'buried', 'done'];
+  for (let index = 0; index < 20; index += 1) {
+    const state = at(states, index);
+    const ended = state === 'done' || state === 'buried' ? instant(NOON + index) : null;
+    const merged = index % 10 === 4;
+    await change(
+      `INSERT INTO inbox.jobs (${JOBS}) VALUES (${'?, '.repeat(19)}?)`,
+      at(['installation', 'certificates', 'projects'], index),
+      index % 7 === 0 ? null : at(OWNERS, index),
+      index % 6 === 0 ? null : `installation-${index % 4}`,
+      at(['data', 'certificates'], index),
+      `key-${index}`,
+      at(['delivery', 'schedule', 'person'], index),
+      '{"b":1.50,"b":"\\u0000"}',
+      state,
+      index,
+      instant(NOON + (index - 9) * MINUTE),
+      state === 'claimed' ? instant(NOON + MINUTE) : null,
+      index,
+      index % 2 === 0 ? null : instant(NOON),
+      ended,
+      instant(NOON - MINUTE),
+      index % 3 === 0 ? 'timeout' : null,
+      index % 3 === 0 ? said(index) : null,
+      merged ? 'merged' : null,
+      merged ? index - 3 : null,
+      index % 2,
+    );
+  }
+  for (let index = 0; index < 12; index += 1) {
+    const set = index % 4 === 3;
+    await change(
+      `INSERT INTO inbox.deliveries (${DELIVERIES}) VALUES (${'?, '.repeat(12)}?)`,
+      instant(NOON + index * MINUTE),
+      at([null, 'warehouseTransaction', 'Äh'], index),
+      at([null, 'installation-1', 'installation-2'], index),
+      `digest-${index % 5}`,
+      (index % 5) + 1,
+      index % 6 === 0 ? 'event' : null,
+      set ? 'set_aside' : 'accepted',
+      set ? 'unreadable' : null,
+      index % 2,
+      set ? null : index + 1,
+      index % 3,
+      index % 3 === 0 ? null : instant(NOON + index * MINUTE + 30_000),
+      index % 5 === 0 ? instant(NOON + index * MINUTE + 10_000) : null,
+    );
+  }
+  for (let index = 0; index < 5; index += 1) {
+    await change(
+      'INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data) VALUES (?, ?, ?)',
+      `digest-${index}`,
+      instant(NOON),
+      index === 2 ? '' : Buffer.from(odd({ index })).toString('base64'),
+    );
+    await change(
+      'INSERT INTO inbox.refusals VALUES (?, ?, ?, ?, ?, ?)',
+      instant(NOON + (index % 2) * MINUTE).slice(0, 16),
+      at(['signature', 'too_large'], index),
+      400 + index,
+      at(['', 'registry', 'other'], index),
+      index === 4 ? 9007199254740993n : index + 1,
+      instant(NOON + index),
+    );
+    await change(
+      'INSERT INTO inbox.processes (role, host, pid, started_at, seen_at) VALUES (?, ?, ?, ?, ?)',
+      at(['work', 'receive'], index),
+      said(index),
+      index,
+      instant(NOON),
+      instant(NOON + (index - 2) * MINUTE),
+    );
+  }
+}
