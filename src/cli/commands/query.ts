@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AskError } from '../../engines/sqlite/asker/ask.js';
+import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
 import { isDamage } from '../damage.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -30,7 +30,7 @@ export function define(program: Command, io: Io): void {
         const { columns, rows } = await asker.ask({ sql, mirrorFile, inboxFile, timeLimitMs });
         await writeRows(io, formatOf(options), columns, rows);
       } catch (error) {
-        throw error instanceof asker.AskError ? faultOf(error) : error;
+        throw error instanceof AskError ? faultOf(error) : error;
       }
     });
   examples(command, [
@@ -61,7 +61,7 @@ function faultOf(error: AskError): Error {
 }
 
 function adviceFor(fault: string): readonly string[] {
-  return /no such (table|column)/.test(fault)
+  return /no such (table|column)|(relation|column) .* does not exist/.test(fault)
     ? ['See "carbon-mirror schema" for the tables and their columns.']
     : [];
 }

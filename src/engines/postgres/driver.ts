@@ -1,4 +1,5 @@
 import { Pool, types } from 'pg';
+import type { Value } from '../contract/tables.js';
 
 export type { Pool } from 'pg';
 
@@ -52,6 +53,22 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [NUMERIC]: text => (/^-?\d+$/.test(text) ? wholeNumber(text) : Number(text)),
   [TIMESTAMPTZ]: instantOf,
 };
+
+const WHOLE = [20, 21, 23, 26];
+const FLOAT = [700, 701];
+const BOOLEAN = 16;
+const BYTES = 17;
+
+/** How a cell is read that anybody may have asked for: what SQLite has no type for is text as the server writes it. */
+export function cellOf(oid: number): (text: string) => Value {
+  if (WHOLE.includes(oid)) return BigInt;
+  if (FLOAT.includes(oid)) return Number;
+  if (oid === NUMERIC) return text => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
+  if (oid === BOOLEAN) return text => (text === 't' ? 1n : 0n);
+  if (oid === BYTES) return text => Buffer.from(text.slice(2), 'hex');
+  if (oid === TIMESTAMPTZ) return text => (ISO.test(text) ? instantOf(text) : text);
+  return text => text;
+}
 
 function wholeNumber(text: string): number | bigint {
   const number = Number(text);

@@ -1,38 +1,19 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Row, Value } from '../../contract/tables.js';
+import { type Asked, AskError, type Question } from '../../contract/asked.js';
+import { toRow, uniqueNames } from '../../contract/question.js';
+import type { Row } from '../../contract/tables.js';
 import { builtBeside } from '../../../package.js';
 import { type Files, openBoth } from '../open-both.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
-/** time_limit: stopped at it. too_large: it needs more memory than it may. refused: SQLite's or our own no. ended: no answer. */
-export type AskErrorCode = 'time_limit' | 'too_large' | 'refused' | 'ended';
-
-export class AskError extends Error {
-  override readonly name = 'AskError';
-  readonly code: AskErrorCode;
-
-  constructor(code: AskErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-export interface QueryOptions extends Files {
-  readonly sql: string;
-  readonly timeLimitMs: number;
-}
-
-export interface QueryResult {
-  readonly columns: readonly string[];
-  readonly rows: AsyncIterable<Row>;
-}
+export interface QueryOptions extends Files, Question {}
 
 const PROGRAM = fileURLToPath(builtBeside(import.meta.url, './query-process.js'));
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
-export async function ask(options: QueryOptions): Promise<QueryResult> {
+export async function ask(options: QueryOptions): Promise<Asked> {
   openBoth(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
   const limit = { reached: false };
@@ -50,7 +31,7 @@ export async function ask(options: QueryOptions): Promise<QueryResult> {
   child.send(request);
   const head = await next();
   if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
-  return { columns: unique(head.columns), rows: readRows(child, next, unique(head.columns)) };
+  return { columns: uniqueNames(head.columns), rows: readRows(child, next, uniqueNames(head.columns)) };
 }
 
 async function* readRows(
@@ -82,18 +63,4 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if ('fault' in answer) throw new AskError(answer.isTooLarge ? 'too_large' : 'refused', answer.fault);
     return answer;
   };
-}
-
-function toRow(columns: readonly string[], cells: readonly Value[]): Row {
-  return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
-}
-
-/** Two columns of one name would hide each other in an object. */
-function unique(columns: readonly string[]): string[] {
-  const seen = new Map<string, number>();
-  return columns.map(name => {
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name}:${count}`;
-  });
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { sizeOf, TooLargeError } from '../../contract/question.js';
 import type { Value } from '../../contract/tables.js';
 import { type Files, openBoth } from '../open-both.js';
 import { prepareReading } from './statement-guard.js';
@@ -15,16 +16,11 @@ export type QueryAnswer =
   | { readonly fault: string; readonly isTooLarge: boolean };
 
 const MB = 1024 * 1024;
-/** A value is copied six times on its way to a terminal: these keep both processes under 512 MB together. */
+/** With the largest row that `sizeOf` lets through it keeps both processes under 512 MB together. */
 const HEAP_LIMIT_BYTES = 64 * MB;
-const MAX_ROW_BYTES = 4 * MB;
 const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
 const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG'];
-
-class TooLargeError extends Error {
-  override readonly name = 'TooLargeError';
-}
 
 process.once('message', (request: QueryRequest) => {
   watch(request);
@@ -65,17 +61,6 @@ async function answer(request: QueryRequest): Promise<void> {
   }
   db.close();
   await sendRows(rows, true);
-}
-
-function sizeOf(row: readonly Value[]): number {
-  let bytes = 0;
-  for (const value of row) {
-    if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
-  }
-  if (bytes <= MAX_ROW_BYTES) return bytes;
-  throw new TooLargeError(
-    `a row of it holds ${Math.ceil(bytes / MB)} MB, the most is ${MAX_ROW_BYTES / MB} MB`,
-  );
 }
 
 /** One message at a time: the parent asks for the next, so neither side gathers rows. */

@@ -1,0 +1,25 @@
+import type { Row } from './tables.js';
+
+/** time_limit: stopped at it. too_large: it needs more memory than it may. refused: the engine's or our own no. ended: no answer. */
+export type AskErrorCode = 'time_limit' | 'too_large' | 'refused' | 'ended';
+
+export class AskError extends Error {
+  override readonly name = 'AskError';
+  readonly code: AskErrorCode;
+
+  constructor(code: AskErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A person's SQL, and how long it may run. */
+export interface Question {
+  readonly sql: string;
+  readonly timeLimitMs: number;
+}
+
+export interface Asked {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<Row>;
+}

@@ -1,0 +1,185 @@
+import type { PoolClient } from 'pg';
+import { type Asked, AskError, type Question } from '../contract/asked.js';
+import {
+  demandRead,
+  sizeOf,
+  TooLargeError,
+  toRow,
+  uniqueNames,
+  withoutComments,
+} from '../contract/question.js';
+import type { Row, Value } from '../contract/tables.js';
+import { cellOf, createPool, type PoolOptions } from './driver.js';
+
+const MB = 1024 * 1024;
+/** Rows are asked for in parts of about this size. */
+const PART_BYTES = MB;
+const MOST_ROWS = 500;
+/** More than this in one part is not even taken in: the connection is closed under it. */
+const MAX_PART_BYTES = 32 * MB;
+
+/** SQLSTATEs, or the first letters of some. */
+const STOPPED = ['57014', '25P03'];
+const OUT_OF_MEMORY = ['53', '54'];
+const GONE = ['08', '57P'];
+
+/**
+ * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
+ * within a second where whoever asked is gone.
+ */
+export async function ask(options: PoolOptions, { sql, timeLimitMs }: Question): Promise<Asked> {
+  demandReading(sql);
+  const pool = createPool(options);
+  try {
+    const client = await pool.connect();
+    const answer = beginAnswer(client, timeLimitMs);
+    const close = async () => {
+      answer.end();
+      await pool.end();
+    };
+    try {
+      const { columns, rows } = await answer.begin(sql);
+      return { columns, rows: closing(rows, close) };
+    } catch (error) {
+      answer.end();
+      throw error;
+    }
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function demandReading(sql: string): void {
+  try {
+    demandRead(sql);
+  } catch (error) {
+    throw new AskError('refused', error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function* closing(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
+  try {
+    yield* rows;
+  } finally {
+    await close();
+  }
+}
+
+/** What people type may leave the schema out. An instant is written in one way, whatever the server is set to. */
+const begin = (timeLimitMs: number): string => `
+  BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL search_path = mirror;
+  SET LOCAL DateStyle = 'ISO';
+  SET LOCAL TimeZone = 'UTC';
+  SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)};
+  SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeLimitMs) + 1000};
+  DO $$ BEGIN
+    SET LOCAL client_connection_check_interval = 1000;
+  EXCEPTION WHEN others THEN NULL; -- not on every system: the time limit holds there too
+  END $$`;
+
+interface Part {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+  readonly bytes: number;
+}
+
+interface Answer {
+  begin(sql: string): Promise<Asked>;
+  end(): void;
+}
+
+function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
+  const { stream } = client.connection;
+  let why: AskError | null = null;
+  let bytes = 0;
+
+  function stop(reason: AskError): void {
+    why ??= reason;
+    stream.destroy();
+  }
+
+  const timer = setTimeout(() => stop(timeLimit(timeLimitMs)), timeLimitMs);
+  const count = (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > MAX_PART_BYTES) stop(tooLarge(`rows of it hold more than ${MAX_PART_BYTES / MB} MB`));
+  };
+  stream.on('data', count);
+
+  /** Several statements in one text are refused: that is what `extended` is for. */
+  async function run(text: string): Promise<Part> {
+    bytes = 0;
+    const query = {
+      text,
+      rowMode: 'array' as const,
+      queryMode: 'extended',
+      types: { getTypeParser: cellOf },
+    };
+    try {
+      const { fields, rows } = await client.query<Value[]>(query);
+      for (const row of rows) sizeOf(row);
+      return { columns: uniqueNames(fields.map(({ name }) => name)), rows, bytes };
+    } catch (error) {
+      throw why ?? faultOf(error, timeLimitMs);
+    }
+  }
+
+  async function* read(first: Part, next: ((count: number) => Promise<Part>) | null): AsyncGenerator<Row> {
+    let part = first;
+    for (let asked = FIRST_ROWS; ; ) {
+      for (const cells of part.rows) yield toRow(first.columns, cells);
+      if (next === null || part.rows.length < asked) return;
+      asked = nextCount(asked, part.bytes);
+      part = await next(asked);
+    }
+  }
+
+  return {
+    begin: async sql => {
+      await client.query(begin(timeLimitMs));
+      if (/^explain\b/i.test(withoutComments(sql))) {
+        const part = await run(sql);
+        return { columns: part.columns, rows: read(part, null) };
+      }
+      await run(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
+      const next = (rows: number) => run(`FETCH ${rows} FROM answer`);
+      const part = await next(FIRST_ROWS);
+      return { columns: part.columns, rows: read(part, next) };
+    },
+    /** With its connection the transaction ends, and what the server still does for it. */
+    end: () => {
+      clearTimeout(timer);
+      stream.off('data', count);
+      client.release(true);
+    },
+  };
+}
+
+const FIRST_ROWS = 10;
+
+function nextCount(count: number, bytes: number): number {
+  const fitting = Math.floor((count * PART_BYTES) / Math.max(bytes, 1));
+  return Math.max(1, Math.min(fitting, count * 4, MOST_ROWS));
+}
+
+function timeLimit(ms: number): AskError {
+  return new AskError('time_limit', `stopped after ${ms / 1000} s`);
+}
+
+function tooLarge(what: string): AskError {
+  return new AskError('too_large', what);
+}
+
+/** What the server says of it, or the connection to it. */
+function faultOf(error: unknown, timeLimitMs: number): unknown {
+  if (error instanceof TooLargeError) return tooLarge(error.message);
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const code = String(error.code);
+  const isOneOf = (codes: readonly string[]) => codes.some(each => code.startsWith(each));
+  if (isOneOf(STOPPED)) return timeLimit(timeLimitMs);
+  if (isOneOf(OUT_OF_MEMORY)) return tooLarge(error.message);
+  if (isOneOf(GONE) || !('severity' in error))
+    return new AskError('ended', `The server has gone: ${error.message}`);
+  return new AskError('refused', error.message);
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { migrateFile } from '../../../src/engines/sqlite/migrate.js';
+import { ask as askSqlite } from '../../../src/engines/sqlite/asker/ask.js';
+import { ask } from '../../../src/engines/postgres/asker.js';
+import type { Asked } from '../../../src/engines/contract/asked.js';
+import type { Row } from '../../../src/engines/contract/tables.js';
+import { temporaryFolder } from '../../support/inbox.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+
+const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
+const LONG = 60_000;
+
+async function scene() {
+  const database = await temporaryDatabase();
+  const postgres = openTemporary(database);
+  const options = { url: database.url, name: 'asking', connections: 1, onFault: () => undefined };
+  const askers = async () => {
+    const rows = await postgres.query<{ state: string }>(
+      "SELECT state FROM pg_stat_activity WHERE datname = $1 AND application_name = 'asking'",
+      [database.name],
+    );
+    return rows.map(({ state }) => state);
+  };
+  const asking = (sql: string, timeLimitMs = LONG) => ask(options, { sql, timeLimitMs });
+  return { database, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
+}
+
+async function allOf({ columns, rows }: Asked): Promise<{ columns: readonly string[]; rows: Row[] }> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return { columns, rows: all };
+}
+
+function onSqlite(sql: string): Promise<Asked> {
+  const folder = temporaryFolder();
+  const files = { mirrorFile: `${folder}/mirror.db`, inboxFile: `${folder}/inbox.db` };
+  migrateFile(files.mirrorFile, 'mirror', '2026-05-04T12:00:00.000Z');
+  migrateFile(files.inboxFile, 'inbox', '2026-05-04T12:00:00.000Z');
+  return askSqlite({ ...files, sql, timeLimitMs: LONG });
+}
+
+test.each([
+  "select 1 as a, 'x' as b, null as c, 9223372036854775807 as d, 1 = 1 as e, 2 = 3 as f",
+  'select 1 as same, 2 as same, 3 as same',
+  'select id from retirements where 1 = 0',
+  '/* a comment */ -- and one more\n select count(*) as n from available_credits;',
+  'select state, count(*) as n from inbox.jobs group by state',
+  'values (1, 2), (3, 4)',
+  'with recursive n(i) as (values(1) union all select i + 1 from n where i < 2000) select i, i * 1000003 as j from n order by i',
+  'select last, only_row from version_counter',
+])('answers as the other engine does: %s', async sql => {
+  const { all } = await scene();
+  expect(await all(sql)).toEqual(await allOf(await onSqlite(sql)));
+});
+
+test('an instant is written as it is everywhere, and what has no type of ours as the server writes it', async () => {
+  const { all } = await scene();
+  const { rows } = await all(
+    "select '2026-05-04 14:00+02'::timestamptz as a, 'infinity'::timestamptz as b, '\\x00ff'::bytea as c, array[1,2] as d, 1.5::numeric as e",
+  );
+  expect(rows).toEqual([
+    { a: '2026-05-04T12:00:00.000Z', b: 'infinity', c: Buffer.from([0, 255]), d: '{1,2}', e: 1.5 },
+  ]);
+});
+
+describe('T76 nothing is written by a question', () => {
+  test.each([
+    "insert into origin (only_row, base_url, app_id, first_at) values (1, 'x', 'y', now())",
+    'with gone as (delete from version_counter returning last) select * from gone',
+    'select 1; commit; update mirror.version_counter set last = 99',
+    "select set_config('transaction_read_only', 'off', true) union all select 'x'",
+    'explain analyze update version_counter set last = 99',
+    "select perform_steps(array['update mirror.version_counter set last = 99 returning ''{}''::jsonb'], '{}', '[]')",
+    'select last from version_counter for update',
+    'select 1 into another',
+    'do $$ begin end $$',
+    'commit',
+    'table version_counter',
+  ])('%s', async sql => {
+    const { all, query } = await scene();
+    await expect(all(sql)).rejects.toMatchObject({ name: 'AskError', code: 'refused' });
+    expect(await query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 0 }]);
+  });
+});
+
+test('what is not there is refused in the words of the server', async () => {
+  const { all } = await scene();
+  await expect(all('select nothing from retirements')).rejects.toThrow('column "nothing" does not exist');
+});
+
+test('an explanation is an answer too', async () => {
+  const { all } = await scene();
+  expect((await all('explain select * from retirements')).columns).toEqual(['QUERY PLAN']);
+});
+
+test.each([
+  ENDLESS,
+  'select pg_sleep(600)',
+  'select i, pg_sleep(0.01) as s from generate_series(1, 1000000) as i',
+])('T76 the time limit stops the work of the server: %s', async sql => {
+  const { asking, askers } = await scene();
+  await expect(asking(sql, 700).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
+  await expect.poll(askers, { timeout: 10_000 }).toEqual([]);
+});
+
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'T76 the work stops where whoever asked ends by %s',
+  async signal => {
+    const { database, askers } = await scene();
+    const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
+    const child = spawn(process.execPath, [program, database.url, ENDLESS], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await expect.poll(askers, { timeout: 20_000 }).toEqual(['active']);
+    child.kill(signal);
+    await once(child, 'exit');
+    await expect.poll(askers, { timeout: 20_000 }).toEqual([]);
+  },
+);
+
+test('rows stream: who has seen enough of endless ones leaves nothing behind', async () => {
+  const { asking, askers } = await scene();
+  const { rows } = await asking("select generate_series(1, 1000000000) as i, repeat('x', 1000) as x");
+  let seen = 0;
+  for await (const row of rows) {
+    expect(row['i']).toBe(BigInt(seen + 1));
+    if ((seen += 1) === 3_000) break;
+  }
+  await expect.poll(askers).toEqual([]);
+});
+
+test.each([
+  ['a row', "select repeat('x', 5000000) as x", 'a row of it holds 5 MB, the most is 4 MB'],
+  ['a value that fits no memory', "select repeat('x', 150000000) as x", 'rows of it hold more than 32 MB'],
+  [
+    'many',
+    "select repeat('x', 4100000) as x from generate_series(1, 100)",
+    'rows of it hold more than 32 MB',
+  ],
+])('%s that is too large is not taken in', async (_, sql, message) => {
+  const { all, askers } = await scene();
+  await expect(all(sql)).rejects.toMatchObject({ code: 'too_large', message });
+  await expect.poll(askers).toEqual([]);
+});
