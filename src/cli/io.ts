@@ -29,8 +29,12 @@ export async function print(io: Io, ...lines: readonly string[]): Promise<void> 
   for (const line of lines) await emit(io, `${cleanLine(line)}\n`);
 }
 
-export function colours(io: Io): boolean {
-  return io.terminal.stdout && !io.env['NO_COLOR'];
+/** For a person who has not said that colours, or a terminal's own commands, are of no use there. */
+export function colours(
+  { terminal, env }: Pick<Io, 'terminal' | 'env'>,
+  where: 'stdout' | 'stderr' = 'stdout',
+): boolean {
+  return terminal[where] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
 /** Text as it is, for files and programs. Writes and waits until the reader has room, so that memory does not grow with the data. */

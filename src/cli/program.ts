@@ -6,11 +6,13 @@ import type { CommandModule } from './command.js';
 import { COMMANDS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
-import { type Io, say } from './io.js';
+import { colours, type Io, say } from './io.js';
 import { NoMirror } from './place.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;
+
+const WIDE = '--wide';
 
 /** Run one command line and answer its exit code. Nothing here ends the process. */
 export async function runProgram(
@@ -21,7 +23,7 @@ export async function runProgram(
   let io: Io = { ...given, secretFiles: [] };
   try {
     const { words, env, secretFiles } = takeEnvFile(argv, given.env, readSecretFile);
-    io = { ...given, env, secretFiles };
+    io = { ...given, env, secretFiles, columns: isWide(words) ? Number.POSITIVE_INFINITY : given.columns };
     await runWords(words, version, io).catch(async (error: unknown) => {
       if (!(error instanceof NoMirror && (await demoComes(io)))) throw error;
       await runWords(words, version, io);
@@ -42,6 +44,11 @@ async function runWords(words: readonly string[], version: string, io: Io): Prom
   await program.parseAsync([...words], { from: 'user' });
 }
 
+function isWide(words: readonly string[]): boolean {
+  const options = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+  return options.includes(WIDE);
+}
+
 /** Only the named command is defined; all of them where the whole list is shown. */
 function modulesFor(argv: readonly string[]): readonly CommandModule[] {
   const named = argv.find(word => !word.startsWith('-'));
@@ -54,13 +61,14 @@ function createProgram(version: string, io: Io): Command {
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
     .version(version)
     .option('--env-file <file>', 'settings that the environment does not hold; for every command')
+    .option(WIDE, 'show tables whole, however narrow the terminal is; for every command')
     .exitOverride()
     .showHelpAfterError('Add --help to see what it takes.')
     .configureOutput({
       writeOut: text => void io.stdout.write(text),
       writeErr: text => void io.stderr.write(text),
-      getOutHasColors: () => io.terminal.stdout && !io.env['NO_COLOR'],
-      getErrHasColors: () => io.terminal.stderr && !io.env['NO_COLOR'],
+      getOutHasColors: () => colours(io),
+      getErrHasColors: () => colours(io, 'stderr'),
       getOutHelpWidth: () => io.columns,
       getErrHelpWidth: () => io.columns,
     });

@@ -19,16 +19,17 @@ export function createProgressBar(io: Io): ProgressBar {
   const told = new Set<number>();
   let mostDue = 0;
   let drawn = false;
+  const draws = io.terminal.stderr && io.env['TERM'] !== 'dumb';
   return {
     show: progress => {
       mostDue = Math.max(mostDue, progress.certificatesDue);
-      if (!io.terminal.stderr) return;
+      if (!draws) return;
       const text = describeProgress(progress, mostDue, (io.now() - startedAt) / 1000);
       io.stderr.write(`${CLEAR}${text.slice(0, Math.max(20, io.columns - 1))}`);
       drawn = true;
     },
     tell: runs => {
-      if (io.terminal.stderr) return;
+      if (draws) return;
       for (const run of runs.filter(({ id }) => !told.has(id))) {
         told.add(run.id);
         say(io, describeRun(run));

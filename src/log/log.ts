@@ -9,6 +9,8 @@ export interface LogOptions {
   readonly now: () => number;
   /** For a person at a terminal; else one JSON line an event. */
   readonly pretty: boolean;
+  /** Whether that person's terminal shows colours. */
+  readonly inColour?: boolean;
   /** Fields of every line, such as the role of the process. */
   readonly fields?: Readonly<Record<string, string>>;
   /** Where lines go; without it standard output, written at once so that a crash loses none. */
@@ -18,7 +20,7 @@ export interface LogOptions {
 /** Ids go in as the fields `delivery`, `job` and `installation`; errors as `err`. */
 export function createLog(options: LogOptions): Log {
   const { level, mask, now, pretty, fields = {}, sink = pino.destination({ dest: 1, sync: true }) } = options;
-  const shape = pretty ? forPeople : asIs;
+  const shape = pretty ? forPeople(options.inColour === true) : asIs;
   return pino(
     {
       level,
@@ -51,11 +53,15 @@ interface Event {
 }
 
 /** Local time, level, what was said, and the fields as JSON. */
-function forPeople(line: string): string {
-  const { level, time, msg = '', ...fields }: Event = JSON.parse(line);
-  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
-  const said = `${msg}${rest}`.replaceAll(CONTROLS, '?');
-  return `${time === undefined ? '' : clock(time)} ${COLOURS[level] ?? ''}${level.toUpperCase()}${RESET} ${said}\n`;
+function forPeople(inColour: boolean): (line: string) => string {
+  return line => {
+    const { level, time, msg = '', ...fields }: Event = JSON.parse(line);
+    const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+    const said = `${msg}${rest}`.replaceAll(CONTROLS, '?');
+    const colour = inColour ? COLOURS[level] : undefined;
+    const word = level.toUpperCase();
+    return `${time === undefined ? '' : clock(time)} ${colour === undefined ? word : `${colour}${word}${RESET}`} ${said}\n`;
+  };
 }
 
 function clock(time: string): string {

@@ -1,12 +1,13 @@
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
+import { NAME_OF_OWNER } from '../resources/entry.js';
 import { LISTS } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';
 
 const DATES = ['valid_from', 'valid_to'] as const;
 
 function credits(entry: (typeof LISTS)['warehouse']) {
-  const shown = entry.shown.columns.filter(name => name !== entry.scope);
+  const shown = entry.shown.columns.filter(name => name !== entry.scope && name !== NAME_OF_OWNER);
   return { table: entry.table, columns: [...shown, ...DATES], order: ['credit_id', 'inventory_id'] };
 }
 
@@ -16,13 +17,13 @@ export const DATED = {
   retirements: {
     table: LISTS.retirements.table,
     columns: [
-      'id',
       'created_at',
       'amount_exact',
       'beneficiary',
       'reason',
       'project_name',
       'vintage',
+      'id',
       ...DATES,
     ],
     order: ['created_at', 'id'],

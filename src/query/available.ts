@@ -8,6 +8,14 @@ export interface Demand {
   readonly organizationId: string | null;
   /** Whatever was read completely within so many seconds may be sold; null where only what is current may. */
   readonly maxAgeSeconds: number | null;
+  readonly only?: Only;
+}
+
+/** What of a warehouse is looked for; a project by its id or what its name holds. */
+export interface Only {
+  readonly project?: string | undefined;
+  readonly vintage?: string | undefined;
+  readonly type?: string | undefined;
 }
 
 /** A warehouse from which nothing is to be sold now, and why. */
@@ -49,12 +57,21 @@ export async function readAvailable(reader: Reader, demand: Demand): Promise<Ava
     const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
     return {
       warehouses: warehouses.length,
-      rows: sums.filter(({ organization_id: id }) => soldBy.has(id)),
+      rows: sums.filter(sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {})),
       leftOut: warehouses.filter(
         warehouse => !sold.includes(warehouse) && (warehouse.rows > 0 || !CLOSED.includes(warehouse.state)),
       ),
     };
   });
+}
+
+function isWanted(row: Row, { project, vintage, type }: Only): boolean {
+  const name = String(row['project_name'] ?? '').toLowerCase();
+  return (
+    (project === undefined || row['project_id'] === project || name.includes(project.toLowerCase())) &&
+    (vintage === undefined || row['vintage'] === vintage) &&
+    (type === undefined || row['type'] === type)
+  );
 }
 
 function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null): boolean {

@@ -1,6 +1,6 @@
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
-import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
+import { type Entry, NAME_OF_OWNER, nameOf, ownerOf } from '../resources/entry.js';
 import { byName, totalOrder } from './by-name.js';
 
 export interface ListFilter {
@@ -17,7 +17,17 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
   const { organizationId, state = null, limit } = filter;
   let asked = byName(reader)
     .selectFrom(from)
-    .select([...columns]);
+    .select(eb =>
+      columns.map(name =>
+        name === NAME_OF_OWNER
+          ? eb
+              .selectFrom('organizations as owner')
+              .select('owner.full_name')
+              .whereRef('owner.id', '=', `${from}.organization_id`)
+              .as(NAME_OF_OWNER)
+          : name,
+      ),
+    );
   const owned = organizationId === null ? null : ofOrganization(reader, entry, organizationId);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
   if (state !== null) asked = asked.where('state', '=', state);

@@ -21,8 +21,19 @@ export const CERTIFICATES: Entry = {
   permission: 'organization_info',
   shown: {
     from: 'certificates',
-    columns: ['retirement_id', 'organization_id', 'state', 'file', 'size', 'fetched_at', 'due_at', 'error'],
+    columns: [
+      'state',
+      'organization_name',
+      'retirement_id',
+      'size',
+      'fetched_at',
+      'due_at',
+      'error',
+      'organization_id',
+      'file',
+    ],
     order: [
+      ['fetched_at', 'desc'],
       ['organization_id', 'asc'],
       ['retirement_id', 'asc'],
     ],

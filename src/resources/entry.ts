@@ -11,9 +11,13 @@ export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc
 export interface Shown {
   /** Its table, or a view that stands in place of it. */
   readonly from: string;
+  /** In their order: names before ids; what a narrow terminal can do without comes last. */
   readonly columns: readonly string[];
   readonly order: Order;
 }
+
+/** The name of the organization whose a row is, which no table but its own holds. */
+export const NAME_OF_OWNER = 'organization_name';
 
 /** What is mirrored: a table of what is true now. `<table>_past` holds what was, `<table>_history` both. */
 export interface Entry {

@@ -13,7 +13,7 @@ export const INSTALLATIONS: Entry = {
   permission: null,
   shown: {
     from: 'installations',
-    columns: ['id', 'organization_id', 'state', 'permissions', 'valid_from'],
+    columns: ['organization_name', 'state', 'id', 'organization_id', 'valid_from', 'permissions'],
     order: [
       ['organization_id', 'asc'],
       ['id', 'asc'],

@@ -38,14 +38,15 @@ const ENTRIES = {
     shown: {
       from: 'reservations_now',
       columns: [
-        'id',
-        'organization_id',
-        'credit_id',
-        'amount_exact',
         'state_now',
         'seconds_left',
+        'amount_exact',
+        'organization_name',
         'reserver_name',
+        'id',
+        'credit_id',
         'created_at',
+        'organization_id',
       ],
       order: [
         ['created_at', 'desc'],
@@ -82,7 +83,16 @@ const ENTRIES = {
     permission: 'organization_inventory',
     shown: {
       from: 'inventory_requests',
-      columns: ['id', 'organization_id', 'action', 'state', 'credit_id', 'amount_exact', 'created_at'],
+      columns: [
+        'state',
+        'action',
+        'amount_exact',
+        'organization_name',
+        'created_at',
+        'id',
+        'credit_id',
+        'organization_id',
+      ],
       order: [
         ['created_at', 'desc'],
         ['id', 'asc'],
@@ -107,7 +117,7 @@ const ENTRIES = {
     permission: 'organization_info',
     shown: {
       from: 'organizations',
-      columns: ['id', 'full_name', 'type', 'country_code', 'website', 'valid_from'],
+      columns: ['full_name', 'type', 'country_code', 'id', 'website', 'valid_from'],
       order: [
         ['full_name', 'asc'],
         ['id', 'asc'],
@@ -128,7 +138,7 @@ const ENTRIES = {
     permission: 'organization_info',
     shown: {
       from: 'addresses',
-      columns: ['id', 'organization_id', 'address', 'name', 'is_default'],
+      columns: ['name', 'organization_name', 'address', 'is_default', 'id', 'organization_id'],
       order: [
         ['organization_id', 'asc'],
         ['id', 'asc'],
@@ -145,7 +155,7 @@ const ENTRIES = {
     permission: 'organization_members',
     shown: {
       from: 'members',
-      columns: ['id', 'organization_id', 'full_name', 'email'],
+      columns: ['full_name', 'email', 'organization_name', 'id', 'organization_id'],
       order: [
         ['organization_id', 'asc'],
         ['id', 'asc'],
@@ -173,13 +183,14 @@ const ENTRIES = {
     shown: {
       from: 'retirements',
       columns: [
-        'id',
-        'organization_id',
         'created_at',
         'amount_exact',
         'beneficiary',
         'project_name',
         'vintage',
+        'organization_name',
+        'id',
+        'organization_id',
       ],
       order: [
         ['organization_id', 'desc'],
@@ -230,13 +241,14 @@ function credits(
     shown: {
       from: table,
       columns: [
-        'organization_id',
-        'credit_id',
         'project_name',
         'vintage',
         'type',
         'amount_exact',
+        'organization_name',
         'serialization',
+        'credit_id',
+        'organization_id',
       ],
       order: [
         ['organization_id', 'asc'],

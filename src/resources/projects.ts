@@ -23,7 +23,7 @@ export const PROJECTS: ItemEntry<Project> = {
   permission: null,
   shown: {
     from: 'projects',
-    columns: ['id', 'num', 'full_name', 'status', 'country_code', 'sector', 'type'],
+    columns: ['full_name', 'num', 'status', 'country_code', 'sector', 'type', 'id'],
     order: [
       ['num', 'asc'],
       ['id', 'asc'],

@@ -35,7 +35,14 @@ async function run(...words: string[]) {
 }
 
 interface Answer {
-  readonly rows: { readonly organization_id: string; readonly amount_micro: number; readonly rows: number }[];
+  readonly rows: {
+    readonly organization_id: string;
+    readonly project_name: string;
+    readonly vintage: string;
+    readonly type: string;
+    readonly amount_micro: number;
+    readonly rows: number;
+  }[];
   readonly left_out: { readonly organization_id: string; readonly state: string; readonly rows: number }[];
 }
 
@@ -68,8 +75,31 @@ test('what can be sold adds up to what the warehouses hold', async () => {
     await held(),
   );
   expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('current') });
-  expect((await run('--csv')).stdout.split('\r\n')[0]).toContain('project_name');
+  expect((await run('--csv')).stdout.split('\n')[0]).toContain('project_name');
 });
+
+test('people get a total with its unit; what is looked for may be named, and only that is summed', async () => {
+  const { micro } = await held();
+  const { stdout } = await run();
+  const total = /Can be sold now, of \d+ warehouses?: ([\d,.]+) t in \d+ rows\.\n$/.exec(stdout)?.[1] ?? '';
+  expect(Number(total.replaceAll(',', ''))).toBe(micro / 1e6);
+  const [{ project_name: project, vintage, type } = fail()] = (await json()).rows;
+  const some = await json(
+    '--project',
+    project.slice(1, 9).toUpperCase(),
+    '--vintage',
+    vintage,
+    '--type',
+    type,
+  );
+  expect(some.rows.length).toBeGreaterThan(0);
+  for (const row of some.rows) expect(row).toMatchObject({ project_name: project, vintage, type });
+  expect((await run('--vintage', '1066')).stdout).toContain('Nothing can be sold now.');
+});
+
+function fail(): never {
+  throw new Error('nothing is for sale');
+}
 
 test('what is known but not for sale stands in a part of its own, with its state and age', async () => {
   await makeTrouble();
@@ -85,7 +115,7 @@ test('what is known but not for sale stands in a part of its own, with its state
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d.]+ t\)/,
+    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d,.]+ t\)/,
   );
   const csv = await run('--csv');
   expect(csv.stdout).not.toContain('not for sale');

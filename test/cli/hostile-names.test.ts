@@ -8,7 +8,7 @@ import { runProcess } from '../support/processes.js';
 const EVIL = '\u001b[2J\u009b31m\u202eevil\r\nok  registry  all is well\u2028';
 
 // eslint-disable-next-line no-control-regex
-const BOLD = /\u001b\[(?:1|22)m/g;
+const COLOURS = /\u001b\[(?:1|22|3[123]|39)m/g;
 // eslint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
@@ -60,7 +60,7 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
       terminal: true,
       input: 'n\n',
     });
-    const printed = (stdout + stderr).replaceAll(BOLD, '');
+    const printed = (stdout + stderr).replaceAll(COLOURS, '');
     expect(printed).not.toBe('');
     expect(printed).not.toMatch(OBEYED);
     expect(printed).not.toMatch(/^ok +registry +all is well/m);

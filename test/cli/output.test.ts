@@ -1,36 +1,48 @@
 import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { csvCell, type Format, type Row, writeRows } from '../../src/cli/output.js';
+import { csvCell, excelCell } from '../../src/cli/output/csv.js';
+import { type Format, type Row, writeRows } from '../../src/cli/output/output.js';
+import { describeTotal, totalOf } from '../../src/cli/output/totals.js';
+import type { TableShape } from '../../src/cli/output/table.js';
 
-async function print(
-  format: Format,
-  columns: string[],
-  rows: Row[],
-  env = {},
-  terminal = false,
-): Promise<string> {
-  const stdout = new PassThrough();
-  const printed = text(stdout);
-  await writeRows(
-    {
-      stdin: new PassThrough(),
-      stdout,
-      stderr: new PassThrough(),
-      env,
-      now: () => 0,
-      terminal: { stdin: false, stdout: terminal, stderr: false },
-      columns: 80,
-      interruption: () => new AbortController().signal,
-      secretFiles: [],
-      tellParent: () => undefined,
-    },
-    format,
-    columns,
-    rows,
-  );
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Eyes {
+  readonly env?: Record<string, string>;
+  readonly terminal?: boolean;
+  readonly columns?: number;
+  readonly shape?: TableShape;
+}
+
+async function printBoth(format: Format, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<Printed> {
+  const { env = {}, terminal = false, columns: width = 80, shape = {} } = eyes;
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const printed = Promise.all([buffer(stdout), buffer(stderr)]);
+  const io = {
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env,
+    now: () => 0,
+    terminal: { stdin: false, stdout: terminal, stderr: false },
+    columns: width,
+    interruption: () => new AbortController().signal,
+    secretFiles: [],
+    tellParent: () => undefined,
+  };
+  await writeRows(io, format, columns, rows, shape);
   stdout.end();
-  return await printed;
+  stderr.end();
+  const [out, err] = await printed;
+  return { stdout: out.toString('utf8'), stderr: err.toString('utf8') };
+}
+
+async function print(format: Format, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<string> {
+  return (await printBoth(format, columns, rows, eyes)).stdout;
 }
 
 test('a table aligns numbers to the right and says "-" for what is not there', async () => {
@@ -62,11 +74,124 @@ test('T72 JSON lets no character through that a terminal obeys, and means the sa
   expect(JSON.parse(printed)).toEqual([{ name }]);
 });
 
-test('colour is for a terminal, and NO_COLOR turns it off', async () => {
-  const rows = [{ name: 'a' }];
-  expect(await print('table', ['name'], rows, {}, true)).toContain('\u001b[1m');
-  expect(await print('table', ['name'], rows, { NO_COLOR: '1' }, true)).not.toContain('\u001b');
-  expect(await print('table', ['name'], rows)).not.toContain('\u001b');
+const COLOURED = { terminal: true, env: {} };
+const ESCAPE = '\u001b';
+
+test('colour is for a terminal, and says what a state means; NO_COLOR and TERM=dumb turn it off', async () => {
+  const rows = [{ name: 'current', state: 'current', freshness: 'failing' }];
+  const columns = ['name', 'state', 'freshness'];
+  const printed = await print('table', columns, rows, COLOURED);
+  expect(printed.split('\n')[0]).toBe(`${ESCAPE}[1mname     state    freshness${ESCAPE}[22m`);
+  expect(printed.split('\n')[1]).toBe(
+    `current  ${ESCAPE}[32mcurrent${ESCAPE}[39m  ${ESCAPE}[31mfailing${ESCAPE}[39m`,
+  );
+  for (const eyes of [
+    { env: { NO_COLOR: '1' }, terminal: true },
+    { env: { TERM: 'dumb' }, terminal: true },
+    {},
+  ]) {
+    expect(await print('table', columns, rows, eyes)).toBe(
+      'name     state    freshness\ncurrent  current  failing\n',
+    );
+  }
+});
+
+const PLAIN = { env: { NO_COLOR: '1' }, terminal: true };
+const HASH = '0123456789abcdef'.repeat(4);
+const RETIREMENT = {
+  beneficiary: 'Sableforth Airways GmbH and all of its daughters',
+  amount: '12345.5',
+  created_at: '2025-06-28T05:29:02.229Z',
+  project: 'Bukit Hijau Peatland Rewetting',
+  id: '3290d2e0-502c-4914-90e3-43233929cfc5',
+  sha256: HASH,
+};
+const ALL = Object.keys(RETIREMENT);
+
+test('in a pipe a table is whole, however wide', async () => {
+  const long = 'x'.repeat(5000);
+  const printed = await print('table', [...ALL, 'long'], [{ ...RETIREMENT, long }]);
+  for (const value of [...Object.values(RETIREMENT), long]) expect(printed).toContain(value);
+  expect(printed).not.toContain('…');
+});
+
+test('in a pipe one wide cell does not push the other rows apart', async () => {
+  const printed = await print(
+    'table',
+    ['a', 'b'],
+    [
+      { a: 'x'.repeat(500), b: 1 },
+      { a: 'y', b: 2 },
+    ],
+  );
+  expect(printed.split('\n')[2]).toBe(`${'y'.padEnd(60)}  2`);
+});
+
+test.each([200, 130, 100, 80, 60, 40, 20, 5])(
+  'on a terminal of %s columns no line is longer',
+  async columns => {
+    const { stdout, stderr } = await printBoth('table', ALL, [RETIREMENT], { ...PLAIN, columns });
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+    const shown = stdout.split('\n')[0] ?? '';
+    const missing = ALL.filter(name => !shown.includes(name.slice(0, 4)));
+    for (const name of missing) expect(stderr).toContain(name);
+    expect(stderr === '').toBe(missing.length === 0);
+  },
+);
+
+test('ids and instants get short first, then texts, then the last column goes; a hash is whole or not there', async () => {
+  const at = async (columns: number, keep: string[] = []) =>
+    (await print('table', ALL, [RETIREMENT], { ...PLAIN, columns, shape: { keep } })).split('\n');
+  expect((await at(240))[1]).toContain(RETIREMENT.id);
+  const short = (await at(190))[1];
+  expect(short).toContain(` 3290d2e0…  ${HASH}`);
+  expect(short).toContain(' 2025-06-28T05:29Z ');
+  expect(short).toContain(RETIREMENT.beneficiary);
+  const cut = (await at(150))[1];
+  expect(cut).toContain(HASH);
+  expect(cut).toMatch(/^Sableforth Airways .*…  12345\.5/);
+  expect((await at(100))[0]).not.toContain('sha256');
+  expect((await at(45))[0]?.split(/ +/)).toEqual(['beneficiary', 'amount', 'created_at']);
+  expect((await at(45, ['id']))[0]?.split(/ +/)).toEqual(['beneficiary', 'amount', 'id']);
+});
+
+test('every column is whole where the width has no end, as with --wide', async () => {
+  const printed = await print('table', ALL, [RETIREMENT], { ...PLAIN, columns: Number.POSITIVE_INFINITY });
+  for (const value of Object.values(RETIREMENT)) expect(printed).toContain(value);
+});
+
+test('a row that comes after the widths are known is cut to them', async () => {
+  const rows = [
+    ...Array.from({ length: 200 }, () => ({ a: 'x', b: 'y'.repeat(90) })),
+    { a: 'x', b: 'z'.repeat(900) },
+  ];
+  const last = (await print('table', ['a', 'b'], rows, PLAIN)).trimEnd().split('\n').at(-1) ?? '';
+  expect(last).toBe(`x  ${'z'.repeat(76)}…`);
+});
+
+test('a person at a terminal reads tonnes with their thousands set apart; every digit stays', async () => {
+  const rows = [
+    { amount: 1234567.25 },
+    { amount: '1000.123456' },
+    { amount: -5 },
+    { amount: 'many' },
+    { amount: 1e21 },
+  ];
+  const shape = { tonnes: ['amount'] };
+  const shown = async (eyes: Eyes) =>
+    (await print('table', ['amount'], rows, { ...eyes, shape })).trim().split(/\s+/).slice(1);
+  expect(await shown(PLAIN)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
+  expect(await shown({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
+});
+
+test('a total is exact, has its unit, and says what it leaves out', () => {
+  const rows = [{ amount_micro: 1n }, { amount_micro: 9_007_199_254_740_993n }, { amount_micro: null }];
+  expect(describeTotal(totalOf(rows))).toBe(
+    '9,007,199,254.740994 t in 3 rows, without 1 whose amount cannot be summed',
+  );
+  const sums = [{ amount_micro: -2_500_000, rows: 3, rows_not_summed: 2 }];
+  expect(describeTotal(totalOf(sums))).toBe('-2.5 t in 3 rows, without 2 whose amount cannot be summed');
+  expect(describeTotal(totalOf([{ amount_micro: 1_000_000 }]))).toBe('1 t in 1 row');
 });
 
 test('JSON keeps digits that a JavaScript number cannot hold', async () => {
@@ -77,21 +202,36 @@ test('JSON keeps digits that a JavaScript number cannot hold', async () => {
   expect(await print('json', [], [])).toBe('[]\n');
 });
 
-test('CSV is quoted, and a text that begins like a formula stays text', async () => {
-  expect(await print('csv', ['a', 'b'], [{ a: 'x,"y"', b: 1 }])).toBe('a,b\r\n"x,""y""",1\r\n');
-  for (const evil of ['=1+1', '+1', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
-    expect(csvCell(evil).replace(/^"/, '')).toMatch(/^'/);
-  }
-  for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
-    expect(csvCell(evil), evil).toBe(`'${evil}`);
-  }
-  expect(csvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
-  expect(csvCell('tea; milk')).toBe('"tea; milk"');
-  for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
-    expect(csvCell(evil), evil).toBe(`'${evil}`);
-  }
-  expect(csvCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
-  expect(csvCell('tea; milk')).toBe('"tea; milk"');
+test('CSV is verbatim for programs: every character as it is, and only what must be is quoted', async () => {
+  const row = {
+    a: 'x,"y"',
+    b: 1,
+    c: '=1+1',
+    d: 'a\u001b[2J\nb',
+    e: 'tea; milk',
+    f: new Uint8Array([1, 2]),
+    g: null,
+  };
+  expect(await print('csv', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], [row])).toBe(
+    'a,b,c,d,e,f,g\n"x,""y""",1,=1+1,"a\u001b[2J\nb",tea; milk,AQI=,\n',
+  );
   expect(csvCell(-5)).toBe('-5');
-  expect(csvCell(null)).toBe('');
+});
+
+test('T72 CSV on a terminal is cleaned of what would draw', async () => {
+  expect(await print('csv', ['a'], [{ a: 'x\u001b[2J\ny' }], PLAIN)).toBe('a\n"x [2J y"\n');
+});
+
+test('T72 CSV for a spreadsheet has its marks, and a text that begins like a formula stays text', async () => {
+  expect(await print('excel', ['a', 'b'], [{ a: 'x,"y"', b: 1 }])).toBe('\ufeffa,b\r\n"x,""y""",1\r\n');
+  for (const evil of ['=1+1', '+1', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
+    expect(excelCell(evil).replace(/^"/, '')).toMatch(/^'/);
+  }
+  for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
+    expect(excelCell(evil), evil).toBe(`'${evil}`);
+  }
+  expect(excelCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
+  expect(excelCell('tea; milk')).toBe('"tea; milk"');
+  expect(excelCell(-5)).toBe('-5');
+  expect(excelCell(null)).toBe('');
 });

@@ -61,7 +61,10 @@ describe('query', () => {
       { n: demo.organizationIds.length },
     ]);
     const csv = await run('query', "select '=1+1' as evil, 2 as two", '--csv');
-    expect(csv.stdout).toBe("evil,two\r\n'=1+1,2\r\n");
+    expect(csv.stdout).toBe('evil,two\n=1+1,2\n');
+    const excel = await run('query', '--csv=excel', "select '=1+1' as evil, 2 as two");
+    expect(excel.stdout).toBe("\ufeffevil,two\r\n'=1+1,2\r\n");
+    expect(await run('query', '--csv=odd', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test('a mistake in the SQL is explained, exit 2', async () => {
@@ -86,7 +89,7 @@ describe('query', () => {
       'with recursive n(i) as (select 1 union all select i + 1 from n limit 100000) select i from n';
     const { exitCode, stdout } = await run('query', many, '--csv');
     expect(exitCode).toBe(0);
-    expect(stdout.trimEnd().split('\r\n')).toHaveLength(100_001);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(100_001);
   });
 
   test('two columns of one name are both shown', async () => {
@@ -210,7 +213,7 @@ describe('history and as-of', () => {
       'warehouse',
       '--csv',
     );
-    expect(csv.stdout.split('\r\n')[0]).toContain('credit_id');
+    expect(csv.stdout.split('\n')[0]).toContain('credit_id');
     expect((await run('as-of', today, '--organization', organizationId)).stdout).toContain('beneficiary');
   });
 

@@ -42,6 +42,31 @@ test('docs/schema.md is what the migrations say', async () => {
   expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);
 });
 
+test('schema begins with what people use and ends with bookkeeping', async () => {
+  const { stdout } = await runCommand(['schema']);
+  const names = stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split(' ')[0]);
+  expect(names[0]).toBe('freshness');
+  const place = (name: string) => names.indexOf(name);
+  expect(place('available_credits')).toBeLessThan(place('retirements'));
+  expect(place('retirements')).toBeLessThan(place('inbox.deliveries'));
+  expect(place('inbox.deliveries')).toBeLessThan(place('retirements_history'));
+  expect(place('retirements_history')).toBeLessThan(place('retirements_past'));
+  expect(place('retirements_past')).toBeLessThan(place('fences'));
+});
+
+test('on a terminal a meaning goes on in the next line, in a pipe it is whole', async () => {
+  const meaning = describeSchema().find(({ name }) => name === 'freshness')?.meaning ?? '';
+  expect((await runCommand(['schema'])).stdout).toContain(meaning);
+  for (const argv of [['schema'], ['schema', 'freshness']]) {
+    const { stdout } = await runCommand(argv, { terminal: true, env: { NO_COLOR: '1' } });
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(meaning);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  }
+});
+
 test('schema lists all, shows one, and says so when there is none', async () => {
   const all = await runCommand(['schema']);
   expect(all).toMatchObject({ exitCode: 0 });

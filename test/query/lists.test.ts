@@ -78,6 +78,18 @@ test('a list of one organization holds nothing of another, and of projects what 
   expect(await columnOf('id', readList(reader, PROJECTS, owned))).toEqual(['p-2']);
 });
 
+test('a listed row carries the name of its organization, null where that is not known', async () => {
+  const { reader, mirror, retire } = open();
+  retire(1, 'o-1', 'r-1');
+  retire(2, 'o-2', 'r-2');
+  mirror.exec(`INSERT INTO organizations (version, id, full_name, valid_from, sync_run_id, document)
+    VALUES (3, 'o-1', 'Quay', '${NOW}', 1, '{}')`);
+  expect(await columnOf('organization_name', readList(reader, LISTS.retirements, ALL))).toEqual([
+    null,
+    'Quay',
+  ]);
+});
+
 test('one row is found by its name alone in every organization that is known, and its history beside it', async () => {
   const { reader, retire, know } = open();
   know('o-1');

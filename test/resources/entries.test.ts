@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnsOf, keyOf, nameOf, ownerOf } from '../../src/resources/entry.js';
+import { columnsOf, keyOf, NAME_OF_OWNER, nameOf, ownerOf } from '../../src/resources/entry.js';
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror.js';
 
@@ -39,7 +39,12 @@ test('what is shown of a row is there to be shown', () => {
   const db = temporaryMirror();
   for (const entry of ENTRIES) {
     const { from, columns, order } = entry.shown;
-    const wanted = [nameOf(entry), ownerOf(entry) ?? 'id', ...columns, ...order.map(([column]) => column)];
+    const wanted = [
+      nameOf(entry),
+      ownerOf(entry) ?? 'id',
+      ...columns,
+      ...order.map(([column]) => column),
+    ].map(name => (name === NAME_OF_OWNER ? 'organization_id' : name));
     expect(() => db.prepare(`SELECT ${wanted.join(', ')} FROM ${from}`)).not.toThrow();
   }
 });

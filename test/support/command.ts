@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/program.js';
 
 export interface Outcome {
@@ -23,7 +23,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   const stdin = new PassThrough();
   stdin.end(options.input ?? '');
   const terminal = options.terminal ?? false;
-  const printed = Promise.all([text(stdout), text(stderr)]);
+  const printed = Promise.all([buffer(stdout), buffer(stderr)]);
   const exitCode = await runProgram(argv, '0.0.0-test', {
     stdin,
     stdout,
@@ -38,5 +38,5 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   stdout.end();
   stderr.end();
   const [out, err] = await printed;
-  return { exitCode, stdout: out, stderr: err };
+  return { exitCode, stdout: out.toString('utf8'), stderr: err.toString('utf8') };
 }

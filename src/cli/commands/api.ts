@@ -10,7 +10,7 @@ import { connect } from '../connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io, say } from '../io.js';
 import { findInstallation } from '../named/live.js';
-import { writeValue } from '../output.js';
+import { writeValue } from '../output/output.js';
 import { findSettings } from '../place.js';
 
 interface ApiOptions {

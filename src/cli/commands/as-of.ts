@@ -11,18 +11,16 @@ import {
 } from '../../query/as-of.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
 import { AN_INSTANT, readInstant } from '../instant.js';
 import { emit, type Io, say } from '../io.js';
-import { formatOf } from '../shown/lists.js';
 import { organizationIn } from '../named/in-mirror.js';
-import { type Row, writeRows, writeValue } from '../output.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, reading } from '../place.js';
 
-interface AsOfOptions {
+interface AsOfOptions extends FormatOptions {
   readonly organization?: string;
   readonly resource?: DatedResource;
-  readonly json?: boolean;
-  readonly csv?: boolean;
 }
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'] as const;
@@ -36,12 +34,11 @@ export function define(program: Command, io: Io): void {
     .argument('<date>', AN_INSTANT)
     .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
-    .option('--json', 'print it as JSON')
-    .addOption(new Option('--csv', 'print it as CSV; needs --resource').conflicts('json'))
     .action(async (date: string, options: AsOfOptions) => {
       const at = readInstant(date, io.now());
       await reading(findPlace(io), async reader => await show(io, reader, at, options));
     });
+  addFormats(command, 'print it as JSON', 'print it as CSV; needs --resource');
   examples(command, [
     'carbon-mirror as-of 2025-12-31 --organization ID',
     'carbon-mirror as-of 2025-12-31T12:00:00Z --resource retirements --csv',
@@ -49,7 +46,7 @@ export function define(program: Command, io: Io): void {
 }
 
 async function show(io: Io, reader: Reader, at: string, options: AsOfOptions): Promise<void> {
-  if (options.csv && options.resource === undefined) {
+  if (isCsv(options) && options.resource === undefined) {
     throw new CommandFault(
       EXIT.usage,
       '--csv prints one table: expected --resource warehouse, inventory or retirements.',
@@ -76,7 +73,7 @@ async function show(io: Io, reader: Reader, at: string, options: AsOfOptions): P
     const read = await readReadAt(reader, asOf);
     if (read !== null) say(io, sayBeingRead(asOf, read));
     await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(reader, asOf));
-    if (!options.csv) await emit(io, '\n');
+    if (!isCsv(options)) await emit(io, '\n');
   }
 }
 

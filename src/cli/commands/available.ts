@@ -1,21 +1,22 @@
-import { type Command, Option } from 'commander';
-import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
+import type { Command } from 'commander';
+import { type Available, type LeftOut, type Only, readAvailable } from '../../query/available.js';
 import { shortName } from '../clean.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION } from '../shown/lists.js';
 import { organizationOrAll } from '../named/in-mirror.js';
-import { writeRows, writeValue } from '../output.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
+import { withThousands } from '../output/cells.js';
+import { describeTotal, totalOf } from '../output/totals.js';
 import { findPlace, reading } from '../place.js';
 import { ago, readDuration } from '../words.js';
 
-interface AvailableOptions {
+interface AvailableOptions extends FormatOptions, Only {
   readonly organization?: string;
   readonly maxAge?: string;
   readonly strict?: boolean;
-  readonly json?: boolean;
-  readonly csv?: boolean;
 }
 
 const COLUMNS = [
@@ -29,6 +30,17 @@ const COLUMNS = [
   'age_seconds',
 ];
 
+const FOR_PEOPLE = [
+  'project_name',
+  'vintage',
+  'type',
+  'amount',
+  'organization_name',
+  'age',
+  'freshness',
+  'rows_not_summed',
+];
+
 export function define(program: Command, io: Io): void {
   const command = program
     .command('available')
@@ -40,12 +52,15 @@ export function define(program: Command, io: Io): void {
       '--max-age <time>',
       'sell what was read completely within it, such as 30m, whatever happened since',
     )
+    .option('--project <text>', 'of one project only: its id, or what its name holds')
+    .option('--vintage <year>', 'of one vintage only')
+    .option('--type <type>', 'of one type only, such as exPost or exAnte')
     .option('--strict', 'exit 3 where anything is left out')
-    .option('--json', 'print both parts as JSON: rows and left_out')
-    .addOption(new Option('--csv', 'print what can be sold as CSV').conflicts('json'))
     .action((options: AvailableOptions) => show(io, options));
+  addFormats(command, 'print both parts as JSON: rows and left_out', 'print what can be sold as CSV');
   examples(command, [
     'carbon-mirror available',
+    'carbon-mirror available --project Mangrove --vintage 2021',
     'carbon-mirror available --csv > available.csv',
     'carbon-mirror available --max-age 30m --strict --json',
   ]);
@@ -56,7 +71,7 @@ async function show(io: Io, options: AvailableOptions): Promise<void> {
     options.maxAge === undefined ? null : readDuration('--max-age', options.maxAge) / 1000;
   const available = await reading(findPlace(io), async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
-    return await readAvailable(reader, { organizationId, maxAgeSeconds });
+    return await readAvailable(reader, { organizationId, maxAgeSeconds, only: options });
   });
   demandKnown(available);
   await write(io, available, options);
@@ -80,17 +95,27 @@ function demandKnown({ warehouses }: Available): void {
 
 async function write(io: Io, { rows, leftOut }: Available, options: AvailableOptions): Promise<void> {
   if (options.json) return await writeValue(io, { rows, leftOut });
-  if (options.csv) {
-    await writeRows(io, 'csv', COLUMNS, rows);
+  if (isCsv(options)) {
+    await writeRows(io, formatOf(options), COLUMNS, rows);
     for (const each of leftOut) say(io, `Left out: ${describe(each)}`);
     return undefined;
   }
-  if (rows.length > 0) await writeRows(io, 'table', COLUMNS, rows);
+  if (rows.length > 0) await writeForPeople(io, rows);
   else await print(io, 'Nothing can be sold now.');
   if (leftOut.length === 0) return undefined;
   await print(io, '', 'Not for sale now (see last_known_credits):', '');
   await print(io, ...leftOut.map(each => `  ${describe(each)}`));
   return undefined;
+}
+
+async function writeForPeople(io: Io, rows: readonly Row[]): Promise<void> {
+  const total = totalOf(rows);
+  const columns = FOR_PEOPLE.filter(name => name !== 'rows_not_summed' || total.notSummed > 0);
+  const shown = rows.map(row => ({ ...row, age: ago(Number(row['age_seconds'])) }));
+  await writeRows(io, 'table', columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
+  const warehouses = new Set(rows.map(row => row['organization_id'])).size;
+  const of = `${warehouses} ${warehouses === 1 ? 'warehouse' : 'warehouses'}`;
+  await print(io, '', `Can be sold now, of ${of}: ${describeTotal(total)}.`);
 }
 
 function describe({
@@ -103,7 +128,7 @@ function describe({
   error,
 }: LeftOut): string {
   const known = ageSeconds === null ? 'never read completely' : `known ${ago(ageSeconds)} ago`;
-  const tonnes = amount === null ? '' : `, ${Number(amount.toFixed(6))} t`;
+  const tonnes = amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t`;
   const why = error === null ? '' : `: ${error}`;
   const name = shortName(organizationName ?? organizationId);
   return `${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`;

@@ -10,7 +10,7 @@ import { askToLook } from '../inbox-writer.js';
 import { emit, type Io, print, say } from '../io.js';
 import { readLimit, sheet } from '../shown/lists.js';
 import { installationOfDeliveries } from '../named/in-mirror.js';
-import { jsonText, type Row, writeRows, writeValue } from '../output.js';
+import { jsonText, type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
 import { readNumber } from '../words.js';
 

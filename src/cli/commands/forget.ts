@@ -4,7 +4,7 @@ import { type Mention, readMentions } from '../../query/mentions.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
-import { writeValue } from '../output.js';
+import { writeValue } from '../output/output.js';
 import { findPlace } from '../place.js';
 
 interface ForgetOptions {

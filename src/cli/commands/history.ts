@@ -1,13 +1,14 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import { readHistory } from '../../query/lists.js';
 import type { Entry } from '../../resources/entry.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import type { Io } from '../io.js';
 import { installationIn, organizationIn } from '../named/in-mirror.js';
-import { type Row, writeRows } from '../output.js';
+import { type Row, writeRows } from '../output/output.js';
 import { findPlace, reading } from '../place.js';
 
 /** What a person compares between versions is what is left. */
@@ -26,9 +27,7 @@ export function define(program: Command, io: Io): void {
     .description('Show every version of one row; valid_from is when the answer that showed it so had arrived')
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
     .argument('<id>', "the row's id (for certificates the id of the retirement)")
-    .option('--json', 'print all columns as JSON')
-    .addOption(new Option('--csv', 'print all columns as CSV').conflicts('json'))
-    .action(async (table: string, id: string, options: { json?: boolean; csv?: boolean }) => {
+    .action(async (table: string, id: string, options: FormatOptions) => {
       const entry = findEntry(table);
       if (entry === undefined) {
         throw new CommandFault(
@@ -38,10 +37,11 @@ export function define(program: Command, io: Io): void {
         );
       }
       const versions = await reading(findPlace(io), async reader => await findVersions(reader, entry, id));
-      const all = options.json === true || options.csv === true;
-      const format = options.json ? 'json' : options.csv ? 'csv' : 'table';
+      const format = formatOf(options);
+      const all = format !== 'table';
       await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
     });
+  addFormats(command, 'print all columns as JSON', 'print all columns as CSV');
   examples(command, [
     'carbon-mirror history retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
     'carbon-mirror history warehouse_credits exPost-2-0xabc --json',

@@ -7,7 +7,7 @@ import { withInbox } from '../inbox-writer.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION, readLimit, sheet } from '../shown/lists.js';
 import { organizationOfJobs } from '../named/in-mirror.js';
-import { type Row, writeRows, writeValue } from '../output.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
 import { readNumber } from '../words.js';
 

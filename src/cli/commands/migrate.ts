@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
-import { writeRows, writeValue } from '../output.js';
+import { writeRows, writeValue } from '../output/output.js';
 import { dataFolder, findSettings, meansDemo, type Place } from '../place.js';
 
 export function define(program: Command, io: Io): void {

@@ -6,7 +6,7 @@ import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
 import { HOW_NAMED } from '../shown/lists.js';
 import { organizationIn } from '../named/in-mirror.js';
-import { writeValue } from '../output.js';
+import { writeValue } from '../output/output.js';
 import { findPlace, pdfsOf, reading, type Place } from '../place.js';
 
 interface PurgeOptions {

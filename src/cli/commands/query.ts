@@ -3,14 +3,12 @@ import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
 import { isDamage } from '../damage.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import type { Io } from '../io.js';
-import { formatOf } from '../shown/lists.js';
-import { writeRows } from '../output.js';
+import { writeRows } from '../output/output.js';
 import { findPlace } from '../place.js';
 
-interface QueryCommandOptions {
-  readonly json?: boolean;
-  readonly csv?: boolean;
+interface QueryCommandOptions extends FormatOptions {
   readonly timeLimit: string;
 }
 
@@ -19,8 +17,6 @@ export function define(program: Command, io: Io): void {
     .command('query')
     .description('Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs')
     .argument('<sql>', 'one SELECT, WITH, VALUES or EXPLAIN statement')
-    .option('--json', 'print the rows as JSON')
-    .option('--csv', 'print the rows as CSV')
     .option('--time-limit <seconds>', 'stop the query after so long', '30')
     .action(async (sql: string, options: QueryCommandOptions) => {
       const asker = await import('../../engines/sqlite/asker/ask.js');
@@ -33,6 +29,7 @@ export function define(program: Command, io: Io): void {
         throw error instanceof AskError ? faultOf(error) : error;
       }
     });
+  addFormats(command);
   examples(command, [
     'carbon-mirror query "select count(*) from retirements"',
     'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
 import { createMask } from '../../registry/http/mask.js';
 import { examples } from '../command.js';
-import type { Io } from '../io.js';
+import { colours, type Io } from '../io.js';
 import { adviseVolume, runService, warnOfExposures } from '../processes/service.js';
 
 export function define(program: Command, io: Io): void {
@@ -19,6 +19,7 @@ export function define(program: Command, io: Io): void {
         mask: createMask(settings.webhookSecrets),
         now: io.now,
         pretty: io.terminal.stdout,
+        inColour: colours(io),
         fields: { role: 'receive' },
       });
       warnOfExposures(io, log);

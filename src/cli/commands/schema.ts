@@ -3,7 +3,9 @@ import type { Relation } from '../../engines/sqlite/describe-schema.js';
 import { examples } from '../command.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../named/named.js';
-import { writeRows, writeValue } from '../output.js';
+import { findEntry } from '../../resources/resources.js';
+import { writeValue } from '../output/output.js';
+import { writeWrapped } from '../output/wrapped.js';
 
 interface SchemaOptions {
   readonly json?: boolean;
@@ -19,15 +21,13 @@ export function define(program: Command, io: Io): void {
     .option('--markdown', 'print it as the document docs/schema.md')
     .action(async (name: string | undefined, options: SchemaOptions) => {
       const { describeSchema } = await import('../../engines/sqlite/describe-schema.js');
-      const relations = choose(describeSchema(), name);
+      const relations = choose(inOrderOfUse(describeSchema()), name);
       if (options.json) return await writeValue(io, relations);
       if (options.markdown) return await emit(io, markdown(relations));
       if (name !== undefined) return await showColumns(io, relations);
-      await writeRows(
+      await writeWrapped(
         io,
-        'table',
-        ['name', 'kind', 'meaning'],
-        relations.map(relation => ({ ...relation, name: queryName(relation), columns: null })),
+        relations.map(relation => [queryName(relation), relation.meaning]),
       );
       io.stderr.write('"carbon-mirror schema NAME" shows the columns of one.\n');
       return undefined;
@@ -44,6 +44,20 @@ export function queryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
+const OF_USE = ['sync_runs', 'resource_states', 'deliveries', 'jobs', 'refusals', 'processes'];
+
+/** What answers a question, what is mirrored, how it came there, what was before, and the bookkeeping. */
+function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {
+  const rank = ({ kind, name }: Relation): number => {
+    if (name.endsWith('_history')) return 3;
+    if (name.endsWith('_past')) return 4;
+    if (kind === 'view') return 0;
+    if (findEntry(name) !== undefined) return 1;
+    return OF_USE.includes(name) ? 2 : 5;
+  };
+  return relations.toSorted((one, other) => rank(one) - rank(other));
+}
+
 function choose(relations: readonly Relation[], name: string | undefined): readonly Relation[] {
   if (name === undefined) return relations;
   const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
@@ -57,9 +71,13 @@ function choose(relations: readonly Relation[], name: string | undefined): reado
 
 async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {
   for (const relation of relations) {
-    await emit(io, `${queryName(relation)} (${relation.kind}): ${relation.meaning}\n\n`);
-    const columns = relation.columns.map(column => ({ ...column }));
-    await writeRows(io, 'table', ['name', 'type', 'meaning'], columns);
+    await writeWrapped(io, [[`${queryName(relation)} (${relation.kind})`, relation.meaning]]);
+    await emit(io, '\n');
+    const widest = Math.max(...relation.columns.map(column => column.name.length));
+    await writeWrapped(
+      io,
+      relation.columns.map(({ name, type, meaning }) => [`${name.padEnd(widest)}  ${type}`, meaning]),
+    );
   }
 }
 

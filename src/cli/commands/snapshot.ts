@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
-import { writeValue } from '../output.js';
+import { writeValue } from '../output/output.js';
 import { findPlace } from '../place.js';
 
 export function define(program: Command, io: Io): void {

@@ -5,7 +5,7 @@ import { type OrganizationStatus, readStatus, type ResourceStatus, type Status }
 import { shortName } from '../clean.js';
 import { examples } from '../command.js';
 import { type Io, print } from '../io.js';
-import { type Row, writeRows, writeValue } from '../output.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
 import { ago } from '../words.js';
 
@@ -32,7 +32,9 @@ export function define(program: Command, io: Io): void {
       const disk = lookAtDisk(place.folder, readDiskReserve(place.env));
       if (options.json) return await writeValue(io, { mirror, disk, ...status });
       await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
-      await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow));
+      await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow), {
+        keep: ['organization', 'freshness'],
+      });
       await print(io, '', ...summary(status, io.now()));
       return undefined;
     });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
 import { createMask } from '../../registry/http/mask.js';
 import { examples } from '../command.js';
-import type { Io } from '../io.js';
+import { colours, type Io } from '../io.js';
 import { adviseVolume, runService, warnOfExposures } from '../processes/service.js';
 import { SETTINGS_TOOLS } from '../settings-tools.js';
 
@@ -20,6 +20,7 @@ export function define(program: Command, io: Io): void {
         mask: createMask([settings.privateKey]),
         now: io.now,
         pretty: io.terminal.stdout,
+        inColour: colours(io),
         fields: { role: 'work' },
       });
       warnOfExposures(io, log);

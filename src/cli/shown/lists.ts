@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import { readByName, readList } from '../../query/lists.js';
-import { type Entry, nameOf } from '../../resources/entry.js';
+import { type Entry, NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
 import { examples } from '../command.js';
 import { connect } from '../connect.js';
+import { addFormats, formatOf } from '../formats.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print, say } from '../io.js';
 import type { ListOptions, LiveList, LiveOne } from './live.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { findInstalled } from '../named/live.js';
-import { type Format, type Row, writeRows, writeValue } from '../output.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, findSettings, reading, type Place } from '../place.js';
 
 export interface Resource {
@@ -37,13 +38,19 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
     .description(`List ${resource.noun} of the mirror`)
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(LIMIT)
-    .option('--json', 'print the rows as JSON')
-    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
     .action(async (options: ListOptions) => {
       const limit = readLimit(options.limit);
+      const all = resource.columns ?? resource.list.shown.columns;
+      const columns = options.live ? all.filter(name => name !== NAME_OF_OWNER) : all;
+      const shape = { keep: [...columns.slice(0, 1), nameOf(resource.list)], tonnes: ['amount_exact'] };
       const show = async (rows: AsyncIterable<Row>) => {
-        const columns = resource.columns ?? resource.list.shown.columns;
-        const shown = await writeRows(io, formatOf(options), columns, take(refined(rows, resource), limit));
+        const shown = await writeRows(
+          io,
+          formatOf(options),
+          columns,
+          take(refined(rows, resource), limit),
+          shape,
+        );
         if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
       };
       if (options.live) return await show(await readLive(io, findSettings(io), resource, options));
@@ -52,6 +59,7 @@ export function defineList(parent: Command, io: Io, resource: Resource): Command
         await show(readList(reader, resource.list, { organizationId, limit: limit || null }));
       });
     });
+  addFormats(command);
   return resource.live === undefined
     ? command
     : command.option('--live', 'ask the registry instead of the mirror');
@@ -87,11 +95,6 @@ export function defineGroup(
   lines: readonly string[],
 ): Command {
   return examples(program.command(name).description(description), lines);
-}
-
-export function formatOf(options: { readonly json?: boolean; readonly csv?: boolean }): Format {
-  if (options.json) return 'json';
-  return options.csv ? 'csv' : 'table';
 }
 
 export function readLimit(text: string): number {

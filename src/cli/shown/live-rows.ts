@@ -2,7 +2,7 @@ import type { RegistryClient } from '../../registry/clients.js';
 import type { InventoryRequest, Reservation } from '../../registry/model.js';
 import { reservationState } from '../../registry/reservation-state.js';
 import { type ListOptions, organizationOf } from './live.js';
-import type { Row } from '../output.js';
+import type { Row } from '../output/output.js';
 
 /** What an app holds and asks for, in the columns of the mirror. */
 export async function* liveReservations(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {

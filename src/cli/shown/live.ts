@@ -3,7 +3,7 @@ import type { Page } from '../../registry/reading.js';
 import type { RegistryClient } from '../../registry/clients.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { findInstallation, findInstalled } from '../named/live.js';
-import type { Row } from '../output.js';
+import type { Row } from '../output/output.js';
 
 export interface ListOptions {
   readonly organization?: string;
@@ -11,6 +11,7 @@ export interface ListOptions {
   readonly live?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly excel?: boolean;
 }
 
 /** How the same rows are asked of the registry itself. */

@@ -4,7 +4,7 @@ import { confirm } from '../confirm.js';
 import { connect } from '../connect.js';
 import { type Io, print, say } from '../io.js';
 import { sheet } from './lists.js';
-import { writeValue } from '../output.js';
+import { writeValue } from '../output/output.js';
 import { findSettings } from '../place.js';
 
 interface CreateOptions {

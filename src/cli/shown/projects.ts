@@ -6,7 +6,7 @@ import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
 import { defineGroup, defineList, defineShow, sheet } from './lists.js';
 import { liveProject, liveProjects, projectRow } from './live.js';
-import { type Row, writeValue } from '../output.js';
+import { type Row, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
 
 export function define(program: Command, io: Io): void {

@@ -4,19 +4,18 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import type { ExportOptions } from './export.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
+import { addFormats, type FormatOptions, formatOf } from '../../formats.js';
 import { AN_INSTANT } from '../../instant.js';
 import { type Io, say } from '../../io.js';
-import { formatOf, OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
+import { OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
-import { writeRows, writeValue } from '../../output.js';
+import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace, pdfsOf, reading } from '../../place.js';
 
-interface ListOptions {
+interface ListOptions extends FormatOptions {
   readonly organization?: string;
   readonly state?: string;
   readonly limit: string;
-  readonly json?: boolean;
-  readonly csv?: boolean;
 }
 
 interface VerifyOptions {
@@ -38,15 +37,14 @@ export function define(program: Command, io: Io): void {
       '(cd audit-2025 && sha256sum -c SHA256SUMS)',
     ],
   );
-  group
+  const command = group
     .command('list')
     .description('List certificates, newest first')
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
-    .option('--json', 'print the rows as JSON')
-    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
     .action((options: ListOptions) => list(io, options));
+  addFormats(command);
   group
     .command('verify')
     .description(
@@ -76,7 +74,9 @@ async function list(io: Io, options: ListOptions): Promise<void> {
       state: options.state ?? null,
       limit: limit || null,
     });
-    const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows);
+    const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows, {
+      keep: ['state', 'retirement_id'],
+    });
     if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
   });
 }

@@ -10,7 +10,8 @@ import { copyFile, measure } from './files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
-import { csvCell, writeValue } from '../../output.js';
+import { csvLine } from '../../output/csv.js';
+import { writeValue } from '../../output/output.js';
 import { findPlace, pdfsOf, reading } from '../../place.js';
 
 export interface ExportOptions {
@@ -111,8 +112,8 @@ function sumOf(text: string): string {
 }
 
 function csvOf(rows: readonly ExportRow[]): string {
-  const lines = rows.map(row => EXPORT_COLUMNS.map(name => csvCell(row[name])).join(','));
-  return [EXPORT_COLUMNS.join(','), ...lines].map(line => `${line}\r\n`).join('');
+  const lines = rows.map(row => EXPORT_COLUMNS.map(name => row[name]));
+  return [EXPORT_COLUMNS, ...lines].map(cells => csvLine(cells)).join('');
 }
 
 async function writeText(path: string, text: string): Promise<void> {

@@ -8,7 +8,7 @@ import { CommandFault, EXIT } from '../../exit.js';
 import { findExposures } from '../../exposures.js';
 import type { Finding } from './finding.js';
 import { type Io, say } from '../../io.js';
-import { writeRows, writeValue } from '../../output.js';
+import { writeRows, writeValue } from '../../output/output.js';
 import { dataFolder, findPlace, type Place, placeAt } from '../../place.js';
 
 export function define(program: Command, io: Io): void {

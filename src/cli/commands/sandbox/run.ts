@@ -4,7 +4,7 @@ import type { Field, Kind, Verb } from '../../../sandbox/verbs/verb.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, print, say } from '../../io.js';
 import { sheet } from '../../shown/lists.js';
-import { type Cell, type Row, writeRows, writeValue } from '../../output.js';
+import { type Cell, type Row, writeRows, writeValue } from '../../output/output.js';
 import { build, flatten, isObject, valueAt } from '../../paths.js';
 import { itemsOf, readName } from './names.js';
 import { readDuration, readId } from '../../words.js';

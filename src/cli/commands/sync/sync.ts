@@ -7,7 +7,7 @@ import { examples } from '../../command.js';
 import { CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION } from '../../shown/lists.js';
-import { writeRows, writeValue } from '../../output.js';
+import { writeRows, writeValue } from '../../output/output.js';
 import { dataFolder, findPlace, meansDemo, reading, type Place, placeAt } from '../../place.js';
 
 interface SyncOptions {

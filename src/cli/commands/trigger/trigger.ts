@@ -10,7 +10,7 @@ import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, print, say } from '../../io.js';
 import { HOW_NAMED } from '../../shown/lists.js';
 import { installationIn, organizationIn } from '../../named/in-mirror.js';
-import { writeValue } from '../../output.js';
+import { writeValue } from '../../output/output.js';
 import { findSettings, reading, type Place } from '../../place.js';
 import { createPayload, findSubject, sealPayload, type Subject, type Wanted } from './payload.js';
 import { readId, readNumber } from '../../words.js';

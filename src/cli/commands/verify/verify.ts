@@ -9,7 +9,7 @@ import { compareSingles } from './compare-single.js';
 import { connect } from '../../connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
-import { writeRows, writeValue } from '../../output.js';
+import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace, pdfsOf, reading, type Place } from '../../place.js';
 
 interface VerifyOptions {

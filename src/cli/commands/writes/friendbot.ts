@@ -6,7 +6,7 @@ import { connect } from '../../connect.js';
 import type { Io } from '../../io.js';
 import { HOW_NAMED } from '../../shown/lists.js';
 import { findInstalled } from '../../named/live.js';
-import { type Row, writeRows } from '../../output.js';
+import { type Row, writeRows } from '../../output/output.js';
 import { findSettings } from '../../place.js';
 import { lookAgain } from './reach.js';
 

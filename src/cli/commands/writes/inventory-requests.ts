@@ -6,7 +6,7 @@ import { type Io, print, say } from '../../io.js';
 import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from '../../shown/lists.js';
 import { liveRequest, liveRequests, requestRow } from '../../shown/live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
-import { writeValue } from '../../output.js';
+import { writeValue } from '../../output/output.js';
 import { findSettings } from '../../place.js';
 import { lookAgain, reachOrganization } from './reach.js';
 import { readPrintable } from '../../words.js';

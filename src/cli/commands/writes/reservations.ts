@@ -7,7 +7,7 @@ import { type Io, print, say } from '../../io.js';
 import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from '../../shown/lists.js';
 import { liveReservation, liveReservations, reservationRow, withMinutes } from '../../shown/live-rows.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
-import { writeValue } from '../../output.js';
+import { writeValue } from '../../output/output.js';
 import { findSettings, type Place } from '../../place.js';
 import { lookAgain, type Reached, reachOrganization } from './reach.js';
 import { whose } from './whose.js';

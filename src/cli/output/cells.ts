@@ -1,0 +1,36 @@
+export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
+export type Row = Readonly<Record<string, Cell>>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
+const HASH = /[0-9a-f]{64}/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const LONGEST_SHORT_ID = 16;
+
+export function textOf(cell: NonNullable<Cell>): string {
+  return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
+}
+
+/** What a proof leans on is shown whole or not at all. */
+export function isHash(text: string): boolean {
+  return HASH.test(text);
+}
+
+/** The beginning of an id, by which it can be named; of an instant its minute. */
+export function shorten(column: string, text: string): string {
+  if (UUID.test(text)) return `${text.slice(0, 8)}…`;
+  const minute = INSTANT.exec(text)?.[1];
+  if (minute !== undefined) return `${minute}Z`;
+  const isId = column === 'id' || column.endsWith('_id');
+  return isId && text.length > LONGEST_SHORT_ID ? `${text.slice(0, LONGEST_SHORT_ID - 1)}…` : text;
+}
+
+export function isNumber(cell: Cell): cell is string | number | bigint {
+  return typeof cell === 'string' ? NUMBER.test(cell) : ['number', 'bigint'].includes(typeof cell);
+}
+
+/** The same digits, the thousands set apart; what is written with an exponent stays. */
+export function withThousands(number: string | number | bigint): string {
+  const [whole = '', ...fraction] = String(number).split('.');
+  return [whole.replace(/(?<=\d)(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
+}

@@ -1,0 +1,54 @@
+import { escapeJson } from '../clean.js';
+import { emit, type Io } from '../io.js';
+import { withSnakeKeys } from '../snake-case.js';
+import { type Row, textOf } from './cells.js';
+import { DIALECTS, writeCsv } from './csv.js';
+import { type TableShape, writeTable } from './table.js';
+
+export type { Cell, Row } from './cells.js';
+export type Format = 'table' | 'json' | keyof typeof DIALECTS;
+
+export async function writeRows(
+  io: Io,
+  format: Format,
+  columns: readonly string[],
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  shape: TableShape = {},
+): Promise<number> {
+  if (format === 'json') return await writeJson(io, rows);
+  if (format === 'table') return await writeTable(io, columns, rows, shape);
+  return await writeCsv(io, columns, rows, DIALECTS[format]);
+}
+
+export async function writeValue(io: Io, value: unknown): Promise<void> {
+  await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
+}
+
+async function writeJson(io: Io, rows: Iterable<Row> | AsyncIterable<Row>): Promise<number> {
+  let count = 0;
+  for await (const row of rows) {
+    await emit(io, `${count === 0 ? '[' : ','}\n${jsonText(withoutBytes(row))}`);
+    count++;
+  }
+  await emit(io, count === 0 ? '[]\n' : '\n]\n');
+  return count;
+}
+
+export function jsonText(value: unknown, indent?: number): string {
+  return escapeJson(JSON.stringify(value, plain, indent));
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+/** A Buffer would turn itself into a list of its bytes before anybody could ask for base64. */
+function withoutBytes(row: Row): Row {
+  const cells = Object.entries(row);
+  if (!cells.some(([, cell]) => cell instanceof Uint8Array)) return row;
+  return Object.fromEntries(
+    cells.map(([name, cell]) => [name, cell instanceof Uint8Array ? textOf(cell) : cell]),
+  );
+}

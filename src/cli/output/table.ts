@@ -1,0 +1,152 @@
+import { cleanText } from '../clean.js';
+import { colours, emit, type Io, say } from '../io.js';
+import { type Cell, isHash, isNumber, type Row, shorten, textOf, withThousands } from './cells.js';
+import { bold, paintState } from './colour.js';
+import { fit, GAP, type Measured, type Place } from './layout.js';
+
+export interface TableShape {
+  /** Columns that a narrow terminal leaves out last. */
+  readonly keep?: readonly string[];
+  /** Columns of tonnes: a person at a terminal gets their thousands set apart. */
+  readonly tonnes?: readonly string[];
+}
+
+/** Widths are taken from the first rows, so that a long answer can stream. */
+const ROWS_MEASURED = 200;
+const CHARACTERS_MEASURED = 1_000_000;
+/** In a file, what is wider does not push the other rows apart. */
+const WIDEST_PADDED = 60;
+/** A text that a person reads is not cut to less. */
+const LEAST_TEXT = 12;
+
+interface TableCell {
+  readonly text: string;
+  readonly isNumeric: boolean;
+}
+
+/** On a terminal it fits its width; for a file or a program it is whole. */
+export async function writeTable(
+  io: Io,
+  columns: readonly string[],
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  shape: TableShape = {},
+): Promise<number> {
+  const asCells = (row: Row) => columns.map(name => tableCell(row[name], isSum(io, shape, name)));
+  const first: TableCell[][] = [];
+  let characters = 0;
+  let line: Line | null = null;
+  let count = 0;
+  for await (const row of rows) {
+    const cells = asCells(row);
+    count++;
+    if (line === null) {
+      first.push(cells);
+      characters += cells.reduce((sum, { text }) => sum + text.length, 0);
+      if (first.length < ROWS_MEASURED && characters < CHARACTERS_MEASURED) continue;
+      line = await writeHead(io, columns, first, shape);
+    } else await emit(io, line(cells));
+  }
+  if (line === null) await writeHead(io, columns, first, shape);
+  return count;
+}
+
+function isSum(io: Io, { tonnes = [] }: TableShape, name: string): boolean {
+  return io.terminal.stdout && tonnes.includes(name);
+}
+
+type Line = (cells: readonly TableCell[]) => string;
+
+async function writeHead(
+  io: Io,
+  columns: readonly string[],
+  rows: readonly (readonly TableCell[])[],
+  { keep = [] }: TableShape,
+): Promise<Line> {
+  const measured = columns.map((name, index) => {
+    const cells = rows.flatMap(row => row[index] ?? []);
+    return measure(name, index, cells, keep.includes(name));
+  });
+  const places = io.terminal.stdout ? fit(measured, io.columns) : measured.map(padded);
+  const right = measured.map(({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric));
+  const lineOf = (cells: readonly TableCell[], paint: Paint) => {
+    const parts = places.map(place => {
+      const { text = '' } = cells[place.index] ?? {};
+      return pad(cut(text, columns[place.index] ?? '', place), place, right[place.index] === true, paint);
+    });
+    return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
+  };
+  const title = lineOf(
+    columns.map(name => tableCell(name, false)),
+    text => text,
+  );
+  await emit(io, colours(io) ? `${bold(title.trimEnd())}\n` : title);
+  const line: Line = cells =>
+    lineOf(cells, colours(io) ? (text, { index }) => paintState(columns[index] ?? '', text) : text => text);
+  for (const row of rows) await emit(io, line(row));
+  tellLeftOut(
+    io,
+    columns.filter((_, index) => !places.some(place => place.index === index)),
+  );
+  return line;
+}
+
+function tellLeftOut(io: Io, names: readonly string[]): void {
+  if (names.length > 0) say(io, `Not shown for want of width: ${names.join(', ')}. See them with --wide.`);
+}
+
+function padded({ index, width }: Measured): Place {
+  return { index, width: Math.min(width, WIDEST_PADDED), isShort: false };
+}
+
+function measure(name: string, index: number, cells: readonly TableCell[], isKept: boolean): Measured {
+  const title = lengthOf(cleanText(name));
+  const shortWidth = widest(
+    title,
+    cells.map(({ text }) => shorten(name, text)),
+  );
+  const isFirm = cells.every(
+    ({ text, isNumeric }) => isNumeric || isHash(text) || shorten(name, text) !== text,
+  );
+  return {
+    index,
+    width: widest(
+      title,
+      cells.map(({ text }) => text),
+    ),
+    shortWidth,
+    leastWidth: isFirm ? shortWidth : Math.min(shortWidth, Math.max(LEAST_TEXT, title)),
+    isKept,
+  };
+}
+
+function widest(least: number, texts: readonly string[]): number {
+  return texts.reduce((width, text) => Math.max(width, lengthOf(text)), least);
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+type Paint = (text: string, place: Place) => string;
+
+function cut(text: string, column: string, { width, isShort }: Place): string {
+  if (!isShort) return text;
+  const short = shorten(column, text);
+  return lengthOf(short) <= width
+    ? short
+    : `${Array.from(short)
+        .slice(0, width - 1)
+        .join('')}…`;
+}
+
+function pad(text: string, place: Place, isRight: boolean, paint: Paint): string {
+  const space = ' '.repeat(Math.max(0, place.width - lengthOf(text)));
+  return isRight ? space + paint(text, place) : paint(text, place) + space;
+}
+
+function tableCell(cell: Cell, inThousands: boolean): TableCell {
+  if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
+  const isNumeric = typeof cell !== 'string' || inThousands;
+  if (inThousands && isNumber(cell)) return { text: withThousands(cell), isNumeric };
+  return { text: cleanText(textOf(cell)), isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
+}
