@@ -129,9 +129,8 @@ describe('the checker', () => {
   });
 
   test('has a planted violation for every row of the import table', () => {
-    const rows = Object.entries(MAY_IMPORT).filter(([, may]) => !may.includes('*'));
     const broken = planted.filter(fault => fault.rule === 'import table').map(fault => fault.file);
-    for (const [area] of rows) {
+    for (const area of Object.keys(MAY_IMPORT)) {
       expect(broken.some(file => file === `${area}.ts` || file.startsWith(`${area}/`))).toBe(true);
     }
   });

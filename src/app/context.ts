@@ -1,30 +1,28 @@
-import { join } from 'node:path';
 import type { Client } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
 import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/walk.js';
-import { createCertificateFolder } from '../engines/sqlite/certificates/folder.js';
 import { createMirror } from '../mirror/create-mirror.js';
-import type { MirrorPort } from '../mirror/port.js';
+import type { MirrorPort, PdfStore } from '../mirror/port.js';
 import type { Context } from '../sync/context.js';
 
 export interface Parts {
   readonly inbox: InboxPort;
-  readonly port: MirrorPort;
+  readonly mirror: MirrorPort;
+  readonly pdfs: PdfStore;
   readonly client: Client;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-type Settings = Pick<WorkSettings, 'appId' | 'dataDir' | 'mirrorMembers' | 'retentionDays'>;
+type Settings = Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>;
 
 /** What all work needs, on ports that are open. What may not be held any more is taken out before. */
 export async function createContext(settings: Settings, parts: Parts): Promise<Context> {
-  const { inbox, port, client, now, random } = parts;
+  const { inbox, mirror: port, pdfs, client, now, random } = parts;
   const { appId, mirrorMembers, retentionDays } = settings;
   const mirror = createMirror(port, now, { members: mirrorMembers });
   if (!mirrorMembers) await mirror.removeMembers();
-  const pdfs = createCertificateFolder(join(settings.dataDir, 'certificates'), { now });
   await pdfs.prepare();
   const certificates = createCertificateStore(port, pdfs, now);
   return { inbox, mirror, certificates, client, appId, mirrorMembers, retentionDays, now, random };

@@ -1,21 +1,21 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDoorPort } from '../engines/sqlite/inbox/door.js';
+import type { StoreSettings } from '../engines/engine.js';
+import { openDoor } from '../engines/open.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveDoor } from '../webhook/thread-service.js';
 
 /** What the thread is started with. */
 export interface DoorThreadData {
-  /** An inbox.db that has been migrated. */
-  readonly file: string;
-  readonly busyTimeoutMs: number;
+  /** Where an inbox is that has been migrated. */
+  readonly store: StoreSettings;
   readonly secrets: readonly string[];
   readonly appId: string;
 }
 
-function start(port: NonNullable<typeof parentPort>, data: DoorThreadData): void {
-  const { file, busyTimeoutMs, secrets, appId } = data;
+async function start(port: NonNullable<typeof parentPort>, data: DoorThreadData): Promise<void> {
+  const { store, secrets, appId } = data;
   let told = 0;
-  const door = openDoorPort({ file, busyTimeoutMs, now: () => told });
+  const door = await openDoor(store, () => told);
   const tellTime = (now: number) => {
     told = now;
   };
@@ -24,7 +24,7 @@ function start(port: NonNullable<typeof parentPort>, data: DoorThreadData): void
 
 if (parentPort !== null) {
   try {
-    start(parentPort, workerData);
+    await start(parentPort, workerData);
   } catch (error) {
     parentPort.postMessage({ obstacle: describeFailure(error).message }, []);
   }

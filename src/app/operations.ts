@@ -1,5 +1,6 @@
-import { type Disk, describeDisk } from '../engines/sqlite/disk.js';
-import { walBytes } from '../engines/sqlite/open.js';
+import { describeDisk } from '../engines/contract/disk.js';
+import type { Engine } from '../engines/engine.js';
+import type { Family } from '../engines/migrations.js';
 import type { Log } from '../log/log.js';
 import type { Check } from '../operations/checks.js';
 import { listenForOperations, type OperationsListener } from '../operations/listen.js';
@@ -12,8 +13,8 @@ export interface ServeOptions {
   /** Where another process has it, as a second worker would find, the next free one is taken. */
   readonly port: number;
   readonly log: Log;
-  readonly files: readonly string[];
-  readonly disk: () => Disk;
+  readonly engine: Pick<Engine, 'lookAtDisk' | 'logBytes'>;
+  readonly logsOf: readonly Family[];
   readonly metrics: Metrics;
   readonly writable: () => Promise<void>;
   /** Why the process is not to be left running; null where it is. */
@@ -36,8 +37,8 @@ export async function serveOperations(options: ServeOptions): Promise<Operations
 }
 
 function describe({
-  files,
-  disk,
+  engine,
+  logsOf,
   metrics,
   writable,
   broken,
@@ -53,8 +54,8 @@ function describe({
         return null;
       },
       disk: () => {
-        const seen = disk();
-        return seen.full ? describeDisk(seen) : null;
+        const disk = engine.lookAtDisk();
+        return disk?.full ? describeDisk(disk) : null;
       },
       ...ready,
       shutdown: () => (stopping() ? 'shutting down' : null),
@@ -62,9 +63,12 @@ function describe({
     metrics: {
       contentType: metrics.contentType,
       text: async () => {
-        for (const file of files)
-          metrics.walBytes(file.endsWith('inbox.db') ? 'inbox' : 'mirror', walBytes(file));
-        metrics.disk(disk());
+        for (const family of logsOf) {
+          const bytes = engine.logBytes(family);
+          if (bytes !== null) metrics.walBytes(family, bytes);
+        }
+        const disk = engine.lookAtDisk();
+        if (disk !== null) metrics.disk(disk);
         await gauges?.();
         return metrics.text();
       },

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import type { ReceiveSettings } from '../config/settings.js';
-import { lookAtDisk } from '../engines/sqlite/disk.js';
-import { migrateFile } from '../engines/sqlite/migrate.js';
+import { openEngine } from '../engines/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
 import { builtBeside } from '../package.js';
@@ -19,26 +17,24 @@ import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
 import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
 
-/** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
-const BUSY_MS = 250;
-
 /** Beside this file once it is built. */
 const ENTRY = builtBeside(import.meta.url, './door-thread.js');
 
 /** A port that nobody asked for by name may be another one. */
 export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean };
 
-/** The door: it sees inbox.db and nothing else. */
+/** The door: it sees the inbox and nothing else. */
 export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
-    const file = join(settings.dataDir, 'inbox.db');
-    const applied = migrateFile(file, 'inbox', new Date(now()).toISOString());
-    if (applied.length > 0) log.info({ applied }, 'inbox.db migrated');
+    const engine = openEngine(settings);
+    const applied = await engine.prepare(['inbox'], now());
+    if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');
 
     const health = createHealth();
     const metrics = createMetrics(EVENTS);
     const { webhookSecrets: secrets, appId } = settings;
-    const workerData: DoorThreadData = { file, busyTimeoutMs: BUSY_MS, secrets, appId };
+    const { dataDir, diskReserveMb } = settings;
+    const workerData: DoorThreadData = { store: { dataDir, diskReserveMb }, secrets, appId };
     const thread = await startDoorThread({ entry: ENTRY, workerData, now, failed: health.fail });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());
@@ -52,8 +48,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       host: settings.operationsHost,
       port: settings.operationsPort,
       log,
-      files: [file],
-      disk: () => lookAtDisk(settings.dataDir, settings.diskReserveMb),
+      engine,
+      logsOf: ['inbox'],
       metrics,
       writable: () => thread.checkWritable(),
       broken: () => (health.isBroken() ? 'deliveries cannot be stored' : null),

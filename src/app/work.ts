@@ -1,13 +1,7 @@
-import { join } from 'node:path';
 import { createClient } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
-import { describeDisk, lookAtDisk } from '../engines/sqlite/disk.js';
-import { createHoldClock, readLogState } from '../engines/sqlite/log-state.js';
-import { migrateFile } from '../engines/sqlite/migrate.js';
-import { createInboxPort } from '../engines/sqlite/inbox/inbox.js';
-import { openDatabase, type Sqlite } from '../engines/sqlite/open.js';
-import { readerOf } from '../engines/sqlite/reader.js';
-import { startMirrorThread } from '../engines/sqlite/mirror/thread.js';
+import { describeDisk } from '../engines/contract/disk.js';
+import { openEngine } from '../engines/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
@@ -22,9 +16,6 @@ import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
 import { thisProcess } from './signs.js';
 
-/** A worker may wait for another writer; nobody waits for its answer. */
-const BUSY_MS = 10_000;
-
 /** Without a schedule only what waits in the inbox is done. */
 export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSchedule: string | null };
 
@@ -32,14 +23,9 @@ export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSc
 export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
     const health = createHealth();
-    const started = new Date(now()).toISOString();
-    const inboxFile = join(settings.dataDir, 'inbox.db');
-    const mirrorFile = join(settings.dataDir, 'mirror.db');
-    const applied = [
-      ...migrateFile(inboxFile, 'inbox', started),
-      ...migrateFile(mirrorFile, 'mirror', started),
-    ];
-    if (applied.length > 0) log.info({ applied }, 'databases migrated');
+    const engine = openEngine(settings);
+    const applied = await engine.prepare(['inbox', 'mirror'], now());
+    if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
     const metrics = createMetrics(EVENTS);
     const client = createClient({
@@ -55,31 +41,18 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
           "refused, and the registry's clock is not to be believed: is this machine's right?",
         ),
     });
-    const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
-    closing.add(() => void inboxDb.close());
-    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
-    closing.add(() => void mirrorDb.close());
-    const reader = readerOf(mirrorDb);
-    const inbox = createInboxPort(inboxDb, now);
-    const port = await startMirrorThread({
-      file: mirrorFile,
-      reader: mirrorDb,
-      busyTimeoutMs: BUSY_MS,
-      certificates: join(settings.dataDir, 'certificates'),
-      failed: health.fail,
-    });
-    closing.add(() => port.close());
-    const parts = { inbox, port, client, now, random: Math.random };
+    const store = await engine.openWork({ now, failed: health.fail });
+    closing.add(() => store.close());
+    const { inbox, reader } = store;
+    const parts = { ...store, client, now, random: Math.random };
     const context = { ...(await createContext(settings, parts)), onRead: countReads(metrics) };
 
-    const disk = () => lookAtDisk(settings.dataDir, settings.diskReserveMb);
-    const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
       log,
-      files: [inboxFile, mirrorFile],
-      disk,
+      engine,
+      logsOf: ['inbox', 'mirror'],
       metrics,
       writable: async () => {
         const obstacle = await inbox.findObstacle();
@@ -91,7 +64,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
         const { oldestRunAt, ...jobs } = await inbox.countJobs();
         metrics.jobs(jobs);
         metrics.pulse(await inbox.readPulse());
-        for (const { name, look } of logs) metrics.walHeld(name, look(now()));
+        for (const { name, ...held } of store.logs(now())) metrics.walHeld(name, held);
         metrics.reads(await readAges(reader));
         metrics.certificates(await readCertificateCounts(reader));
       },
@@ -104,8 +77,8 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       self: thisProcess('work', now()),
       log,
       whyPaused: () => {
-        const seen = disk();
-        return seen.paused ? describeDisk(seen) : null;
+        const disk = engine.lookAtDisk();
+        return disk?.paused ? describeDisk(disk) : null;
       },
       onEnded: ({ outcome }) => metrics.jobEnded(outcome),
     });
@@ -139,17 +112,6 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
   return async () => {
     stopped.abort();
     await swept;
-  };
-}
-
-function watchLog(name: string, db: Sqlite) {
-  const measure = createHoldClock();
-  return {
-    name,
-    look: (now: number) => {
-      const state = readLogState(db);
-      return { unmovedBytes: state.unmovedBytes, heldMs: measure(state, now) };
-    },
   };
 }
 

@@ -3,17 +3,13 @@ import type { InboxPort } from '../inbox/port.js';
 import type { Io } from './io.js';
 import type { Place } from './place.js';
 
-const BUSY_MS = 10_000;
-
 /** Hand work to whoever runs: the receiver and the worker see it within a moment. */
 export async function withInbox<T>(
   place: Place,
   now: Io['now'],
   work: (inbox: InboxPort) => Promise<T>,
 ): Promise<T> {
-  const { createInboxPort } = await import('../engines/sqlite/inbox/inbox.js');
-  const { openDatabase } = await import('../engines/sqlite/open.js');
-  const inbox = createInboxPort(openDatabase(place.inboxFile, { busyTimeoutMs: BUSY_MS }), now);
+  const inbox = await place.engine.openInbox(now);
   try {
     return await work(inbox);
   } finally {

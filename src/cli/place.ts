@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../engines/contract/reader.js';
 import type { PdfStore } from '../mirror/port.js';
-import type { Files } from '../engines/sqlite/open-both.js';
+import type { Engine } from '../engines/engine.js';
+import { openEngine } from '../engines/open.js';
+import { readDiskReserve } from '../config/config.js';
 import { parseDemoSettings } from './commands/demo/settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -13,9 +15,7 @@ type Environment = Io['env'];
 export interface Place {
   readonly demo: boolean;
   readonly folder: string;
-  readonly inboxFile: string;
-  readonly mirrorFile: string;
-  readonly certificates: string;
+  readonly engine: Engine;
   /** The environment, or the settings that the demo was started with. */
   readonly env: Environment;
 }
@@ -45,10 +45,13 @@ export function placeAt(folder: string, env: Environment, demo: boolean): Place 
     folder,
     /** What a demo would lose is made up: it may stand on any disk. */
     env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
-    inboxFile: join(folder, 'inbox.db'),
-    mirrorFile: join(folder, 'mirror.db'),
-    certificates: join(folder, 'certificates'),
+    engine: openEngine({ dataDir: folder, diskReserveMb: readDiskReserve(env) }),
   };
+}
+
+/** What the settings name, be it there or not. */
+export function ownPlace(io: Io): Place {
+  return placeAt(dataFolder(io.env), io.env, false);
 }
 
 /** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
@@ -58,10 +61,10 @@ export function findPlace(io: Io): Place {
 
 /** The same for a command that asks the registry or the receiver, and needs no mirror. */
 export function findSettings(io: Io): Place {
-  const own = placeAt(dataFolder(io.env), io.env, false);
+  const own = ownPlace(io);
   if (!meansDemo(io.env)) return own;
   const folder = demoFolder(io.env);
-  if (!existsSync(demoSettingsFile(folder)) || existsSync(own.mirrorFile)) return own;
+  if (!existsSync(demoSettingsFile(folder)) || own.engine.findMissing() === null) return own;
   say(
     io,
     `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
@@ -74,10 +77,9 @@ export function readDemoSettings(folder: string): Environment {
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
-/** Asks what is there. The engine and its driver are loaded by who asks, and by no other command. */
-export async function reading<T>(files: Files, work: (reader: Reader) => Promise<T>): Promise<T> {
-  const { openReader } = await import('../engines/sqlite/reader.js');
-  const reader = openReader(files);
+/** Asks what is there. */
+export async function reading<T>({ engine }: Place, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await engine.openReader();
   try {
     return await work(reader);
   } finally {
@@ -86,22 +88,31 @@ export async function reading<T>(files: Files, work: (reader: Reader) => Promise
 }
 
 /** The PDFs of certificates, wherever they are kept. */
-export async function pdfsOf({ certificates }: Place, now: () => number): Promise<PdfStore> {
-  const { createCertificateFolder } = await import('../engines/sqlite/certificates/folder.js');
-  return createCertificateFolder(certificates, { now });
+export async function withPdfs<T>(
+  { engine }: Place,
+  now: Io['now'],
+  work: (pdfs: PdfStore) => Promise<T>,
+): Promise<T> {
+  const { pdfs, close } = await engine.openPdfs(now);
+  try {
+    return await work(pdfs);
+  } finally {
+    await close();
+  }
 }
 
 function demandMirror(place: Place): Place {
-  if (existsSync(place.mirrorFile)) return place;
-  throw new NoMirror(place);
+  const missing = place.engine.findMissing();
+  if (missing === null) return place;
+  throw new NoMirror(place.engine.place, missing);
 }
 
 /** The first that a command finds out, before it has read or said anything. */
 export class NoMirror extends CommandFault {
-  constructor({ folder, mirrorFile }: Place) {
+  constructor(where: string, missing: string) {
     super(
       EXIT.usage,
-      `There is no mirror in ${folder}: expected the file ${mirrorFile}.`,
+      `There is no mirror in ${where}: expected ${missing}.`,
       'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
     );
   }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { PACKAGE } from '../package.js';
 
+export type Family = 'inbox' | 'mirror';
+
 export interface Migration {
   readonly version: number;
   readonly name: string;

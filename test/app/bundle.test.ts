@@ -7,6 +7,7 @@ import { PROGRAM } from '../support/mutant.js';
 const [NAME = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
 const FOLDER = join(dirname(PROGRAM), NAME);
 const IMPORT = /^import (?:.* from )?"([^"]+)";$/gm;
+const LATER = /\bimport\("\.\/([^"]+)"\)/g;
 const SOURCE = /^\/\/ src\/(\S+\.ts)$/gm;
 const BUNDLED = /^\/\/ node_modules\/([^/]+)\//gm;
 
@@ -46,6 +47,13 @@ function fileOf(source: string): string {
   return file;
 }
 
+/** The one of those files that a file imports when it needs them that holds a source. */
+function later(file: string, source: string): string {
+  const files = filesLoadedWith([file]).flatMap(each => all(LATER, read(each)));
+  const [found = ''] = files.filter(name => all(SOURCE, read(name)).includes(source));
+  return found;
+}
+
 test('a command loads no package but the one that reads command lines, until it needs more', () => {
   const { sources, packages } = loadedWith(['main.js']);
   expect(sources).toContain('cli/commands/status.ts');
@@ -53,9 +61,11 @@ test('a command loads no package but the one that reads command lines, until it 
 });
 
 test('what the receiver loads is what it may load: no worker, no mirror, nothing that signs', () => {
-  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'door-thread.js']);
+  const door = later('door-thread.js', 'engines/sqlite/inbox/door.ts');
+  const { sources, packages } = loadedWith(['main.js', fileOf('app/receive.ts'), 'door-thread.js', door]);
   expect(sources).toContain('webhook/receiver.ts');
   expect(sources).toContain('app/door-thread.ts');
+  expect(sources).toContain('engines/sqlite/inbox/door.ts');
   const others = sources
     .filter(source => /^(?:mirror|sync|auth|sandbox)\//.test(source))
     .map(source => source.replace(/^sandbox\/verbs\/.+/, 'sandbox/verbs'));

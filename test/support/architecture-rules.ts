@@ -1,4 +1,26 @@
-export const EVERYTHING = ['*'];
+/** All of an engine that others see: what it is asked, and the one place that picks. */
+const ENGINE = ['engines/contract', 'engines/engine.ts', 'engines/migrations.ts', 'engines/open.ts'];
+
+/** For those who wire: everything but what is inside an engine. */
+const EVERYTHING = [
+  ...ENGINE,
+  'app',
+  'auth',
+  'client',
+  'config',
+  'console',
+  'inbox',
+  'log',
+  'mirror',
+  'operations',
+  'package',
+  'query',
+  'registry',
+  'resources',
+  'sandbox',
+  'sync',
+  'webhook',
+];
 
 /** Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +42,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: [],
   cli: EVERYTHING,
   app: EVERYTHING,
-  main: EVERYTHING,
+  main: [...EVERYTHING, 'cli'],
 };
 
 export interface Home {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
@@ -87,7 +88,7 @@ export function acceptHere(db: Sqlite): Accept {
 async function acceptInThread(db: Sqlite): Promise<Accept> {
   const thread = await startDoorThread({
     entry: THREAD_ENTRY,
-    workerData: { ...IDENTITY, file: db.name, busyTimeoutMs: 250 },
+    workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null } },
     now: Date.now,
     failed: () => undefined,
   });

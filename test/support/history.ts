@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
-import { type Broken, findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
+import type { Broken } from '../../src/engines/engine.js';
+import { findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';

@@ -11,6 +11,7 @@ import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
@@ -178,12 +179,13 @@ async function connect(
   databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
   options: ProgramOptions,
 ): Promise<Context> {
-  const settings = { appId: app.id, dataDir: folder, mirrorMembers: true, retentionDays: 90 };
+  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
   return createContext(
     { ...settings, ...options.context },
     {
       inbox: createInboxPort(databases.inbox, time.now),
-      port: createMirrorPort(databases.mirror, join(folder, 'certificates')),
+      mirror: createMirrorPort(databases.mirror, join(folder, 'certificates')),
+      pdfs: createCertificateFolder(join(folder, 'certificates'), time),
       client: clientOf(sandbox, app, time.now, options.http),
       now: time.now,
       random: () => 0,

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Post } from '../../src/webhook/posts.js';
@@ -11,7 +11,7 @@ import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
   const thread = await startDoorThread({
     entry,
-    workerData: { file, busyTimeoutMs: 50, secrets: [SECRET], appId: APP_ID },
+    workerData: { store: { dataDir: dirname(file), diskReserveMb: null }, secrets: [SECRET], appId: APP_ID },
     now: () => NOON,
     failed: error => failures.push(error),
   });

@@ -38,7 +38,6 @@ async function run(io: Io): Promise<void> {
   const settings = await readSettings(place.env, 'console');
   const { createLog } = await import('../../log/log.js');
   const { startConsole } = await import('../../app/console.js');
-  const { openReader } = await import('../../engines/sqlite/reader.js');
   const secret = knownAt(place)?.secret ?? randomBytes(32).toString('hex');
   const log = createLog({
     level: settings.logLevel,
@@ -49,7 +48,7 @@ async function run(io: Io): Promise<void> {
   });
   await runService(io, 'console', async () => {
     const setup = {
-      openReader: async () => openReader(place),
+      openReader: place.engine.openReader,
       secret: Buffer.from(secret, 'hex'),
       port: settings.consolePort,
       orNextPort: !io.env['CONSOLE_PORT'],

@@ -45,34 +45,32 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
   if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
     throw new CommandFault(EXIT.usage, `--person: expected an e-mail address, got "${options.person}".`);
   }
-  const forgotten = await remove(io, address, options.vacuum !== false);
+  const { forgotten, left } = await remove(io, address, options.vacuum !== false);
   if (options.json) await writeValue(io, forgotten);
-  for (const line of describe(forgotten)) say(io, line);
+  for (const line of describe(forgotten, left)) say(io, line);
 }
 
-async function remove(io: Io, address: string, vacuum: boolean): Promise<Forgotten> {
-  const { emptyLog, withWriters } = await import('../mirror-writer.js');
-  const { readerOf } = await import('../../engines/sqlite/reader.js');
+async function remove(io: Io, address: string, vacuum: boolean) {
+  const { withWriters } = await import('../mirror-writer.js');
   const { forgetTexts } = await import('../../inbox/forget.js');
-  return await withWriters(findPlace(io), io.now, async ({ inbox, inboxDb, mirror, mirrorDb }) => {
+  return await withWriters(findPlace(io), io.now, async ({ inbox, mirror, reader, erase }) => {
     const memberRows = await mirror.forget(address);
     const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
-    const databases = [mirrorDb, inboxDb];
-    if (vacuum) for (const db of databases) db.exec('VACUUM');
-    const emptied = databases.map(emptyLog);
-    return {
+    const { vacuumed, logEmptied, left } = await erase(vacuum);
+    const forgotten: Forgotten = {
       memberRows,
       signedTexts: texts,
       deliveries,
-      logsEmptied: emptied.every(Boolean),
-      vacuumed: vacuum,
-      mentions: await readMentions(readerOf(mirrorDb), document => namesAddress(document, address)),
+      logsEmptied: logEmptied,
+      vacuumed,
+      mentions: await readMentions(reader, document => namesAddress(document, address)),
     };
+    return { forgotten, left };
   });
 }
 
-function describe(forgotten: Forgotten): string[] {
-  const { memberRows, signedTexts, deliveries, logsEmptied, vacuumed, mentions } = forgotten;
+function describe(forgotten: Forgotten, left: readonly string[]): string[] {
+  const { memberRows, signedTexts, deliveries, mentions } = forgotten;
   const lines = [
     `Removed ${memberRows} rows of members, past ones included. Later reads leave the person out.`,
     `Emptied ${signedTexts} signed texts of ${deliveries} deliveries; their digests, times and jobs stay.`,
@@ -81,14 +79,9 @@ function describe(forgotten: Forgotten): string[] {
   for (const { table, rows } of mentions) {
     lines.push(`NOT removed: ${rows} rows of ${table} name the address in the registry's own words.`);
   }
-  if (!logsEmptied)
-    lines.push('A reader holds a log (-wal) open: old copies leave it when that reader is gone.');
-  if (!vacuumed)
-    lines.push(
-      'Older copies may stand in unused parts of both files: without --no-vacuum they are rewritten.',
-    );
   return [
     ...lines,
+    ...left,
     'Certificates (PDFs), backups and snapshots are not touched: look for the person there yourself.',
   ];
 }

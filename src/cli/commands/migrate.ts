@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -12,16 +11,11 @@ export function define(program: Command, io: Io): void {
     .description('Bring both databases to the schema of this version; safe to repeat')
     .option('--json', 'print the files applied as JSON')
     .action(async (options: { json?: boolean }) => {
-      const { migrateFile } = await import('../../engines/sqlite/migrate.js');
-      const place = findMeant(io);
-      const now = new Date(io.now()).toISOString();
-      const applied = [
-        ...migrateFile(place.inboxFile, 'inbox', now).map(file => ({ database: 'inbox.db', file })),
-        ...migrateFile(place.mirrorFile, 'mirror', now).map(file => ({ database: 'mirror.db', file })),
-      ];
+      const { engine } = findMeant(io);
+      const applied = (await engine.migrate(io.now())).map(({ database, file }) => ({ database, file }));
       if (options.json) return await writeValue(io, applied);
       if (applied.length > 0) await writeRows(io, 'table', ['database', 'file'], applied);
-      say(io, `${place.folder}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
+      say(io, `${engine.place}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
       return undefined;
     });
   examples(command, [
@@ -34,7 +28,7 @@ export function define(program: Command, io: Io): void {
 function findMeant(io: Io): Place {
   const place = findSettings(io);
   const isNamed = !meansDemo(io.env) || Boolean(io.env['DATA_DIR']);
-  if (place.demo || isNamed || existsSync(place.mirrorFile)) return place;
+  if (place.demo || isNamed || place.engine.findMissing() === null) return place;
   throw new CommandFault(
     EXIT.usage,
     `There is no mirror in ${dataFolder(io.env)} and no demo, and no setting names one to make.`,

@@ -7,7 +7,7 @@ import { type Io, say } from '../io.js';
 import { HOW_NAMED } from '../shown/lists.js';
 import { organizationIn } from '../named/in-mirror.js';
 import { writeValue } from '../output/output.js';
-import { findPlace, pdfsOf, reading, type Place } from '../place.js';
+import { findPlace, reading, type Place } from '../place.js';
 
 interface PurgeOptions {
   readonly organization: string;
@@ -37,27 +37,24 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const place = findPlace(io);
   const found = await find(place, options.organization);
   demandMeant(found, options);
-  const { emptyLog, withWriters } = await import('../mirror-writer.js');
+  const { withWriters } = await import('../mirror-writer.js');
   const { forgetTexts } = await import('../../inbox/forget.js');
-  const pdfs = await pdfsOf(place, io.now);
   const { organizationId, name } = found;
-  const { files, texts, emptied } = await withWriters(
+  const { files, texts, erased } = await withWriters(
     place,
     io.now,
-    async ({ inbox, inboxDb, mirror, mirrorDb }) => {
+    async ({ inbox, mirror, pdfs, erase }) => {
       const takeClaim = async () => inbox.takeClaim(await mirror.highestClaim());
       const purged = await mirror.purge({ organizationId, takeClaim, pdfs });
       await inbox.enqueue(purged.installations.map(id => installationJob(id, organizationId, 'person')));
       const { texts: signed } = await forgetTexts(inbox, content => content.includes(organizationId));
-      const databases = [mirrorDb, inboxDb];
-      if (options.vacuum !== false) for (const db of databases) db.exec('VACUUM');
-      return { files: purged.files, texts: signed, emptied: databases.map(emptyLog).every(Boolean) };
+      return { files: purged.files, texts: signed, erased: await erase(options.vacuum !== false) };
     },
   );
-  const vacuumed = options.vacuum !== false;
+  const { vacuumed, logEmptied, left } = erased;
   if (options.json) {
     const counts = { certificateFiles: files, signedTexts: texts };
-    await writeValue(io, { organizationId, name, ...counts, logEmptied: emptied, vacuumed });
+    await writeValue(io, { organizationId, name, ...counts, logEmptied, vacuumed });
   }
   say(io, `Removed all that was mirrored for ${name}, and ${files} certificate files.`);
   say(
@@ -65,9 +62,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
     `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
   );
   say(io, 'Backups and snapshots are not touched, nor what other organizations name it in.');
-  if (!vacuumed)
-    say(io, 'Older copies may stand in unused parts of both files: without --no-vacuum they are rewritten.');
-  if (!emptied) say(io, 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.');
+  say(io, ...left);
   if (found.state !== 'uninstalled')
     say(io, 'The app is still installed there: the next read brings it back.');
 }

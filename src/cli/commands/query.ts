@@ -19,11 +19,10 @@ export function define(program: Command, io: Io): void {
     .argument('<sql>', 'one SELECT, WITH, VALUES or EXPLAIN statement')
     .option('--time-limit <seconds>', 'stop the query after so long', '30')
     .action(async (sql: string, options: QueryCommandOptions) => {
-      const asker = await import('../../engines/sqlite/asker/ask.js');
-      const { mirrorFile, inboxFile } = findPlace(io);
+      const { engine } = findPlace(io);
       const timeLimitMs = readSeconds(options.timeLimit) * 1000;
       try {
-        const { columns, rows } = await asker.ask({ sql, mirrorFile, inboxFile, timeLimitMs });
+        const { columns, rows } = await engine.ask({ sql, timeLimitMs });
         await writeRows(io, formatOf(options), columns, rows);
       } catch (error) {
         throw error instanceof AskError ? faultOf(error) : error;

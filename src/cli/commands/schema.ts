@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import type { Relation } from '../../engines/sqlite/describe-schema.js';
+import type { Relation } from '../../engines/contract/relation.js';
 import { examples } from '../command.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../named/named.js';
 import { findEntry } from '../../resources/resources.js';
 import { writeValue } from '../output/output.js';
 import { writeWrapped } from '../output/wrapped.js';
+import { ownPlace } from '../place.js';
 
 interface SchemaOptions {
   readonly json?: boolean;
@@ -20,8 +21,7 @@ export function define(program: Command, io: Io): void {
     .option('--json', 'print it as JSON')
     .option('--markdown', 'print it as the document docs/schema.md')
     .action(async (name: string | undefined, options: SchemaOptions) => {
-      const { describeSchema } = await import('../../engines/sqlite/describe-schema.js');
-      const relations = choose(inOrderOfUse(describeSchema()), name);
+      const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
       if (options.json) return await writeValue(io, relations);
       if (options.markdown) return await emit(io, markdown(relations));
       if (name !== undefined) return await showColumns(io, relations);

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { readDiskReserve } from '../../config/config.js';
-import { type Disk, describeDisk, lookAtDisk } from '../../engines/sqlite/disk.js';
+import { type Disk, describeDisk } from '../../engines/contract/disk.js';
 import { type OrganizationStatus, readStatus, type ResourceStatus, type Status } from '../../query/status.js';
 import { shortName } from '../clean.js';
 import { examples } from '../command.js';
@@ -28,8 +27,8 @@ export function define(program: Command, io: Io): void {
     .action(async (options: { json?: boolean }) => {
       const place = findPlace(io);
       const status = await reading(place, async reader => await readStatus(reader, io.now()));
-      const mirror = { demo: place.demo, folder: place.folder };
-      const disk = lookAtDisk(place.folder, readDiskReserve(place.env));
+      const mirror = { demo: place.demo, folder: place.engine.place };
+      const disk = place.engine.lookAtDisk();
       if (options.json) return await writeValue(io, { mirror, disk, ...status });
       await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
       await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow), {
@@ -90,11 +89,11 @@ function worst(resources: readonly ResourceStatus[]): string {
 }
 
 /** Which mirror this is, and whether anything is stuck. */
-function firstLine({ demo, folder }: Place, status: Status, now: number): string {
+function firstLine({ demo, engine }: Place, status: Status, now: number): string {
   const registry = status.registry === null ? '' : ` of ${status.registry}`;
   const delivery = status.oldestDueDeliveryAt;
   return [
-    `${demo ? 'The demo' : 'The mirror'} in ${folder}${registry}.`,
+    `${demo ? 'The demo' : 'The mirror'} in ${engine.place}${registry}.`,
     WORKER[status.worker.state](ago(secondsSince(status.worker.seenAt, now))),
     delivery === null
       ? 'No delivery is due.'
@@ -103,8 +102,8 @@ function firstLine({ demo, folder }: Place, status: Status, now: number): string
   ].join(' ');
 }
 
-function describePause(disk: Disk): string[] {
-  if (!disk.paused) return [];
+function describePause(disk: Disk | null): string[] {
+  if (!disk?.paused) return [];
   return [`READS AND CERTIFICATES PAUSE: ${describeDisk(disk)}. Deliveries are still stored.`];
 }
 

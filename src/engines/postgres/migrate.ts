@@ -1,6 +1,6 @@
-import { type Migration, readNumbered } from '../migrations.js';
+import { type Family, type Migration, readNumbered } from '../migrations.js';
 import { PostgresError } from './errors.js';
-import type { Family, Postgres, Query } from './open.js';
+import type { Postgres, Query } from './open.js';
 
 const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
 /** One lock for all who migrate a database of ours, whatever else they lock. */

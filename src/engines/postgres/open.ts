@@ -1,6 +1,5 @@
+import type { Family } from '../migrations.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
-
-export type Family = 'inbox' | 'mirror';
 
 /** What a statement is given and answers. */
 export type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];

@@ -1,18 +1,6 @@
-import { type Family, readMigrations } from './migrate.js';
-
-export interface ColumnDescription {
-  readonly name: string;
-  readonly type: string;
-  readonly meaning: string;
-}
-
-export interface Relation {
-  readonly database: Family;
-  readonly kind: 'table' | 'view';
-  readonly name: string;
-  readonly meaning: string;
-  readonly columns: readonly ColumnDescription[];
-}
+import type { ColumnDescription, Relation } from '../contract/relation.js';
+import type { Family } from '../migrations.js';
+import { readMigrations } from './migrate.js';
 
 /** The tables and views of both databases, in the words of the migrations' own comments. */
 export function describeSchema(): Relation[] {

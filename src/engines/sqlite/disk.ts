@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
+import type { Disk } from '../contract/disk.js';
 
 const MIB = 1024 * 1024;
 const RESERVE_AT_MOST = 1024 * MIB;
@@ -9,16 +10,6 @@ const LAST_SHARE = 0.1;
 export interface DiskSpace {
   readonly freeBytes: number;
   readonly totalBytes: number;
-}
-
-/** The disk beside what is kept of it for deliveries. */
-export interface Disk {
-  readonly freeBytes: number;
-  readonly reserveBytes: number;
-  /** The reserve is begun: nothing is read, so that what arrives can still be stored. */
-  readonly paused: boolean;
-  /** The reserve is nearly used up. */
-  readonly full: boolean;
 }
 
 /** `reserveMb` is null where the size of the disk decides. */
@@ -39,7 +30,7 @@ export function lookAtDisk(folder: string, reserveMb: number | null): Disk {
   return weighDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);
 }
 
-export function describeDisk({ freeBytes, reserveBytes }: Disk): string {
-  const mib = (bytes: number): number => Math.floor(bytes / MIB);
-  return `${mib(freeBytes)} MiB are free, ${mib(reserveBytes)} MiB are kept for deliveries (DISK_RESERVE_MB)`;
+/** Size in bytes of the write-ahead log beside a database file. */
+export function walBytes(file: string): number {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

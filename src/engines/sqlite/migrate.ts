@@ -1,9 +1,7 @@
 import { PACKAGE } from '../../package.js';
-import { type Migration, readNumbered } from '../migrations.js';
+import { type Family, type Migration, readNumbered } from '../migrations.js';
 import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
-
-export type Family = 'inbox' | 'mirror';
 
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;

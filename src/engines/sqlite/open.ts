@@ -72,11 +72,6 @@ function numberCommit(db: Sqlite): void {
   db.pragma(`application_id = ${Math.min(number + 1, LAST_NUMBER)}`);
 }
 
-/** Size in bytes of the write-ahead log beside a database file. */
-export function walBytes(file: string): number {
-  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-}
-
 function makePrivate(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
   if (!existsSync(file)) createPrivate(file);

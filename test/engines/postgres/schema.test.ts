@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { migrateFile } from '../../../src/engines/sqlite/migrate.js';
 import type { Postgres } from '../../../src/engines/postgres/open.js';
 import { openDatabase } from '../../../src/engines/sqlite/open.js';
-import { describeSchema, type Relation } from '../../../src/engines/sqlite/describe-schema.js';
+import type { Relation } from '../../../src/engines/contract/relation.js';
+import { describeSchema } from '../../../src/engines/sqlite/describe-schema.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeDisk, lookAtDisk, weighDisk } from '../../../src/engines/sqlite/disk.js';
+import { describeDisk } from '../../../src/engines/contract/disk.js';
+import { lookAtDisk, weighDisk } from '../../../src/engines/sqlite/disk.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 const MIB = 1024 * 1024;

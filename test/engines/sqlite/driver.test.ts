@@ -30,19 +30,26 @@ function plant(folder: string, name: string, code: string): void {
   writeFileSync(join(folder, 'node_modules', name, 'index.js'), `module.exports = ${code};\n`);
 }
 
-function run(folder: string, argv: readonly string[]) {
+/** A setting that names a mirror to make. */
+const NAMED = { DATA_DIR: 'data' };
+
+function run(folder: string, argv: readonly string[], env: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/main.js', ...argv], {
     cwd: folder,
-    env: {},
+    env,
     encoding: 'utf8',
   });
   return { status, stdout, stderr };
 }
 
 describe('a driver of SQLite that is not there is told in words with the cure, exit 2', () => {
-  test.each([[['up']], [['sandbox', 'start']], [['migrate']]])('%s, neither of the two', argv => {
+  test.each([
+    [['up'], {}],
+    [['sandbox', 'start'], {}],
+    [['migrate'], NAMED],
+  ])('%s, neither of the two', (argv, env) => {
     const folder = copyWithoutDrivers();
-    const { status, stdout, stderr } = run(folder, argv);
+    const { status, stdout, stderr } = run(folder, argv, env);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     const [what, cure, ...rest] = stderr.trimEnd().split('\n');
     expect(what).toContain(`better-sqlite3 ${FROM_NODE_22 ? '13' : '12'}, and it cannot be loaded`);
@@ -55,7 +62,7 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
   test('the other one alone: Node decides which, never what is there', () => {
     const folder = copyWithoutDrivers();
     plant(folder, OTHER, 'class { constructor() { console.log("the wrong driver") } }');
-    const { status, stdout, stderr } = run(folder, ['migrate']);
+    const { status, stdout, stderr } = run(folder, ['migrate'], NAMED);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`'${NEEDED}'`);
   });
@@ -63,7 +70,7 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
   test('it is there, but without a binary for this machine', () => {
     const folder = copyWithoutDrivers();
     plant(folder, NEEDED, 'class { constructor() { throw new Error("no binary\\nfor you") } }');
-    const { status, stderr } = run(folder, ['migrate']);
+    const { status, stderr } = run(folder, ['migrate'], NAMED);
     expect(status).toBe(2);
     expect(stderr).toContain('it cannot be loaded: Error: no binary\n');
     expect(stderr).toContain(CURE);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase, walBytes } from '../../../src/engines/sqlite/open.js';
+import { walBytes } from '../../../src/engines/sqlite/disk.js';
+import { openDatabase } from '../../../src/engines/sqlite/open.js';
 import { startWatched } from '../../support/watched.js';
 
 test('a sign of life where nothing happened touches one row of the mirror', async () => {

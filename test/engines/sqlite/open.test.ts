@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase, walBytes, write } from '../../../src/engines/sqlite/open.js';
+import { walBytes } from '../../../src/engines/sqlite/disk.js';
+import { openDatabase, write } from '../../../src/engines/sqlite/open.js';
 
 let folder: string;
 let file: string;

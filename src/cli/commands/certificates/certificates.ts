@@ -10,7 +10,7 @@ import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, pdfsOf, reading } from '../../place.js';
+import { findPlace, reading, withPdfs } from '../../place.js';
 
 interface ListOptions extends FormatOptions {
   readonly organization?: string;
@@ -95,12 +95,12 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const files = await import('./files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
-  const pdfs = await pdfsOf(place, io.now);
   const { active, ...result } = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
-    const verified = await files.verifyFiles(reader, pdfs, organizationId, interrupted);
-    const found = await files.findActiveFiles(reader, pdfs, organizationId, interrupted);
-    return { ...verified, active: found };
+    return await withPdfs(place, io.now, async pdfs => ({
+      ...(await files.verifyFiles(reader, pdfs, organizationId, interrupted)),
+      active: await files.findActiveFiles(reader, pdfs, organizationId, interrupted),
+    }));
   });
   if (options.json) await writeValue(io, { ...result, activeContent: active });
   else {

@@ -12,7 +12,7 @@ import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { csvLine } from '../../output/csv.js';
 import { writeValue } from '../../output/output.js';
-import { findPlace, pdfsOf, reading } from '../../place.js';
+import { findPlace, reading, withPdfs } from '../../place.js';
 
 export interface ExportOptions {
   readonly organization?: string;
@@ -36,7 +36,7 @@ export async function exportCertificates(io: Io, folder: string, options: Export
     return await readExport(reader, { organizationId, at });
   });
   makeEmptyFolder(folder);
-  const { sums, damaged } = await copyAll(await pdfsOf(place, io.now), folder, rows, interrupted);
+  const { sums, damaged } = await withPdfs(place, io.now, pdfs => copyAll(pdfs, folder, rows, interrupted));
   const list = csvOf(rows.filter(row => sums.has(row.file)));
   await writeText(join(folder, LIST), list);
   sums.set(LIST, sumOf(list));

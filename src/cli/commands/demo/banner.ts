@@ -6,16 +6,15 @@ import { reading, placeAt } from '../../place.js';
 const POLL_MS = 250;
 
 export function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
-  const { mirrorFile, inboxFile, certificates } = placeAt(folder, io.env, true);
+  const { files } = placeAt(folder, io.env, true).engine;
+  const where = Object.entries(files).map(([name, file]) => `  ${name.padEnd(12)}  ${file}`);
   const command = `${whereOf(io)}npx carbon-mirror`;
   const lines = `
 This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
 
   registry      ${registryUrl}
   webhooks      ${webhookUrl}
-  mirror        ${mirrorFile}
-  inbox         ${inboxFile}
-  certificates  ${certificates}
+${where.join('\n')}
 
 Try in a second shell:
 

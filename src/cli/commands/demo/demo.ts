@@ -2,7 +2,6 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listenFrom } from '../../../app/next-port.js';
-import { migrateFile } from '../../../engines/sqlite/migrate.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
@@ -30,7 +29,8 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
-    migrate(io, folder);
+    /** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
+    await placeAt(folder, io.env, true).engine.migrate(io.now());
     const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const { env } = placeAt(folder, { ...settings, ...io.env }, true);
@@ -47,14 +47,6 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   } finally {
     await sandbox.close();
   }
-}
-
-/** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
-function migrate(io: Io, folder: string): void {
-  const { inboxFile, mirrorFile } = placeAt(folder, io.env, true);
-  const now = new Date(io.now()).toISOString();
-  migrateFile(inboxFile, 'inbox', now);
-  migrateFile(mirrorFile, 'mirror', now);
 }
 
 function webhookUrlAt(port: number | string): string {

@@ -1,5 +1,5 @@
 import { type AnswerGroup, readAnswers } from '../../../query/answers.js';
-import { type Finding, ok } from './finding.js';
+import { type Finding, ok } from '../../../engines/contract/finding.js';
 import { reading, type Place } from '../../place.js';
 import { ago } from '../../words.js';
 

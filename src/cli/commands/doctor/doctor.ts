@@ -6,10 +6,10 @@ import { checkAnswers } from './answers.js';
 import { checkSettings } from './settings.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { findExposures } from '../../exposures.js';
-import type { Finding } from './finding.js';
+import type { Finding } from '../../../engines/contract/finding.js';
 import { type Io, say } from '../../io.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { dataFolder, findPlace, type Place, placeAt } from '../../place.js';
+import { findPlace, ownPlace, type Place } from '../../place.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -27,7 +27,7 @@ export function define(program: Command, io: Io): void {
 
 async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const place = placeOf(io);
-  const { checkFiles } = await import('./files.js');
+  const { checkStore } = await import('./store.js');
   const { checkReceiver } = await import('./receiver.js');
   const { checkRegistry } = await import('./registry.js');
   const { findings, work } = await checkSettings(place);
@@ -36,7 +36,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     describePlace(place),
     ...findings,
     ...checkExposures(place, io),
-    ...(await checkFiles(place, io.now())),
+    ...(await checkStore(place, io.now())),
     ...(await registryFindings(checkRegistry, place, work, io)),
     ...(await checkAnswers(place, io.now())),
     await checkReceiver(place.env),
@@ -84,13 +84,13 @@ function placeOf(io: Io): Place {
   try {
     return findPlace(io);
   } catch (error) {
-    if (error instanceof CommandFault) return placeAt(dataFolder(io.env), io.env, false);
+    if (error instanceof CommandFault) return ownPlace(io);
     throw error;
   }
 }
 
-function describePlace({ demo, folder }: Place): Finding {
-  const found = demo ? `the demo in ${folder}: made-up data` : `a real mirror in ${folder}`;
+function describePlace({ demo, engine }: Place): Finding {
+  const found = demo ? `the demo in ${engine.place}: made-up data` : `a real mirror in ${engine.place}`;
   return { check: 'place', state: 'ok', found, todo: null };
 }
 

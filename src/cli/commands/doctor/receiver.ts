@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { findMostRepeated } from '../../../query/inbox.js';
 import { readAcceptedAt, type RefusalSum, sumRefusals } from '../../../query/refusals.js';
-import { type Finding, ok } from './finding.js';
+import { type Finding, ok } from '../../../engines/contract/finding.js';
 import type { Place } from '../../place.js';
 
 const ANSWER_WITHIN_MS = 3000;

@@ -8,7 +8,7 @@ import type { Installation, Permissions } from '../../../registry/model.js';
 import { adviceOnAccess } from '../../../sync/schedule/knock.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
-import { type Finding, ok } from './finding.js';
+import { type Finding, ok } from '../../../engines/contract/finding.js';
 import type { Io } from '../../io.js';
 import { type Place, reading } from '../../place.js';
 

@@ -7,7 +7,7 @@ import {
   type SettingsByRole,
   type WorkSettings,
 } from '../../../config/settings.js';
-import { type Finding, ok } from './finding.js';
+import { type Finding, ok } from '../../../engines/contract/finding.js';
 import type { Place } from '../../place.js';
 
 export interface SettingsExamined {

@@ -1,4 +1,3 @@
-import { migrateFile } from '../../../engines/sqlite/migrate.js';
 import { type NewJob, installationJob } from '../../../inbox/job.js';
 import { type Asked, readMark, readTargets, type Target } from '../../../query/sync-progress.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
@@ -17,9 +16,7 @@ export interface Wanted {
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
 export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<Asked> {
-  const now = new Date(io.now()).toISOString();
-  migrateFile(place.inboxFile, 'inbox', now);
-  migrateFile(place.mirrorFile, 'mirror', now);
+  await place.engine.prepare(['inbox', 'mirror'], io.now());
   const { organizationId, mark, targets } = await look(io, place, wanted.organization);
   if (organizationId !== null && targets.length === 0) {
     throw new CommandFault(

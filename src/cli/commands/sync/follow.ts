@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
 import { startWork } from '../../../app/work.js';
-import { readDiskReserve, readSettings } from '../../../config/config.js';
-import { describeDisk, lookAtDisk } from '../../../engines/sqlite/disk.js';
+import { readSettings } from '../../../config/config.js';
+import { describeDisk } from '../../../engines/contract/disk.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { createLog } from '../../../log/log.js';
 import { createMask } from '../../../registry/http/mask.js';
@@ -76,9 +76,9 @@ async function watch(
 }
 
 /** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
-function demandRoom({ folder, env }: Place): void {
-  const disk = lookAtDisk(folder, readDiskReserve(env));
-  if (!disk.paused) return;
+function demandRoom({ engine }: Place): void {
+  const disk = engine.lookAtDisk();
+  if (!disk?.paused) return;
   throw new CommandFault(
     EXIT.checkFailed,
     `Reads and certificates pause: ${describeDisk(disk)}.`,

@@ -8,7 +8,7 @@ import { CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION } from '../../shown/lists.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { dataFolder, findPlace, meansDemo, reading, type Place, placeAt } from '../../place.js';
+import { findPlace, meansDemo, ownPlace, reading, type Place } from '../../place.js';
 
 interface SyncOptions {
   readonly organization?: string;
@@ -38,7 +38,7 @@ export function define(program: Command, io: Io): void {
 async function sync(io: Io, options: SyncOptions): Promise<void> {
   const { follow } = await import('./follow.js');
   const { askForSync } = await import('./ask.js');
-  const place = meansDemo(io.env) ? findPlace(io) : placeAt(dataFolder(io.env), io.env, false);
+  const place = meansDemo(io.env) ? findPlace(io) : ownPlace(io);
   const interrupted = io.interruption();
   const startedAt = io.now();
   const asked = await askForSync(io, place, options);

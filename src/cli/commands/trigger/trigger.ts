@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { readSettings } from '../../../config/config.js';
 import { EVENTS, type EventName, isId } from '../../../registry/model.js';
@@ -163,7 +162,8 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
 /** With --installation both may be new to the mirror: then they are ids, and taken as they are. */
 async function readSubject(place: Place, event: EventName, options: TriggerOptions): Promise<Subject> {
   const { organization, installation } = options;
-  if (existsSync(place.mirrorFile)) return await findInMirror(place, event, { organization, installation });
+  if (place.engine.findMissing() === null)
+    return await findInMirror(place, event, { organization, installation });
   const organizationId = readId('--organization', organization);
   if (installation === undefined) throw noInstallation(organizationId);
   const installationId = readId('--installation', installation);

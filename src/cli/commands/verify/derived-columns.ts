@@ -6,7 +6,7 @@ import type { ItemEntry } from '../../../resources/entry.js';
 import { fieldsOf } from '../../../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../../../resources/lists.js';
 import { PROJECTS } from '../../../resources/projects.js';
-import type { Broken } from '../../../engines/sqlite/laws/find-broken.js';
+import type { Broken } from '../../../engines/engine.js';
 import { readSource, type Source } from '../../../registry/json/fields.js';
 import { parseInstallation, parseProject } from '../../../registry/json/parse.js';
 import { SOURCES } from '../../../sync/sources.js';

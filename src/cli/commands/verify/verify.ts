@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { readSignedTexts } from '../../../query/inbox.js';
-import type { Broken } from '../../../engines/sqlite/laws/find-broken.js';
+import type { Broken } from '../../../engines/engine.js';
 import type { Difference } from './compare-registry.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { examples } from '../../command.js';
@@ -10,7 +10,7 @@ import { connect } from '../../connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, pdfsOf, reading, type Place } from '../../place.js';
+import { findPlace, reading, withPdfs, type Place } from '../../place.js';
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
@@ -42,17 +42,15 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   }
   const place = findPlace(io);
   const { verifyFiles } = await import('../certificates/files.js');
-  const { findBroken } = await import('../../../engines/sqlite/laws/find-broken.js');
   const { findUnderived } = await import('./derived-columns.js');
   const interrupted = io.interruption();
-  const pdfs = await pdfsOf(place, io.now);
   const { broken, certificates, compared } = await reading(place, async reader => ({
     broken: [
-      ...findBroken(place, io.now()),
+      ...(await place.engine.findBroken(io.now())),
       ...(await findUnderived(reader)),
       ...(await findChangedTexts(reader)),
     ],
-    certificates: await verifyFiles(reader, pdfs, null, interrupted),
+    certificates: await withPdfs(place, io.now, pdfs => verifyFiles(reader, pdfs, null, interrupted)),
     compared: options.againstRegistry ? await compare(io, place, reader, options, interrupted) : null,
   }));
   const faults = [
@@ -65,7 +63,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
   const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
   if (faults.length === 0)
-    return say(io, `Both databases are whole, and ${certificates.checked} certificates.${rows}`);
+    return say(io, `${place.engine.checked}, and ${certificates.checked} certificates.${rows}`);
   throw new CommandFault(
     EXIT.checkFailed,
     `${faults.length} faults.`,

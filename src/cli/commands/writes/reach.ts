@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import { connect } from '../../connect.js';
 import { askToLook } from '../../inbox-writer.js';
@@ -26,7 +25,7 @@ export async function reachOrganization(io: Io, place: Place, named: string): Pr
  * The write has been done by now: whatever fails here must not make it look undone.
  */
 export async function lookAgain(io: Io, place: Place, installationId: string): Promise<void> {
-  if (!existsSync(place.inboxFile)) return;
+  if (place.engine.findMissing() !== null) return;
   try {
     await askToLook(place, installationId, io.now);
     say(io, 'The mirror follows as soon as a worker runs.');

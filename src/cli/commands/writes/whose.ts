@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readByName } from '../../../query/lists.js';
 import type { Entry } from '../../../resources/entry.js';
 import { CommandFault, EXIT } from '../../exit.js';
@@ -12,7 +11,7 @@ export async function whose(
   named: string | undefined,
 ): Promise<string> {
   if (named !== undefined) return named;
-  const known = existsSync(place.mirrorFile) ? await findOwners(place, list, id) : [];
+  const known = place.engine.findMissing() === null ? await findOwners(place, list, id) : [];
   const [owner] = known;
   if (owner !== undefined && known.length === 1) return owner;
   throw new CommandFault(

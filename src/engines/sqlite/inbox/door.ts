@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describeFailure } from '../../../inbox/delivery.js';
 import type { DoorPort } from '../../../inbox/port.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
@@ -5,18 +6,14 @@ import { createStore } from './deliveries.js';
 import { createCountRefusals } from './refusals.js';
 import { createPulse, createSignOfLife } from './signs.js';
 
-export interface DoorOptions {
-  /** An inbox.db that has been migrated. */
-  readonly file: string;
-  readonly busyTimeoutMs: number;
-  readonly now: () => number;
-}
-
+/** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
+const BUSY_MS = 250;
 /** 16 MB: pages that are written again and again are copied back once. */
 const CHECKPOINT_PAGES = 4000;
 
-export function openDoorPort({ file, busyTimeoutMs, now }: DoorOptions): DoorPort {
-  const db = openDatabase(file, { busyTimeoutMs });
+/** On an inbox.db that has been migrated. */
+export function openDoorPort(dataDir: string, now: () => number): DoorPort {
+  const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: BUSY_MS });
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   return createDoorPort(db, now);
 }

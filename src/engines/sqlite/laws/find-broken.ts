@@ -1,3 +1,4 @@
+import type { Broken } from '../../engine.js';
 import { type Files, openBoth } from '../open-both.js';
 import type { Sqlite } from '../open.js';
 import { CERTIFICATE_LAWS } from './certificates.js';
@@ -6,12 +7,6 @@ import { INBOX_LAWS } from './inbox.js';
 import type { Law } from './law.js';
 import { RUN_LAWS } from './runs.js';
 import { VERSION_LAWS } from './versions.js';
-
-/** One law of the databases and the first rows that break it. */
-export interface Broken {
-  readonly law: string;
-  readonly where: string;
-}
 
 const SHOWN = 5;
 const LAWS: readonly Law[] = [

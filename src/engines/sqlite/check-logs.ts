@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
-import { readLogState } from '../../../engines/sqlite/log-state.js';
-import { type Sqlite, walBytes } from '../../../engines/sqlite/open.js';
-import { type Finding, ok } from './finding.js';
-import type { Place } from '../../place.js';
+import { type Finding, ok } from '../contract/finding.js';
+import { walBytes } from './disk.js';
+import { readLogState } from './log-state.js';
+import type { Sqlite } from './open.js';
+import type { Files } from './open-both.js';
 
 /** The logs of both databases, and who holds one back. */
-export function checkLogs(db: Sqlite, { mirrorFile, inboxFile }: Place): Finding[] {
+export function checkLogs(db: Sqlite, { mirrorFile, inboxFile }: Files): Finding[] {
   return [checkLog(db, 'main', mirrorFile), checkLog(db, 'inbox', inboxFile)];
 }
 

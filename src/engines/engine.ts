@@ -1,0 +1,113 @@
+import type { InboxPort } from '../inbox/port.js';
+import type { MirrorPort, PdfStore } from '../mirror/port.js';
+import type { Asked, Question } from './contract/asked.js';
+import type { Disk } from './contract/disk.js';
+import type { Finding } from './contract/finding.js';
+import type { OpenReader, Reader } from './contract/reader.js';
+import type { Relation } from './contract/relation.js';
+import type { Family } from './migrations.js';
+
+/** Where a program keeps things, as the settings say. */
+export interface StoreSettings {
+  readonly dataDir: string;
+  /** Null where the size of the disk decides. */
+  readonly diskReserveMb: number | null;
+}
+
+/** A migration that was applied now. */
+export interface Applied {
+  readonly database: string;
+  readonly file: string;
+}
+
+/** What the engine's log of writes has. */
+export interface LogHeld {
+  readonly name: Family;
+  readonly unmovedBytes: number;
+  readonly heldMs: number;
+}
+
+/** The worker's own connections. */
+export interface WorkStore {
+  readonly inbox: InboxPort;
+  readonly mirror: MirrorPort;
+  readonly pdfs: PdfStore;
+  readonly reader: Reader;
+  /** How long readers hold each log back; none where that is no matter of ours. */
+  readonly logs: (now: number) => readonly LogHeld[];
+  readonly close: () => Promise<void>;
+}
+
+export interface Erased {
+  /** Whether unused parts were rewritten, so that no older copy stays in them. */
+  readonly vacuumed: boolean;
+  readonly logEmptied: boolean;
+  /** Where older copies may still stand. */
+  readonly left: readonly string[];
+}
+
+/** The certificates of a command that only reads. */
+export interface OpenPdfs {
+  readonly pdfs: PdfStore;
+  readonly close: () => Promise<void>;
+}
+
+/** What a command writes by, beside a running receiver and worker. */
+export interface Writers {
+  readonly inbox: InboxPort;
+  readonly mirror: MirrorPort;
+  readonly pdfs: PdfStore;
+  readonly reader: Reader;
+  /** After something was removed: leaves as few older copies of it as the engine can see to. */
+  readonly erase: (vacuum: boolean) => Promise<Erased>;
+  readonly close: () => Promise<void>;
+}
+
+/** One law of the databases that a row breaks. */
+export interface Broken {
+  readonly law: string;
+  readonly where: string;
+}
+
+export interface WorkOptions {
+  readonly now: () => number;
+  /** What writes has ended by itself; nothing can be written any more. */
+  readonly failed: (error: Error) => void;
+}
+
+/**
+ * All that a program asks of where it keeps things. To have one opens nothing: each operation loads what it needs, and
+ * what it opens is closed by whoever asked for it.
+ */
+export interface Engine {
+  /** Where that is, in a person's words. */
+  readonly place: string;
+  /** What stands on this machine's own disk, by its name; none where nothing does. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What is not there of what commands read; null where all is, as far as can be told without asking. */
+  readonly findMissing: () => string | null;
+  /** Bring all to the schema of this program. */
+  readonly migrate: (now: number) => Promise<readonly Applied[]>;
+  /** The same where it is a process's own to do; elsewhere it is waited for. */
+  readonly prepare: (families: readonly Family[], now: number) => Promise<readonly Applied[]>;
+  readonly openReader: () => Promise<OpenReader>;
+  readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
+  readonly openInbox: (now: () => number) => Promise<InboxPort>;
+  readonly openWriters: (now: () => number) => Promise<Writers>;
+  readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
+  /** Runs a person's SQL where it can be ended. Throws `AskError`. */
+  readonly ask: (question: Question) => Promise<Asked>;
+  /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
+  readonly snapshot: (file: string) => Promise<boolean>;
+  /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
+  readonly findBroken: (now: number) => Promise<readonly Broken[]>;
+  /** What `findBroken` has found whole where it has found nothing. */
+  readonly checked: string;
+  /** What is the engine's own matter. Throws where nothing can be read. */
+  readonly examine: () => AsyncIterable<Finding>;
+  readonly describeSchema: () => Promise<readonly Relation[]>;
+  /** The disk on which it writes; null where that is no matter of ours. */
+  readonly lookAtDisk: () => Disk | null;
+  /** The size of a log of writes beside the data; null where there is none. */
+  readonly logBytes: (family: Family) => number | null;
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine, StoreSettings } from '../engine.js';
+import type { Family } from '../migrations.js';
+import { lookAtDisk, walBytes } from './disk.js';
+
+const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
+
+/** Two files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
+export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
+  const inboxFile = join(dataDir, 'inbox.db');
+  const mirrorFile = join(dataDir, 'mirror.db');
+  const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
+  const fileOf = (family: Family) => (family === 'inbox' ? inboxFile : mirrorFile);
+
+  const migrate: Engine['prepare'] = async (families, now) => {
+    const { migrateFile } = await import('./migrate.js');
+    const at = new Date(now).toISOString();
+    return families.flatMap(family =>
+      migrateFile(fileOf(family), family, at).map(file => ({ database: `${family}.db`, file })),
+    );
+  };
+
+  return {
+    place: dataDir,
+    files: { mirror: mirrorFile, inbox: inboxFile, certificates: files.certificates },
+    findMissing: () => {
+      const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));
+      return missing === undefined ? null : `the file ${missing}`;
+    },
+    migrate: now => migrate(FAMILIES, now),
+    prepare: migrate,
+    openReader: async () => (await import('./reader.js')).openReader(files),
+    openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
+    openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
+    openWriters: async now => (await import('./stores.js')).openWriters(files, now),
+    openWork: async options => (await import('./work-store.js')).openWork(files, options),
+    ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
+    snapshot: async file => (await import('./copy.js')).snapshot(files, file),
+    findBroken: async now => (await import('./laws/find-broken.js')).findBroken(files, now),
+    checked: 'Both databases are whole',
+    examine: async function* () {
+      const { examine } = await import('./examine.js');
+      yield* examine(files, lookAtDisk(dataDir, diskReserveMb));
+    },
+    describeSchema: async () => (await import('./describe-schema.js')).describeSchema(),
+    lookAtDisk: () => lookAtDisk(dataDir, diskReserveMb),
+    logBytes: family => walBytes(fileOf(family)),
+  };
+}
