@@ -14,6 +14,7 @@ import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
+import { readPulse } from '../../src/query/pulse.js';
 import * as refusals from '../../src/query/refusals.js';
 import { readLife } from '../../src/query/signs.js';
 import * as singles from '../../src/query/singles.js';
@@ -143,6 +144,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMirrored: once(readMirrored),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
+  readPulse: once(async reader => (await readPulse(reader)).replaceAll(/\d+/g, 'a number')),
   readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
   readAcceptedAt: once(refusals.readAcceptedAt),
@@ -221,9 +223,13 @@ async function answersOf({ reader, places }: Asking, question: Question, most: n
 }
 
 async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking> {
-  const { stage, tables, reader } = await library();
-  if (isFilled) await fillOddly(stage);
-  if (isFilled) await fillInboxOddly(tables);
+  const { stage, tables, reader, lookOut } = await library();
+  if (isFilled) {
+    await fillOddly(stage);
+    await fillInboxOddly(tables);
+    await lookOut(NOW);
+    await tables.change('UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes)');
+  }
   return { reader, places: await placesOf(stage.db) };
 }
 

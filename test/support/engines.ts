@@ -7,6 +7,8 @@ import { createCertificateFolder } from '../../src/engines/sqlite/certificates/f
 import { readerOf as askPostgres } from '../../src/engines/postgres/reader.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { OpenRun, PdfStore } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
@@ -35,6 +37,8 @@ export interface Library {
   readonly stage: Stage;
   readonly tables: Tables;
   readonly reader: Reader;
+  /** What a worker does each 15 seconds, so that readers know what was announced. */
+  readonly lookOut: (at: number) => Promise<void>;
 }
 
 export const ENGINES: readonly Engine[] = [
@@ -50,17 +54,19 @@ export const ENGINES: readonly Engine[] = [
 async function libraryInFiles(): Promise<Library> {
   const stage = stageInFolder();
   const { folder } = stage;
-  temporaryInbox(folder);
+  const inbox = createInboxPort(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
-  return { stage, tables: tablesIn(folder), reader };
+  const look = (at: number) => lookOut({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
+  return { stage, tables: tablesIn(folder), reader, lookOut: look };
 }
 
 async function libraryInSchemas(): Promise<Library> {
   const database = await emptyDatabase();
   const owner = openAs(database);
   const stage = await stageOn(owner);
-  return { stage, tables: stage.db, reader: askPostgres(await openGranted(owner, database, 'read')) };
+  const reader = askPostgres(await openGranted(owner, database, 'read'));
+  return { stage, tables: stage.db, reader, lookOut: async () => undefined };
 }
 
 function upTo(count: number): number[] {

@@ -50,6 +50,8 @@ COMMENT ON COLUMN inbox.deliveries.repeats IS 'how many more posts of the same t
 COMMENT ON COLUMN inbox.deliveries.last_received_at IS 'when the latest of them came; null where none did';
 COMMENT ON COLUMN inbox.deliveries.unread_at IS 'the first of them that came after a read of its installation had begun, which did not answer it; null where there is none';
 CREATE INDEX deliveries_by_received_at ON inbox.deliveries (received_at);
+-- The mirror's view freshness asks by it for the oldest that no read has answered.
+CREATE INDEX deliveries_by_installation ON inbox.deliveries (installation_id, received_at) WHERE verdict = 'accepted';
 CREATE INDEX deliveries_unread ON inbox.deliveries (unread_at) WHERE unread_at IS NOT NULL;
 
 CREATE TABLE inbox.signed_texts (

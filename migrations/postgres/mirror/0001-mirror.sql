@@ -1189,17 +1189,6 @@ COMMENT ON COLUMN mirror.resource_states.read_claim IS 'claim of the newest read
 COMMENT ON COLUMN mirror.resource_states.read_at IS 'start of that read';
 COMMENT ON COLUMN mirror.resource_states.owner_told IS '1 where its answers say whose they are: one that does not say it closes no row';
 
-CREATE TABLE mirror.announcements (
-  organization_id text COLLATE "C" NOT NULL,
-  resource text COLLATE "C" NOT NULL,
-  announced_at timestamptz(3) NOT NULL,
-  PRIMARY KEY (organization_id, resource)
-);
-COMMENT ON TABLE mirror.announcements IS 'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.';
-COMMENT ON COLUMN mirror.announcements.organization_id IS 'whose resource';
-COMMENT ON COLUMN mirror.announcements.resource IS 'what is to be read';
-COMMENT ON COLUMN mirror.announcements.announced_at IS 'when the delivery came';
-
 CREATE VIEW mirror.installations_history AS
 SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
 FROM mirror.installations_past
@@ -1508,26 +1497,40 @@ WITH access AS (
   GROUP BY organization_id
 ),
 waiting AS (
-  SELECT a.organization_id, a.resource, a.announced_at
-  FROM mirror.announcements AS a
-  JOIN mirror.resource_states AS r
-    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.announced_at >= r.complete_at
+  SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS announced_at
+  FROM mirror.resource_states AS r
+  JOIN mirror.installations AS i ON i.organization_id = r.organization_id AND i.state = 'active'
+  CROSS JOIN LATERAL (
+    SELECT least((
+        SELECT min(received_at) FROM inbox.deliveries
+        WHERE verdict = 'accepted' AND installation_id = i.id AND received_at >= r.complete_at
+      ), (
+        SELECT min(unread_at) FROM inbox.deliveries
+        WHERE verdict = 'accepted' AND installation_id = i.id AND unread_at >= r.complete_at
+      )) AS at
+  ) AS d
+  WHERE r.forbidden_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
+  GROUP BY r.organization_id, r.resource
+),
+watched AS (
+  SELECT max(seen_at)::timestamptz(3) AS watched_at FROM inbox.processes WHERE role = 'work'
 ),
 seconds AS (
   SELECT floor(extract(epoch FROM statement_timestamp()))::bigint AS now
 ),
 told AS (
-  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, o.watched_at,
+  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.watched_at,
     w.announced_at, CASE
     WHEN access.state IS DISTINCT FROM 'active' OR r.forbidden_at IS NOT NULL OR r.not_offered_at IS NOT NULL THEN NULL
     WHEN s.now - floor(extract(epoch FROM w.announced_at))::bigint > 60
       THEN 'a delivery of ' || to_char(w.announced_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' is not read yet'
-    WHEN abs(s.now - floor(extract(epoch FROM o.watched_at))::bigint) > 60
-      AND floor(extract(epoch FROM o.watched_at))::bigint + 20 > floor(extract(epoch FROM r.complete_at))::bigint
-      THEN 'no worker has been seen since ' || to_char(o.watched_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    WHEN abs(s.now - floor(extract(epoch FROM t.watched_at))::bigint) > 60
+      AND floor(extract(epoch FROM t.watched_at))::bigint + 20 > floor(extract(epoch FROM r.complete_at))::bigint
+      THEN 'no worker has been seen since ' || to_char(t.watched_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   END AS why
   FROM mirror.resource_states AS r
   CROSS JOIN seconds AS s
+  CROSS JOIN watched AS t
   LEFT JOIN access ON access.organization_id = r.organization_id
   LEFT JOIN mirror.origin AS o ON true
   LEFT JOIN waiting AS w

@@ -86,7 +86,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     ...createPeople(postgres),
     ...createProjects(postgres, runs),
     ...createCertificates(postgres, perform, runs),
-    ...createAnnouncements(postgres, perform),
+    ...createAnnouncements(postgres),
     ...createRemoval(postgres, perform),
     pruneRuns: createPruneRuns(postgres),
     close: postgres.close,

@@ -22,7 +22,6 @@ const REST: Tables = [
   'project_references',
   'retirement_sums',
   'certificate_sums',
-  'announcements',
   'installations_past',
   'installations',
 ].map(table => [table, 'organization_id']);
@@ -120,7 +119,6 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
         if (removed > 0) return removed;
       }
       await query("DELETE FROM mirror.resource_states WHERE resource = 'members'");
-      await query("DELETE FROM mirror.announcements WHERE resource = 'members'");
       return 0;
     },
     removeUnnamedFiles: names =>

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { emptyDatabase, openAs, type Stage, stageOn } from '../../support/engines.js';
+import { credit, installation, retirement } from '../../support/mirror.js';
+
+const SECOND = 1000;
+const ago = (seconds: number): string => new Date(Date.now() - seconds * SECOND).toISOString();
+
+interface Seen {
+  readonly state: string;
+  readonly announced_at: string | null;
+  readonly watched_at: string | null;
+  readonly error: string | null;
+}
+
+/** A mirror that was read a while ago, its first and second organization. */
+async function open() {
+  const stage = await stageOn(openAs(await emptyDatabase()));
+  const { db, mirror, clock } = stage;
+  clock.at = Date.now() - 300 * SECOND;
+  const look = {
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: 'person',
+  } as const;
+  const second = installation('installation-2', { organizationId: 'organization-2' });
+  await mirror.writeInstallation({ ...look, installation: second });
+  for (const organizationId of ['organization-1', 'organization-2']) {
+    await stage.read('warehouse', [credit('c-1', { organizationId })], { organizationId });
+    await stage.read('retirements', [retirement('r-1', { organizationId })], { organizationId });
+  }
+  const deliver = (
+    id: string | null,
+    receivedAt: string,
+    verdict = 'accepted',
+    unreadAt: string | null = null,
+  ) =>
+    db.change(
+      `INSERT INTO inbox.deliveries (received_at, installation_id, digest, text_id, verdict, reason, secret_index, unread_at)
+       VALUES (?, ?, 'd', 1, ?, ?, 0, ?)`,
+      receivedAt,
+      id,
+      verdict,
+      verdict === 'accepted' ? null : 'unreadable',
+      unreadAt,
+    );
+  const sign = (role: string, seenAt: string) =>
+    db.change(
+      "INSERT INTO inbox.processes (role, host, pid, started_at, seen_at) VALUES (?, 'h', 1, ?, ?)",
+      role,
+      seenAt,
+      seenAt,
+    );
+  return { ...stage, deliver, sign };
+}
+
+const seen = ({ db }: Pick<Stage, 'db'>, resource = 'warehouse', organizationId = 'organization-1') =>
+  db.row<Seen>(
+    'SELECT state, announced_at, watched_at, error FROM freshness WHERE resource = ? AND organization_id = ?',
+    resource,
+    organizationId,
+  );
+
+const CURRENT = { state: 'current', announced_at: null, watched_at: null, error: null };
+
+test('what was delivered is told of from its first second on, and is behind after sixty', async () => {
+  const scene = await open();
+  expect(await seen(scene)).toEqual(CURRENT);
+  const [young, old] = [ago(1), ago(90)];
+  await scene.deliver('installation-1', young);
+  expect(await seen(scene)).toEqual({ ...CURRENT, announced_at: young });
+  await scene.deliver('installation-1', old);
+  const error = `a delivery of ${old} is not read yet`;
+  expect(await seen(scene)).toEqual({ ...CURRENT, state: 'behind', announced_at: old, error });
+  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual(CURRENT);
+  scene.clock.at = Date.now() - 80 * SECOND;
+  await scene.read('warehouse', [credit('c-1')]);
+  expect(await seen(scene)).toEqual({ ...CURRENT, announced_at: young });
+  expect(await seen(scene, 'retirements')).toMatchObject({ state: 'behind' });
+});
+
+test('a repeat that came after a read had begun waits for the next one', async () => {
+  const scene = await open();
+  const repeated = ago(70);
+  await scene.deliver('installation-1', ago(400), 'accepted', repeated);
+  expect(await seen(scene)).toMatchObject({ state: 'behind', announced_at: repeated });
+});
+
+test('nothing is announced by what was read, set aside, or is for an installation that is not known or not active', async () => {
+  const scene = await open();
+  await scene.deliver('installation-1', ago(400));
+  await scene.deliver('installation-1', ago(90), 'set_aside');
+  await scene.deliver('somebody', ago(90));
+  await scene.deliver(null, ago(90));
+  expect(await seen(scene)).toEqual(CURRENT);
+  await scene.deliver('installation-2', ago(90));
+  const look = { claim: 2, startedAt: Date.now(), arrivedAt: Date.now(), trigger: 'delivery' } as const;
+  await scene.mirror.writeInstallationState({
+    ...look,
+    installationId: 'installation-2',
+    state: 'suspended',
+  });
+  expect(await seen(scene, 'warehouse', 'organization-2')).toEqual({ ...CURRENT, state: 'suspended' });
+});
+
+test('certificates wait for what retirements wait for', async () => {
+  const scene = await open();
+  const at = ago(90);
+  await scene.db.change(
+    `UPDATE resource_states SET complete_at = ?, outcome = 'complete'
+     WHERE organization_id = 'organization-1' AND resource = 'certificates'`,
+    ago(10),
+  );
+  await scene.deliver('installation-1', at);
+  expect(await seen(scene, 'certificates')).toMatchObject({ state: 'behind', announced_at: at });
+});
+
+test('once a worker has watched, none that is seen is behind; a receiver does not watch', async () => {
+  const scene = await open();
+  await scene.sign('receive', ago(200));
+  expect(await seen(scene)).toEqual(CURRENT);
+  const gone = ago(100);
+  await scene.sign('work', gone);
+  const error = `no worker has been seen since ${gone}`;
+  expect(await seen(scene)).toEqual({ state: 'behind', announced_at: null, watched_at: gone, error });
+  const alive = ago(5);
+  await scene.sign('work', alive);
+  expect(await seen(scene)).toEqual({ ...CURRENT, watched_at: alive });
+});
+
+test('the oldest delivery of an installation is found by an index, however many came for others', async () => {
+  const { db } = await open();
+  await db.change(`INSERT INTO inbox.deliveries (received_at, installation_id, digest, text_id, verdict, secret_index)
+    SELECT now() - n * interval '1 second', 'installation-' || n % 500, 'd', 1, 'accepted', 0
+    FROM generate_series(1, 20000) AS s (n)`);
+  await db.change('ANALYZE inbox.deliveries');
+  const plan = await db.column<string>('EXPLAIN SELECT * FROM mirror.freshness');
+  expect(plan.join('\n')).toContain('deliveries_by_installation');
+});
