@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from './mirror.js';
 import { createRandom, pick } from './random.js';
@@ -82,9 +80,9 @@ async function twice({ mirror, clock, random, truth }: Player): Promise<void> {
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-async function certificates({ folder, port, clock, random, truth }: Player): Promise<void> {
+async function certificates({ pdfs, port, clock, random, truth }: Player): Promise<void> {
   const now = () => clock.at;
-  const files = createCertificateFolder(join(folder, 'certificates'), { now, maxBytes: 1000 });
+  const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, now);
   await store.enter();

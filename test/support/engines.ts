@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
+import { snapshot } from '../../src/engines/postgres/snapshot.js';
+import { writeCopy } from '../../src/engines/sqlite/copy.js';
 import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { readerOf as askPostgres } from '../../src/engines/postgres/reader.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { OpenRun, PdfStore } from '../../src/mirror/port.js';
+import type { OpenRun } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
@@ -20,8 +21,9 @@ import { type Tables, tablesIn, type Value } from './tables.js';
 
 /** A mirror on some engine. No test asks on which. */
 export interface Stage extends Omit<Scene, 'handle'> {
-  readonly pdfs: (maxBytes: number) => PdfStore;
   readonly hands: Hands;
+  /** Writes a copy of the mirror as one SQLite file; false where that is there already. */
+  readonly snapshot: (file: string) => Promise<boolean>;
 }
 
 export interface Engine {
@@ -75,12 +77,10 @@ function upTo(count: number): number[] {
 
 function stageInFolder(): Stage {
   const scene = temporaryScene();
-  const files = join(scene.folder, 'certificates');
-  const now = () => scene.clock.at;
   return {
     ...scene,
-    pdfs: maxBytes => createCertificateFolder(files, { now, maxBytes }),
-    hands: handsOn(files),
+    hands: handsOn(join(scene.folder, 'certificates')),
+    snapshot: async file => writeCopy(scene.handle, file),
   };
 }
 
@@ -99,6 +99,7 @@ export async function stageOn(postgres: Postgres): Promise<Stage> {
     read: readerOf(mirror, clock),
     pdfs: maxBytes => createPieces(postgres, { now: () => clock.at, maxBytes }),
     hands: handsOnPieces(postgres),
+    snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
   };
 }
 

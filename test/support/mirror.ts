@@ -2,10 +2,11 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
+import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Ask, Outcome, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
-import type { MirrorPort } from '../../src/mirror/port.js';
+import type { MirrorPort, PdfStore } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
@@ -106,6 +107,8 @@ export interface Scene {
   /** The connection that writes, for tests of the engine. */
   readonly handle: Sqlite;
   readonly port: MirrorPort;
+  /** Where its certificates are kept. */
+  readonly pdfs: (maxBytes: number) => PdfStore;
   readonly mirror: Mirror;
   readonly clock: Clock;
   /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
@@ -140,6 +143,8 @@ export function temporaryScene({
     db: tablesOf(db),
     handle: db,
     port: portOf(db),
+    pdfs: maxBytes =>
+      createCertificateFolder(join(folder, 'certificates'), { now: () => clock.at, maxBytes }),
     mirror,
     clock,
     read: readerOf(mirror, clock),

@@ -1,0 +1,27 @@
+import type { Value } from '../contract/tables.js';
+import { type Table, writeFilled } from '../sqlite/fill.js';
+import type { Postgres, Query } from './open.js';
+
+const ROWS_AT_ONCE = 250;
+const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** Writes the mirror as it is at one moment to a new SQLite file; false where that is there already. */
+export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
+  return transact(async query => {
+    await query(READ_ONLY);
+    return await writeFilled(file, at, table => readRows(query, table));
+  });
+}
+
+async function* readRows(
+  query: Query,
+  { name, columns }: Table,
+): AsyncGenerator<readonly Readonly<Record<string, Value>>[]> {
+  await query(`DECLARE read_${name} NO SCROLL CURSOR FOR SELECT ${columns.join(', ')} FROM mirror.${name}`);
+  for (;;) {
+    const rows = await query<Record<string, Value>>(`FETCH ${ROWS_AT_ONCE} FROM read_${name}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < ROWS_AT_ONCE) break;
+  }
+  await query(`CLOSE read_${name}`);
+}
