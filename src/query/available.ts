@@ -3,7 +3,7 @@ import type { Row, Tables } from '../engines/contract/tables.js';
 import { NULLS_FIRST } from './by-name.js';
 import { inSnapshot } from './snapshot.js';
 
-export interface Demand {
+interface Demand {
   /** Null for all of them. */
   readonly organizationId: string | null;
   /** Whatever was read completely within so many seconds may be sold; null where only what is current may. */

@@ -35,7 +35,7 @@ export async function isNamed({ db }: Reader, file: string): Promise<boolean> {
   return (await asked.limit(1).executeTakeFirst()) !== undefined;
 }
 
-export interface ExportFilter {
+interface ExportFilter {
   readonly organizationId: string | null;
   /** An instant in the form of the mirror's own. Null for what is true now. */
   readonly at: string | null;

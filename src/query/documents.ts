@@ -27,7 +27,7 @@ export async function readForgotten({ db }: Reader): Promise<ReadonlySet<string>
   return new Set(rows.map(row => row.email_sha256));
 }
 
-export interface ReadList {
+interface ReadList {
   readonly organization_id: string;
   readonly installation_id: string;
   readonly resource: string;

@@ -1,39 +1,40 @@
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
+import type { Entry } from '../resources/entry.js';
+import { ENTRIES } from '../resources/resources.js';
+import { byName } from './by-name.js';
 
 export interface Sought {
   readonly serialization: string | undefined;
   readonly creditId: string | undefined;
 }
 
-const SOURCES = ['warehouse_credits', 'inventory_credits', 'reservations', 'inventory_requests'] as const;
+/** Credits, and what was done with them. */
+const SOURCES = ENTRIES.filter(entry => has(entry, 'serialization'));
+
+function has({ key, columns }: Entry, column: string): boolean {
+  return [...key, ...columns].some(({ name }) => name === column);
+}
 
 /** The projects that the mirror's credits, holds, requests and retirements name for this credit. */
-export async function findProjects({ db }: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
+export async function findProjects(reader: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
   const text = serialization?.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()) ?? null;
-  const named = SOURCES.map(table =>
-    db
-      .selectFrom(table)
-      .select('project_id')
+  const named = SOURCES.map(entry =>
+    byName(reader)
+      .selectFrom(entry.table)
+      .select(eb => eb.ref('project_id').$castTo<string | null>().as('project_id'))
       .where(eb =>
         eb.or([
-          ...(creditId === undefined ? [] : [eb('credit_id', '=', creditId)]),
+          ...(creditId === undefined || !has(entry, 'credit_id') ? [] : [eb('credit_id', '=', creditId)]),
           ...(text === null ? [] : [eb(eb.fn('lower', ['serialization']), '=', text)]),
         ]),
       ),
   );
-  const retired = db
-    .selectFrom('retirements')
-    .select('project_id')
-    .where(eb => eb(eb.fn('lower', ['serialization']), '=', text));
-  return await db
+  const all = named.reduce((some, each) => some.unionAll(each));
+  return await byName(reader)
     .selectFrom('projects')
     .selectAll()
-    .where(
-      'id',
-      'in',
-      named.reduce((all, each) => all.unionAll(each), retired),
-    )
+    .where('id', 'in', all)
     .orderBy('id')
     .execute();
 }

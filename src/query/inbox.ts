@@ -27,7 +27,7 @@ export const JOB_COLUMNS = [
   'outcome',
 ] as const;
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   readonly verdict: Tables['inbox.deliveries']['verdict'] | null;
   readonly installationId: string | null;
   /** Only those that came after this one. */
@@ -61,7 +61,7 @@ function deliveries(db: Reader['db']) {
     ]);
 }
 
-export interface DeliveryDetail {
+interface DeliveryDetail {
   readonly delivery: Row;
   /** The signed text as it was sent; null once it is older than the retention, or was removed for a person's sake. */
   readonly signedData: string | null;
@@ -96,7 +96,7 @@ export async function readNewestDelivery({ db }: Reader): Promise<string | null>
   return repeated.at !== null && repeated.at > at ? repeated.at : at;
 }
 
-export interface Repeated {
+interface Repeated {
   readonly newestId: number;
   readonly posts: number;
 }
@@ -124,7 +124,7 @@ export async function hasDeliveries({ db }: Reader, installationId: string): Pro
   return (await asked.limit(1).executeTakeFirst()) !== undefined;
 }
 
-export interface StoredText {
+interface StoredText {
   readonly id: number;
   readonly digest: string;
   readonly signed_data: string;
@@ -136,7 +136,7 @@ export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
   return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
 }
 
-export interface JobFilter {
+interface JobFilter {
   readonly state: Tables['inbox.jobs']['state'] | null;
   readonly organizationId: string | null;
   /** Null for all of them. */

@@ -3,7 +3,7 @@ import type { Row } from '../engines/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, ownerOf } from '../resources/entry.js';
 import { byName, totalOrder } from './by-name.js';
 
-export interface ListFilter {
+interface ListFilter {
   readonly organizationId: string | null;
   /** Null for all of them. */
   readonly state?: string | null;

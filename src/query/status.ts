@@ -44,7 +44,7 @@ export interface Status {
 }
 
 /** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */
-export interface JobSums {
+interface JobSums {
   readonly due: number;
   readonly planned: number;
   readonly claimed: number;

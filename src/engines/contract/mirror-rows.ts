@@ -1,7 +1,7 @@
 import { versioned } from './columns.js';
 
 /** The rows that mirror the registry. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
-export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
+const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;

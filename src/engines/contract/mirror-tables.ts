@@ -27,7 +27,7 @@ export const FRESHNESS_STATES = [
   'current',
 ] as const;
 
-export const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
+const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 const { document: _, ...HELD } = RESERVATIONS.now;
