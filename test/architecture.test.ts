@@ -61,7 +61,6 @@ const OPENS: Readonly<Record<string, string>> = {
   'support/tables.ts': 'the home of looking at rows',
   'support/inbox.ts': 'makes the inbox that a test plays on',
   'support/mirror.ts': 'makes the mirror that a test plays on',
-  'support/program.ts': 'makes both, and tells their views the time',
   'support/door.ts': 'puts a door before an inbox',
   'support/box.ts': 'an inbox whose clock is told',
   'support/held.ts': 'strangers that hold a lock or a log',

@@ -1,15 +1,17 @@
 import { createClient } from '../client.js';
 import type { WorkSettings } from '../config/settings.js';
 import { describeDisk } from '../engines/contract/disk.js';
+import type { Engine } from '../engines/engine.js';
 import { openEngine } from '../engines/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import { readAges, readCertificateCounts } from '../query/status.js';
 import { EVENTS } from '../registry/model.js';
+import type { HttpOptions } from '../registry/http/calls.js';
 import type { ReadEnd } from '../sync/read/read-end.js';
 import { describe } from '../sync/outcome.js';
-import { createSync } from '../sync/sync.js';
+import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
@@ -19,19 +21,32 @@ import { thisProcess } from './signs.js';
 /** Without a schedule only what waits in the inbox is done. */
 export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSchedule: string | null };
 
+/** What else can be handed to it, as a value: the program leaves all of this out. */
+export interface WorkTools extends Tools {
+  readonly engine?: Engine;
+  readonly random?: () => number;
+  readonly calls?: Partial<HttpOptions>;
+  readonly sync?: Partial<SyncOptions>;
+}
+
+export interface Working extends Running {
+  readonly sync: Sync;
+}
+
 /** Reads the registry as jobs ask for it, and writes the mirror. */
-export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<Running> {
+export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Working> {
+  const { log, now, engine = openEngine(settings), random = Math.random } = tools;
   return openAll(async closing => {
     const health = createHealth();
-    const engine = openEngine(settings);
     const applied = await engine.prepare(['inbox', 'mirror'], now());
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
     const metrics = createMetrics(EVENTS);
     const client = createClient({
       ...settings,
+      ...tools.calls,
       now,
-      random: Math.random,
+      random,
       onCall: ({ route, status }) => metrics.registryRequest(route, status),
       onClockCorrection: offsetMs =>
         log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
@@ -44,7 +59,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
     const store = await engine.openWork({ now, failed: health.fail });
     closing.add(() => store.close());
     const { inbox, reader } = store;
-    const parts = { ...store, client, now, random: Math.random };
+    const parts = { ...store, client, now, random };
     const context = { ...(await createContext(settings, parts)), onRead: countReads(metrics) };
 
     const operations = await serveOperations({
@@ -80,7 +95,11 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
         const disk = engine.lookAtDisk();
         return disk?.paused ? describeDisk(disk) : null;
       },
-      onEnded: ({ outcome }) => metrics.jobEnded(outcome),
+      ...tools.sync,
+      onEnded: ended => {
+        metrics.jobEnded(ended.outcome);
+        tools.sync?.onEnded?.(ended);
+      },
     });
     await client.jwt.get();
     await sync.start();
@@ -93,6 +112,7 @@ export function startWork(settings: WorkOptions, { log, now }: Tools): Promise<R
       port: null,
       operationsPort: operations?.port ?? null,
       failed: health.failed,
+      sync,
       stop: async () => {
         health.beginStop();
         await closing.close();

@@ -16,8 +16,9 @@ async function status({ program }: Installed) {
 /** As if a worker had given its last sign so long ago. */
 async function sign({ program }: Installed, msAgo: number): Promise<void> {
   const at = Date.now() - msAgo;
+  await program.change("DELETE FROM processes WHERE role = 'work'");
   await program.change(
-    "INSERT OR REPLACE INTO processes (role, host, pid, started_at, seen_at) VALUES ('work', 'here', 1, ?, ?)",
+    "INSERT INTO processes (role, host, pid, started_at, seen_at) VALUES ('work', 'here', 1, ?, ?)",
     new Date(at).toISOString(),
     new Date(at).toISOString(),
   );

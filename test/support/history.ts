@@ -1,9 +1,6 @@
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
 import type { Broken } from '../../src/engines/engine.js';
-import { findBroken } from '../../src/engines/sqlite/laws/find-broken.js';
-import { openReader } from '../../src/engines/sqlite/reader.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
@@ -70,11 +67,10 @@ export async function playHistory(seed: number): Promise<Tally> {
 }
 
 /** What `verify` would say of it. */
-async function broken({ folder, time }: Program): Promise<Broken[]> {
-  const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
-  const reader = openReader(files);
+async function broken({ engine, time }: Program): Promise<Broken[]> {
+  const reader = await engine.openReader();
   try {
-    return [...findBroken(files, time.now()), ...(await findUnderived(reader))];
+    return [...(await engine.findBroken(time.now())), ...(await findUnderived(reader))];
   } finally {
     await reader.close();
   }

@@ -1,29 +1,23 @@
-import type { RequestListener } from 'node:http';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import express from 'express';
 import { expect, onTestFinished } from 'vitest';
 import { createContext } from '../../src/app/context.js';
-import { thisProcess } from '../../src/app/signs.js';
+import { startReceive } from '../../src/app/receive.js';
+import { startWork, type Working } from '../../src/app/work.js';
 import { type Client, createClient } from '../../src/client.js';
-import { migrate } from '../../src/engines/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
-import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import { readSettings } from '../../src/config/config.js';
+import type { Engine } from '../../src/engines/engine.js';
+import { openEngine } from '../../src/engines/open.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
+import { createLog } from '../../src/log/log.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
-import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
+import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import type { Context } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { createSync, type Sync, type SyncOptions } from '../../src/sync/sync.js';
+import type { Sync, SyncOptions } from '../../src/sync/sync.js';
 import type { Ended } from '../../src/sync/worker/worker.js';
-import { listen } from '../../src/webhook/listen.js';
-import { createAcceptPosts, type Post } from '../../src/webhook/posts.js';
-import { createReceiver } from '../../src/webhook/receiver.js';
 import { temporaryFolder } from './inbox.js';
+import { mortal } from './mortal.js';
 import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
 import { openBoth, type Tables, tablesOf } from './tables.js';
 
@@ -63,6 +57,7 @@ export interface Program extends Tables {
   readonly time: TestTime;
   readonly app: TestApp;
   readonly folder: string;
+  readonly engine: Engine;
   readonly webhookUrl: string;
   readonly inbox: InboxPort;
   readonly ended: Ended[];
@@ -79,45 +74,57 @@ export interface Program extends Tables {
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'certificates'));
   const sandbox = await temporarySandbox({ wall: time.now });
-  const inbox = createInboxPort(openInbox(folder, time), time.now);
-  const door = await openDoor(inbox, time);
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
-    webhookUrl: door.url,
     webhookSecret: WEBHOOK_SECRET,
     privateKey: KEY,
   });
-  door.serve(app.id);
-  openMirror(folder, time);
+  const env = {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: app.id,
+    REGISTRY_PRIVATE_KEY: app.privateKey,
+    WEBHOOK_SECRETS: WEBHOOK_SECRET,
+    DATA_DIR: folder,
+    PORT: '0',
+    OPERATIONS_PORT: '0',
+  };
+  const tools = {
+    now: time.now,
+    log: createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false }),
+  };
+  const given = { ...(await readSettings(env, 'work')), ...options.context, syncSchedule: null };
+  const engine = openEngine(given);
+  await engine.migrate(time.now());
+  const door = await startReceive(await readSettings(env, 'receive'), tools);
+  onTestFinished(() => door.stop());
+  const webhookUrl = `http://127.0.0.1:${door.port}/webhooks`;
+  sandbox.registry.apps.change(app.id, { webhookUrl });
+  const inbox = await engine.openInbox(time.now);
+  onTestFinished(() => inbox.close());
   const tables = openTables(folder, time);
   const ended: Ended[] = [];
-  let current: { readonly worker: Sync; readonly databases: readonly Sqlite[] } | undefined;
+  let current: { readonly working: Working; readonly kill: () => Promise<void> } | undefined;
 
   async function startWorker(http: Partial<HttpOptions> = {}): Promise<void> {
-    const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
-    const parts = { sandbox, app, time, folder };
-    const context = await connect(parts, databases, { ...options, http: { ...options.http, ...http } });
-    const worker = createSync(context, {
-      schedule: null,
-      concurrency: 4,
-      self: thisProcess('work', time.now()),
-      log: { info: () => {}, warn: () => {}, error: () => {} },
-      onEnded: event => ended.push(event),
-      ...options.worker,
+    const own = mortal(engine);
+    const working = await startWork(given, {
+      ...tools,
+      engine: own.engine,
+      random: () => 0,
+      calls: { ...UNHURRIED, ...options.http, ...http },
+      sync: { concurrency: 4, onEnded: event => ended.push(event), ...options.worker },
     });
-    onTestFinished(() => worker.stop());
-    current = { worker, databases: Object.values(databases) };
-    await worker.start();
+    onTestFinished(() => working.stop());
+    current = { working, kill: own.kill };
   }
 
   /** As a kill -9 leaves it: nothing more is written, nothing is given back. */
   async function kill(): Promise<void> {
-    const stopped = current?.worker.stop();
-    for (const db of current?.databases ?? []) db.close();
+    const killed = current;
     current = undefined;
-    await stopped;
+    await killed?.kill();
+    await killed?.working.stop();
   }
 
   /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
@@ -127,7 +134,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     if (claimed > 0) return false;
     if (waitMs > SOON_MS) return true;
     if (waitMs > 0) time.move(waitMs);
-    void current?.worker.idle();
+    void current?.working.sync.idle();
     return false;
   }
 
@@ -144,12 +151,13 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     time,
     app,
     folder,
-    webhookUrl: door.url,
+    engine,
+    webhookUrl,
     inbox,
     ended,
     worker: () => {
       if (current === undefined) throw new Error('no worker was started');
-      return current.worker;
+      return current.working.sync;
     },
     kill,
     startWorker,
@@ -167,31 +175,18 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
-/** What a process that works holds: connections of its own to both databases. */
-export function contextOf(program: Program, options: ProgramOptions): Promise<Context> {
-  const { folder, time } = program;
-  const databases = { inbox: openInbox(folder, time), mirror: openMirror(folder, time) };
-  return connect(program, databases, options);
+/** What a process that works holds, by connections of its own. */
+export async function contextOf(program: Program, options: ProgramOptions): Promise<Context> {
+  const { engine, sandbox, app, time } = program;
+  const store = await engine.openWriters(time.now);
+  onTestFinished(store.close);
+  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90, ...options.context };
+  const client = clientOf(sandbox, app, time.now, options.http);
+  return createContext(settings, { ...store, client, now: time.now, random: () => 0 });
 }
 
-async function connect(
-  { sandbox, app, time, folder }: Pick<Program, 'sandbox' | 'app' | 'time' | 'folder'>,
-  databases: { readonly inbox: Sqlite; readonly mirror: Sqlite },
-  options: ProgramOptions,
-): Promise<Context> {
-  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
-  return createContext(
-    { ...settings, ...options.context },
-    {
-      inbox: createInboxPort(databases.inbox, time.now),
-      mirror: createMirrorPort(databases.mirror, join(folder, 'certificates')),
-      pdfs: createCertificateFolder(join(folder, 'certificates'), time),
-      client: clientOf(sandbox, app, time.now, options.http),
-      now: time.now,
-      random: () => 0,
-    },
-  );
-}
+/** No call waits for others, and none is repeated where it failed. */
+const UNHURRIED = { requestsPerSecond: Infinity, burst: Infinity, attempts: 1 };
 
 export function clientOf(
   sandbox: Sandbox,
@@ -203,74 +198,23 @@ export function clientOf(
     baseUrl: sandbox.url,
     appId: app.id,
     privateKey: app.privateKey,
-    requestsPerSecond: Infinity,
-    burst: Infinity,
-    attempts: 1,
+    ...UNHURRIED,
     now,
     random: Math.random,
     ...http,
   });
 }
 
-function openInbox(folder: string, time: TestTime): Sqlite {
-  return open(folder, 'inbox', time);
-}
-
-function openMirror(folder: string, time: TestTime): Sqlite {
-  return open(folder, 'mirror', time);
-}
-
-function open(folder: string, family: 'inbox' | 'mirror', time: TestTime): Sqlite {
-  const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5000 });
-  onTestFinished(() => {
-    db.close();
-  });
-  migrate(db, family, new Date(time.now()).toISOString());
-  tellTime(db, time);
-  return db;
-}
-
-function openTables(folder: string, time: TestTime): Tables {
+function openTables(folder: string, { now }: TestTime): Tables {
   const db = openBoth(folder, false);
   onTestFinished(() => {
     db.close();
   });
-  tellTime(db, time);
-  return tablesOf(db);
-}
-
-/** Views ask SQLite for the time: here they are told the time that the test moves. */
-function tellTime(db: Sqlite, { now }: TestTime): void {
+  /** Views ask SQLite for the time: here they are told the time that the test moves. */
   db.function('unixepoch', { varargs: true }, (when: unknown, precision?: unknown) => {
     const atMs = when === 'now' ? now() : Date.parse(String(when));
     if (Number.isNaN(atMs)) return null;
     return precision === 'subsec' ? atMs / 1000 : BigInt(Math.floor(atMs / 1000));
   });
-}
-
-async function openDoor(inbox: InboxPort, time: TestTime) {
-  let acceptPosts: ReturnType<typeof createAcceptPosts> = async () => [];
-  let handler: RequestListener = (_request, response) => response.writeHead(503).end();
-  const group = createGroupCommit({
-    store: async (posts: readonly Post[]) => acceptPosts(posts, time.now()),
-  });
-  onTestFinished(() => group.close());
-  const app = express().use((request, response) => handler(request, response));
-  const listening = await listen(app, { host: '127.0.0.1', port: 0 });
-  onTestFinished(() => listening.close());
-  return {
-    url: `http://127.0.0.1:${listening.port}/webhooks`,
-    serve: (appId: string) => {
-      acceptPosts = createAcceptPosts({
-        secrets: [WEBHOOK_SECRET],
-        appId,
-        store: inbox.store,
-      });
-      handler = createReceiver({
-        headerPrefix: 'registry',
-        accept: post => group.accept(post),
-        now: time.now,
-      });
-    },
-  };
+  return tablesOf(db);
 }

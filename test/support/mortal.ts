@@ -1,0 +1,51 @@
+import type { Engine } from '../../src/engines/engine.js';
+
+export interface Mortal {
+  readonly engine: Engine;
+  /** As a kill -9 leaves it: what was asked for is done or is not, and nothing more is. */
+  readonly kill: () => Promise<void>;
+}
+
+/** An engine whose worker can be killed. */
+export function mortal(engine: Engine): Mortal {
+  const underway = new Set<Promise<unknown>>();
+  let isDead = false;
+
+  function guarded<Port extends object>(port: Port, names: readonly string[] = Object.keys(port)): Port {
+    const guard = (name: string) => {
+      const operation: unknown = Reflect.get(port, name);
+      if (typeof operation !== 'function' || SYNCHRONOUS.has(name)) return operation;
+      return (...given: unknown[]) => {
+        if (isDead) return Promise.reject(new Error('this process was killed'));
+        const done: Promise<unknown> = Reflect.apply(operation, port, given);
+        const settled = done.catch(() => undefined);
+        underway.add(settled);
+        void settled.finally(() => underway.delete(settled));
+        return done;
+      };
+    };
+    return { ...port, ...Object.fromEntries(names.map(name => [name, guard(name)])) };
+  }
+
+  return {
+    engine: {
+      ...engine,
+      openWork: async options => {
+        const store = await engine.openWork(options);
+        const { inbox, mirror, pdfs } = store;
+        return {
+          ...store,
+          inbox: guarded(inbox),
+          mirror: guarded(mirror),
+          pdfs: guarded(pdfs, ['save']),
+        };
+      },
+    },
+    kill: async () => {
+      isDead = true;
+      await Promise.all(underway);
+    },
+  };
+}
+
+const SYNCHRONOUS = new Set(['watch', 'close']);
