@@ -58,7 +58,8 @@ CREATE TABLE mirror.sync_runs (
   error text COLLATE "C",
   job_id bigint,
   delivery_id bigint,
-  answered_at timestamptz(3)
+  answered_at timestamptz(3),
+  last_number bigint
 );
 COMMENT ON TABLE mirror.sync_runs IS 'One read of one resource of one organization. Entered with its first write, or when it ends.';
 COMMENT ON COLUMN mirror.sync_runs.id IS 'rises in the order of writing';
@@ -81,8 +82,10 @@ COMMENT ON COLUMN mirror.sync_runs.error IS 'what went wrong, in words';
 COMMENT ON COLUMN mirror.sync_runs.job_id IS 'the job of the inbox that did it; null where none did.';
 COMMENT ON COLUMN mirror.sync_runs.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it.';
 COMMENT ON COLUMN mirror.sync_runs.answered_at IS 'when the registry''s latest answer had come; null while it runs, and where none came.';
+COMMENT ON COLUMN mirror.sync_runs.last_number IS 'the newest number of the counter when the run last changed a row: none of its changes has a later one; null where it changed none';
 CREATE INDEX sync_runs_by_resource ON mirror.sync_runs (organization_id, resource, id);
 CREATE INDEX sync_runs_by_finished_at ON mirror.sync_runs (finished_at);
+CREATE INDEX sync_runs_that_changed ON mirror.sync_runs (finished_at) WHERE last_number IS NOT NULL;
 CREATE INDEX sync_runs_running ON mirror.sync_runs (id) WHERE state = 'running';
 CREATE INDEX sync_runs_with_drift ON mirror.sync_runs (id) WHERE drift > 0;
 
@@ -1762,3 +1765,313 @@ COMMENT ON COLUMN mirror.reservations_now.valid_from IS 'when the answer that sh
 COMMENT ON COLUMN mirror.reservations_now.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_now.state_now IS 'outstanding, finished, cancelled or expired, worked out when this is read';
 COMMENT ON COLUMN mirror.reservations_now.seconds_left IS 'how long the hold still lasts; null unless it is outstanding';
+
+CREATE FUNCTION mirror.as_text(instant timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
+SELECT to_char(instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"
+$$;
+COMMENT ON FUNCTION mirror.as_text IS 'An instant as SQLite holds it, whatever the time zone of the connection.';
+
+CREATE VIEW mirror.changes (number, learnt_at, organization_id, organization_name, resource, id, change, before, after, changed_columns, sync_run_id, trigger, job_id, delivery_id) AS
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'installation'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.organization_id, p.app_id, p.state, p.permissions, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.organization_id, n.app_id, n.state, n.permissions, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.organization_id IS DISTINCT FROM p.organization_id THEN 'organization_id,' ELSE '' END || CASE WHEN n.app_id IS DISTINCT FROM p.app_id THEN 'app_id,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.permissions IS DISTINCT FROM p.permissions THEN 'permissions,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.installations AS n LEFT JOIN mirror.installations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'installation'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.organization_id, p.app_id, p.state, p.permissions, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.organization_id, n.app_id, n.state, n.permissions, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.organization_id IS DISTINCT FROM p.organization_id THEN 'organization_id,' ELSE '' END || CASE WHEN n.app_id IS DISTINCT FROM p.app_id THEN 'app_id,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.permissions IS DISTINCT FROM p.permissions THEN 'permissions,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.installations_past AS n LEFT JOIN mirror.installations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'installation'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.organization_id, p.app_id, p.state, p.permissions, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.installations_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.installations AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.installations_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'warehouse'::text COLLATE "C", n.credit_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.credit_id, n.inventory_id, n.project_id, n.project_name, n.serialization, n.vintage, n.type, n.token_id, n.token_address, n.unit, n.amount_micro, n.amount_exact, n.fault) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.token_id IS DISTINCT FROM p.token_id THEN 'token_id,' ELSE '' END || CASE WHEN n.token_address IS DISTINCT FROM p.token_address THEN 'token_address,' ELSE '' END || CASE WHEN n.unit IS DISTINCT FROM p.unit THEN 'unit,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.warehouse_credits AS n LEFT JOIN mirror.warehouse_credits_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'warehouse'::text COLLATE "C", n.credit_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.credit_id, n.inventory_id, n.project_id, n.project_name, n.serialization, n.vintage, n.type, n.token_id, n.token_address, n.unit, n.amount_micro, n.amount_exact, n.fault) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.token_id IS DISTINCT FROM p.token_id THEN 'token_id,' ELSE '' END || CASE WHEN n.token_address IS DISTINCT FROM p.token_address THEN 'token_address,' ELSE '' END || CASE WHEN n.unit IS DISTINCT FROM p.unit THEN 'unit,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.warehouse_credits_past AS n LEFT JOIN mirror.warehouse_credits_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'warehouse'::text COLLATE "C", p.credit_id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.warehouse_credits_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.warehouse_credits AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.warehouse_credits_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'reservations'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.serialization, p.type, p.amount_micro, p.amount_exact, p.fault, p.project_id, p.project_name, p.reserver_id, p.reserver_name, p.state, p.is_complete, mirror.as_text(p.reserved_to_at) AS reserved_to_at, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.credit_id, n.serialization, n.type, n.amount_micro, n.amount_exact, n.fault, n.project_id, n.project_name, n.reserver_id, n.reserver_name, n.state, n.is_complete, mirror.as_text(n.reserved_to_at) AS reserved_to_at, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.credit_id IS DISTINCT FROM p.credit_id THEN 'credit_id,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.reserver_id IS DISTINCT FROM p.reserver_id THEN 'reserver_id,' ELSE '' END || CASE WHEN n.reserver_name IS DISTINCT FROM p.reserver_name THEN 'reserver_name,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.is_complete IS DISTINCT FROM p.is_complete THEN 'is_complete,' ELSE '' END || CASE WHEN n.reserved_to_at IS DISTINCT FROM p.reserved_to_at THEN 'reserved_to_at,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.reservations AS n LEFT JOIN mirror.reservations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'reservations'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.serialization, p.type, p.amount_micro, p.amount_exact, p.fault, p.project_id, p.project_name, p.reserver_id, p.reserver_name, p.state, p.is_complete, mirror.as_text(p.reserved_to_at) AS reserved_to_at, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.credit_id, n.serialization, n.type, n.amount_micro, n.amount_exact, n.fault, n.project_id, n.project_name, n.reserver_id, n.reserver_name, n.state, n.is_complete, mirror.as_text(n.reserved_to_at) AS reserved_to_at, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.credit_id IS DISTINCT FROM p.credit_id THEN 'credit_id,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.reserver_id IS DISTINCT FROM p.reserver_id THEN 'reserver_id,' ELSE '' END || CASE WHEN n.reserver_name IS DISTINCT FROM p.reserver_name THEN 'reserver_name,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.is_complete IS DISTINCT FROM p.is_complete THEN 'is_complete,' ELSE '' END || CASE WHEN n.reserved_to_at IS DISTINCT FROM p.reserved_to_at THEN 'reserved_to_at,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.reservations_past AS n LEFT JOIN mirror.reservations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'reservations'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.serialization, p.type, p.amount_micro, p.amount_exact, p.fault, p.project_id, p.project_name, p.reserver_id, p.reserver_name, p.state, p.is_complete, mirror.as_text(p.reserved_to_at) AS reserved_to_at, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.reservations_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.reservations AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.reservations_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'inventory'::text COLLATE "C", n.credit_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.credit_id, n.inventory_id, n.project_id, n.project_name, n.serialization, n.vintage, n.type, n.token_id, n.token_address, n.unit, n.amount_micro, n.amount_exact, n.fault) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.token_id IS DISTINCT FROM p.token_id THEN 'token_id,' ELSE '' END || CASE WHEN n.token_address IS DISTINCT FROM p.token_address THEN 'token_address,' ELSE '' END || CASE WHEN n.unit IS DISTINCT FROM p.unit THEN 'unit,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_credits AS n LEFT JOIN mirror.inventory_credits_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'inventory'::text COLLATE "C", n.credit_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.credit_id, n.inventory_id, n.project_id, n.project_name, n.serialization, n.vintage, n.type, n.token_id, n.token_address, n.unit, n.amount_micro, n.amount_exact, n.fault) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.token_id IS DISTINCT FROM p.token_id THEN 'token_id,' ELSE '' END || CASE WHEN n.token_address IS DISTINCT FROM p.token_address THEN 'token_address,' ELSE '' END || CASE WHEN n.unit IS DISTINCT FROM p.unit THEN 'unit,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_credits_past AS n LEFT JOIN mirror.inventory_credits_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'inventory'::text COLLATE "C", p.credit_id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.credit_id, p.inventory_id, p.project_id, p.project_name, p.serialization, p.vintage, p.type, p.token_id, p.token_address, p.unit, p.amount_micro, p.amount_exact, p.fault) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_credits_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.inventory_credits AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.inventory_credits_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'inventory_requests'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.action, p.state, p.type, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.from_organization_id, p.to_organization_id, p.to_address, p.project_id, p.project_name, p.tx_id, p.retirement_reason, p.beneficiary, p.retirement_comment, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.credit_id, n.action, n.state, n.type, n.serialization, n.vintage, n.amount_micro, n.amount_exact, n.fault, n.from_organization_id, n.to_organization_id, n.to_address, n.project_id, n.project_name, n.tx_id, n.retirement_reason, n.beneficiary, n.retirement_comment, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.credit_id IS DISTINCT FROM p.credit_id THEN 'credit_id,' ELSE '' END || CASE WHEN n.action IS DISTINCT FROM p.action THEN 'action,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.from_organization_id IS DISTINCT FROM p.from_organization_id THEN 'from_organization_id,' ELSE '' END || CASE WHEN n.to_organization_id IS DISTINCT FROM p.to_organization_id THEN 'to_organization_id,' ELSE '' END || CASE WHEN n.to_address IS DISTINCT FROM p.to_address THEN 'to_address,' ELSE '' END || CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.tx_id IS DISTINCT FROM p.tx_id THEN 'tx_id,' ELSE '' END || CASE WHEN n.retirement_reason IS DISTINCT FROM p.retirement_reason THEN 'retirement_reason,' ELSE '' END || CASE WHEN n.beneficiary IS DISTINCT FROM p.beneficiary THEN 'beneficiary,' ELSE '' END || CASE WHEN n.retirement_comment IS DISTINCT FROM p.retirement_comment THEN 'retirement_comment,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_requests AS n LEFT JOIN mirror.inventory_requests_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'inventory_requests'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.action, p.state, p.type, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.from_organization_id, p.to_organization_id, p.to_address, p.project_id, p.project_name, p.tx_id, p.retirement_reason, p.beneficiary, p.retirement_comment, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.credit_id, n.action, n.state, n.type, n.serialization, n.vintage, n.amount_micro, n.amount_exact, n.fault, n.from_organization_id, n.to_organization_id, n.to_address, n.project_id, n.project_name, n.tx_id, n.retirement_reason, n.beneficiary, n.retirement_comment, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.credit_id IS DISTINCT FROM p.credit_id THEN 'credit_id,' ELSE '' END || CASE WHEN n.action IS DISTINCT FROM p.action THEN 'action,' ELSE '' END || CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.from_organization_id IS DISTINCT FROM p.from_organization_id THEN 'from_organization_id,' ELSE '' END || CASE WHEN n.to_organization_id IS DISTINCT FROM p.to_organization_id THEN 'to_organization_id,' ELSE '' END || CASE WHEN n.to_address IS DISTINCT FROM p.to_address THEN 'to_address,' ELSE '' END || CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.tx_id IS DISTINCT FROM p.tx_id THEN 'tx_id,' ELSE '' END || CASE WHEN n.retirement_reason IS DISTINCT FROM p.retirement_reason THEN 'retirement_reason,' ELSE '' END || CASE WHEN n.beneficiary IS DISTINCT FROM p.beneficiary THEN 'beneficiary,' ELSE '' END || CASE WHEN n.retirement_comment IS DISTINCT FROM p.retirement_comment THEN 'retirement_comment,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_requests_past AS n LEFT JOIN mirror.inventory_requests_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'inventory_requests'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.credit_id, p.action, p.state, p.type, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.from_organization_id, p.to_organization_id, p.to_address, p.project_id, p.project_name, p.tx_id, p.retirement_reason, p.beneficiary, p.retirement_comment, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.inventory_requests_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.inventory_requests AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.inventory_requests_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.id, o.full_name, 'organization'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.type, p.country_code, p.website, p.is_public, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.full_name, n.type, n.country_code, n.website, n.is_public, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.country_code IS DISTINCT FROM p.country_code THEN 'country_code,' ELSE '' END || CASE WHEN n.website IS DISTINCT FROM p.website THEN 'website,' ELSE '' END || CASE WHEN n.is_public IS DISTINCT FROM p.is_public THEN 'is_public,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.organizations AS n LEFT JOIN mirror.organizations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.id, o.full_name, 'organization'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.type, p.country_code, p.website, p.is_public, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.full_name, n.type, n.country_code, n.website, n.is_public, mirror.as_text(n.created_at) AS created_at, mirror.as_text(n.updated_at) AS updated_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.country_code IS DISTINCT FROM p.country_code THEN 'country_code,' ELSE '' END || CASE WHEN n.website IS DISTINCT FROM p.website THEN 'website,' ELSE '' END || CASE WHEN n.is_public IS DISTINCT FROM p.is_public THEN 'is_public,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END || CASE WHEN n.updated_at IS DISTINCT FROM p.updated_at THEN 'updated_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.organizations_past AS n LEFT JOIN mirror.organizations_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.id, o.full_name, 'organization'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.type, p.country_code, p.website, p.is_public, mirror.as_text(p.created_at) AS created_at, mirror.as_text(p.updated_at) AS updated_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.organizations_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.organizations AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.organizations_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'addresses'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.address, p.name, p.is_default) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.address, n.name, n.is_default) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.address IS DISTINCT FROM p.address THEN 'address,' ELSE '' END || CASE WHEN n.name IS DISTINCT FROM p.name THEN 'name,' ELSE '' END || CASE WHEN n.is_default IS DISTINCT FROM p.is_default THEN 'is_default,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.addresses AS n LEFT JOIN mirror.addresses_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'addresses'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.address, p.name, p.is_default) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.address, n.name, n.is_default) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.address IS DISTINCT FROM p.address THEN 'address,' ELSE '' END || CASE WHEN n.name IS DISTINCT FROM p.name THEN 'name,' ELSE '' END || CASE WHEN n.is_default IS DISTINCT FROM p.is_default THEN 'is_default,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.addresses_past AS n LEFT JOIN mirror.addresses_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'addresses'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.address, p.name, p.is_default) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.addresses_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.addresses AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.addresses_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'members'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.email) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.full_name, n.email) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.email IS DISTINCT FROM p.email THEN 'email,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.members AS n LEFT JOIN mirror.members_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'members'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.email) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.full_name, n.email) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.email IS DISTINCT FROM p.email THEN 'email,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.members_past AS n LEFT JOIN mirror.members_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'members'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.full_name, p.email) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.members_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.members AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.members_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'retirements'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.project_id, p.project_name, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.reason, p.beneficiary, p.comment, p.is_claimed, mirror.as_text(p.created_at) AS created_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.project_id, n.project_name, n.serialization, n.vintage, n.amount_micro, n.amount_exact, n.fault, n.reason, n.beneficiary, n.comment, n.is_claimed, mirror.as_text(n.created_at) AS created_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.reason IS DISTINCT FROM p.reason THEN 'reason,' ELSE '' END || CASE WHEN n.beneficiary IS DISTINCT FROM p.beneficiary THEN 'beneficiary,' ELSE '' END || CASE WHEN n.comment IS DISTINCT FROM p.comment THEN 'comment,' ELSE '' END || CASE WHEN n.is_claimed IS DISTINCT FROM p.is_claimed THEN 'is_claimed,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.retirements AS n LEFT JOIN mirror.retirements_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'retirements'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.project_id, p.project_name, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.reason, p.beneficiary, p.comment, p.is_claimed, mirror.as_text(p.created_at) AS created_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.project_id, n.project_name, n.serialization, n.vintage, n.amount_micro, n.amount_exact, n.fault, n.reason, n.beneficiary, n.comment, n.is_claimed, mirror.as_text(n.created_at) AS created_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.project_id IS DISTINCT FROM p.project_id THEN 'project_id,' ELSE '' END || CASE WHEN n.project_name IS DISTINCT FROM p.project_name THEN 'project_name,' ELSE '' END || CASE WHEN n.serialization IS DISTINCT FROM p.serialization THEN 'serialization,' ELSE '' END || CASE WHEN n.vintage IS DISTINCT FROM p.vintage THEN 'vintage,' ELSE '' END || CASE WHEN n.amount_micro IS DISTINCT FROM p.amount_micro THEN 'amount_micro,' ELSE '' END || CASE WHEN n.amount_exact IS DISTINCT FROM p.amount_exact THEN 'amount_exact,' ELSE '' END || CASE WHEN n.fault IS DISTINCT FROM p.fault THEN 'fault,' ELSE '' END || CASE WHEN n.reason IS DISTINCT FROM p.reason THEN 'reason,' ELSE '' END || CASE WHEN n.beneficiary IS DISTINCT FROM p.beneficiary THEN 'beneficiary,' ELSE '' END || CASE WHEN n.comment IS DISTINCT FROM p.comment THEN 'comment,' ELSE '' END || CASE WHEN n.is_claimed IS DISTINCT FROM p.is_claimed THEN 'is_claimed,' ELSE '' END || CASE WHEN n.created_at IS DISTINCT FROM p.created_at THEN 'created_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.retirements_past AS n LEFT JOIN mirror.retirements_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'retirements'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.project_id, p.project_name, p.serialization, p.vintage, p.amount_micro, p.amount_exact, p.fault, p.reason, p.beneficiary, p.comment, p.is_claimed, mirror.as_text(p.created_at) AS created_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.retirements_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.retirements AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.retirements_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, NULL::text, NULL::text, 'projects'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.num, p.full_name, p.short_description, p.status, p.registry, p.country_code, p.sector, p.methodology, p.type, p.start_date) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.num, n.full_name, n.short_description, n.status, n.registry, n.country_code, n.sector, n.methodology, n.type, n.start_date) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.num IS DISTINCT FROM p.num THEN 'num,' ELSE '' END || CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.short_description IS DISTINCT FROM p.short_description THEN 'short_description,' ELSE '' END || CASE WHEN n.status IS DISTINCT FROM p.status THEN 'status,' ELSE '' END || CASE WHEN n.registry IS DISTINCT FROM p.registry THEN 'registry,' ELSE '' END || CASE WHEN n.country_code IS DISTINCT FROM p.country_code THEN 'country_code,' ELSE '' END || CASE WHEN n.sector IS DISTINCT FROM p.sector THEN 'sector,' ELSE '' END || CASE WHEN n.methodology IS DISTINCT FROM p.methodology THEN 'methodology,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.start_date IS DISTINCT FROM p.start_date THEN 'start_date,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.projects AS n LEFT JOIN mirror.projects_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT n.version, n.valid_from, NULL::text, NULL::text, 'projects'::text COLLATE "C", n.id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.num, p.full_name, p.short_description, p.status, p.registry, p.country_code, p.sector, p.methodology, p.type, p.start_date) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.id, n.num, n.full_name, n.short_description, n.status, n.registry, n.country_code, n.sector, n.methodology, n.type, n.start_date) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.num IS DISTINCT FROM p.num THEN 'num,' ELSE '' END || CASE WHEN n.full_name IS DISTINCT FROM p.full_name THEN 'full_name,' ELSE '' END || CASE WHEN n.short_description IS DISTINCT FROM p.short_description THEN 'short_description,' ELSE '' END || CASE WHEN n.status IS DISTINCT FROM p.status THEN 'status,' ELSE '' END || CASE WHEN n.registry IS DISTINCT FROM p.registry THEN 'registry,' ELSE '' END || CASE WHEN n.country_code IS DISTINCT FROM p.country_code THEN 'country_code,' ELSE '' END || CASE WHEN n.sector IS DISTINCT FROM p.sector THEN 'sector,' ELSE '' END || CASE WHEN n.methodology IS DISTINCT FROM p.methodology THEN 'methodology,' ELSE '' END || CASE WHEN n.type IS DISTINCT FROM p.type THEN 'type,' ELSE '' END || CASE WHEN n.start_date IS DISTINCT FROM p.start_date THEN 'start_date,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.projects_past AS n LEFT JOIN mirror.projects_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+UNION ALL
+SELECT p.closed_version, p.valid_to, NULL::text, NULL::text, 'projects'::text COLLATE "C", p.id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.id, p.num, p.full_name, p.short_description, p.status, p.registry, p.country_code, p.sector, p.methodology, p.type, p.start_date) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.projects_past AS p
+LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE NOT EXISTS (SELECT 1 FROM mirror.projects AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.projects_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'certificates'::text COLLATE "C", n.retirement_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.retirement_id, p.state, p.sha256, p.size, mirror.as_text(p.fetched_at) AS fetched_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.retirement_id, n.state, n.sha256, n.size, mirror.as_text(n.fetched_at) AS fetched_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.sha256 IS DISTINCT FROM p.sha256 THEN 'sha256,' ELSE '' END || CASE WHEN n.size IS DISTINCT FROM p.size THEN 'size,' ELSE '' END || CASE WHEN n.fetched_at IS DISTINCT FROM p.fetched_at THEN 'fetched_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.certificates AS n LEFT JOIN mirror.certificates_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+WHERE n.state = 'stored'
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, o.full_name, 'certificates'::text COLLATE "C", n.retirement_id,
+  CASE WHEN p.version IS NULL THEN 'added' ELSE 'changed' END COLLATE "C",
+  CASE WHEN p.version IS NOT NULL THEN (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.retirement_id, p.state, p.sha256, p.size, mirror.as_text(p.fetched_at) AS fetched_at) AS j) END,
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT n.retirement_id, n.state, n.sha256, n.size, mirror.as_text(n.fetched_at) AS fetched_at) AS j),
+  CASE WHEN p.version IS NOT NULL THEN coalesce(nullif(rtrim(CASE WHEN n.state IS DISTINCT FROM p.state THEN 'state,' ELSE '' END || CASE WHEN n.sha256 IS DISTINCT FROM p.sha256 THEN 'sha256,' ELSE '' END || CASE WHEN n.size IS DISTINCT FROM p.size THEN 'size,' ELSE '' END || CASE WHEN n.fetched_at IS DISTINCT FROM p.fetched_at THEN 'fetched_at,' ELSE '' END, ','), ''), 'document') END COLLATE "C",
+  n.sync_run_id, r.trigger, r.job_id, r.delivery_id
+FROM mirror.certificates_past AS n LEFT JOIN mirror.certificates_past AS p ON p.closed_version = n.version
+LEFT JOIN mirror.organizations AS o ON o.id = n.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = n.sync_run_id
+WHERE n.state = 'stored'
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, o.full_name, 'certificates'::text COLLATE "C", p.retirement_id, 'removed'::text COLLATE "C",
+  (SELECT row_to_json(j)::text COLLATE "C" FROM (SELECT p.retirement_id, p.state, p.sha256, p.size, mirror.as_text(p.fetched_at) AS fetched_at) AS j),
+  NULL, NULL, p.closed_by, r.trigger, r.job_id, r.delivery_id
+FROM mirror.certificates_past AS p
+LEFT JOIN mirror.organizations AS o ON o.id = p.organization_id LEFT JOIN mirror.sync_runs AS r ON r.id = p.closed_by
+WHERE p.state = 'stored'
+  AND NOT EXISTS (SELECT 1 FROM mirror.certificates AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.certificates_past AS n WHERE n.version = p.closed_version);
+COMMENT ON VIEW mirror.changes IS 'Every change of every resource, once: what was added, changed or removed, in the order of the numbers, and what found it. A row comes with its columns, without amount (amount_exact says it), instants, run and document. Of certificates those that were stored. Whoever keeps the last number finds the next by number > it.';
+COMMENT ON COLUMN mirror.changes.number IS 'number of the counter that the change took as it was committed: the version of the new row, or closed_version where the row is gone';
+COMMENT ON COLUMN mirror.changes.learnt_at IS 'when the answer that showed it had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.changes.organization_id IS 'the organization that it belongs to; null for what belongs to nobody';
+COMMENT ON COLUMN mirror.changes.organization_name IS 'its name';
+COMMENT ON COLUMN mirror.changes.resource IS 'what changed, by its word in sync_runs';
+COMMENT ON COLUMN mirror.changes.id IS 'id of the row: of a credit its credit_id, of a certificate its retirement_id';
+COMMENT ON COLUMN mirror.changes.change IS 'added, changed or removed';
+COMMENT ON COLUMN mirror.changes.before IS 'what stood there, a JSON object of columns; null where the row is new';
+COMMENT ON COLUMN mirror.changes.after IS 'what stands there since, a JSON object of columns; null where the row is gone';
+COMMENT ON COLUMN mirror.changes.changed_columns IS 'names of the columns that differ, with commas between; ''document'' where they differ in nothing that has a column; null where the row is new or gone';
+COMMENT ON COLUMN mirror.changes.sync_run_id IS 'the sync run that found it; old runs are removed in time';
+COMMENT ON COLUMN mirror.changes.trigger IS 'what asked for that run: delivery, schedule, worker or a person';
+COMMENT ON COLUMN mirror.changes.job_id IS 'the job of the inbox that did it; null where none did';
+COMMENT ON COLUMN mirror.changes.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it';

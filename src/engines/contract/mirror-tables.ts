@@ -30,6 +30,9 @@ export const FRESHNESS_STATES = [
 const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
+export const CHANGES = ['added', 'changed', 'removed'] as const;
+export type Change = (typeof CHANGES)[number];
+
 const { document: _, ...HELD } = RESERVATIONS.now;
 
 /** What readers ask of the mirror. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
@@ -98,6 +101,7 @@ export const MIRROR_TABLES = {
     job_id: 'integer?',
     delivery_id: 'integer?',
     answered_at: 'text?',
+    last_number: 'integer?',
   },
   resource_states: {
     organization_id: 'text',
@@ -133,6 +137,22 @@ export const MIRROR_TABLES = {
   forgotten_people: { email_sha256: 'text', forgotten_at: 'text' },
   certificate_sums: { organization_id: 'text', state: CERTIFICATE_STATES, certificates: 'integer' },
 
+  changes: {
+    number: 'integer',
+    learnt_at: 'text',
+    organization_id: 'text?',
+    organization_name: 'text?',
+    resource: 'text',
+    id: 'text',
+    change: CHANGES,
+    before: 'text?',
+    after: 'text?',
+    changed_columns: 'text?',
+    sync_run_id: 'integer',
+    trigger: 'text?',
+    job_id: 'integer?',
+    delivery_id: 'integer?',
+  },
   freshness: {
     organization_id: 'text',
     resource: 'text',

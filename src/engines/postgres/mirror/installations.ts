@@ -44,11 +44,12 @@ const NUMBER = `
 
 const ENTER_RUN = `
   INSERT INTO mirror.sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-    rows_added, rows_changed, answered_at, job_id, delivery_id)
+    rows_added, rows_changed, answered_at, job_id, delivery_id, last_number)
   SELECT ${known('organization_id')}, 'installation', ${given('trigger')}, ${given('claim', 'bigint')},
     ${given('started_at', 'timestamptz')}, ${given('ended_at', 'timestamptz')}, 'complete',
     ${known('is_new', 'boolean')}::int, (NOT ${known('is_new', 'boolean')})::int,
-    ${given('arrived_at', 'timestamptz')}, ${given('job_id', 'bigint')}, ${given('delivery_id', 'bigint')}
+    ${given('arrived_at', 'timestamptz')}, ${given('job_id', 'bigint')}, ${given('delivery_id', 'bigint')},
+    ${known('first', 'bigint')}
   ${IF_CHANGED} RETURNING jsonb_build_object('run', id)`;
 
 const TYPES: Readonly<Record<string, string>> = { created_at: 'timestamptz', updated_at: 'timestamptz' };

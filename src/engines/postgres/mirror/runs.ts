@@ -36,7 +36,11 @@ const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
 const DONE = ['added', 'changed', 'removed', 'unchanged'] as const;
 const done = (what: (typeof DONE)[number]) => `coalesce(${known(what, 'bigint')}, 0)`;
 const total = (what: (typeof DONE)[number]) => `${given(what, 'bigint')} + ${done(what)}`;
-const COUNTS = DONE.map(what => `rows_${what} = ${total(what)}`).join(', ');
+const CHANGED = ['added', 'changed', 'removed'] as const;
+/** Whatever a run changed has its number by now. */
+const NUMBERED = `last_number = CASE WHEN ${CHANGED.map(done).join(' + ')} > 0
+  THEN (SELECT last FROM mirror.version_counter) ELSE last_number END`;
+const COUNTS = `${DONE.map(what => `rows_${what} = ${total(what)}`).join(', ')}, ${NUMBERED}`;
 /** The latest instant that any row has by now; null does not count. */
 const LATEST = `greatest(${given('latest', 'timestamptz')}, ${known('latest', 'timestamptz')}, ${known('closed', 'timestamptz')})`;
 
@@ -62,7 +66,7 @@ const MIDDLE = `
   RETURNING ${ANSWER}, 'drift', 0)`;
 
 const DRIFT = `(CASE WHEN ${given('drifts', 'boolean')}
-  THEN ${(['added', 'changed', 'removed'] as const).map(total).join(' + ')} ELSE 0 END)`;
+  THEN ${CHANGED.map(total).join(' + ')} ELSE 0 END)`;
 const ENDED = `finished_at = ${given('ended_at', 'timestamptz')}, requests = ${given('requests', 'bigint')},
   bytes = ${given('bytes', 'bigint')}, error_code = ${given('error_code')}, error = ${given('error')},
   answered_at = ${given('run_answered_at', 'timestamptz')}`;

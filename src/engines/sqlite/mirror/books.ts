@@ -94,7 +94,7 @@ export interface Books {
   state(organizationId: string, resource: Resource): KnownState | undefined;
   prepareStates(organizationId: string, resources: readonly Resource[]): void;
   beginRun(run: NewRun): number;
-  /** A run that wrote one row and is over. */
+  /** A run that wrote one row, whose number is the newest, and is over. */
   enterSmallRun(run: SmallRun): number;
   countRun(run: RunCounts & { id: number }): void;
   endRun(run: EndedRun): void;
@@ -106,6 +106,9 @@ export interface Books {
 }
 
 const WHOSE = 'organization_id = @organization_id AND resource = @resource';
+/** Whatever a run changed has its number by now. */
+const NUMBERED = `last_number = iif(@rows_added + @rows_changed + @rows_removed > rows_added + rows_changed + rows_removed,
+         (SELECT last FROM version_counter), last_number)`;
 
 export function createBooks(db: Sqlite): Books {
   const advance = db
@@ -123,19 +126,20 @@ export function createBooks(db: Sqlite): Books {
   );
   const enterSmall = db.prepare<[SmallRun]>(
     `INSERT INTO sync_runs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-       rows_added, rows_changed, job_id, delivery_id, answered_at)
-     VALUES (@organization_id, @resource, @trigger, @claim, @started_at, @finished_at, 'complete',
-       @rows_added, @rows_changed, @job_id, @delivery_id, @answered_at)`,
+       rows_added, rows_changed, job_id, delivery_id, answered_at, last_number)
+     SELECT @organization_id, @resource, @trigger, @claim, @started_at, @finished_at, 'complete',
+       @rows_added, @rows_changed, @job_id, @delivery_id, @answered_at, last
+     FROM version_counter`,
   );
   const count = db.prepare(
     `UPDATE sync_runs SET rows_added = @rows_added, rows_changed = @rows_changed,
-       rows_removed = @rows_removed, rows_unchanged = @rows_unchanged
+       rows_removed = @rows_removed, rows_unchanged = @rows_unchanged, ${NUMBERED}
      WHERE id = @id`,
   );
   const end = db.prepare(
     `UPDATE sync_runs SET finished_at = @finished_at, answered_at = @answered_at, state = @state, requests = @requests, bytes = @bytes,
        rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
-       rows_unchanged = @rows_unchanged, drift = @drift, error_code = @error_code, error = @error
+       rows_unchanged = @rows_unchanged, ${NUMBERED}, drift = @drift, error_code = @error_code, error = @error
      WHERE id = @id`,
   );
   const interrupt = db.prepare(

@@ -23,6 +23,7 @@ export function createInstallations(
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
     const before = stored?.valid_from ?? versions.lastEnd(row.id);
     const at = following(formatInstant(read.arrivedAt), before);
+    const number = books.versions(1);
     const runId = books.enterSmallRun({
       organization_id: row.organization_id,
       resource: 'installation',
@@ -35,7 +36,6 @@ export function createInstallations(
       rows_changed: stored === undefined ? 0 : 1,
       ...causeColumns(read.cause),
     });
-    const number = books.versions(1);
     if (stored !== undefined) versions.close(stored.version, { at, runId, number });
     versions.insert(number, valuesOf(row), at, runId, row.document);
   }

@@ -35,6 +35,23 @@ function closedVersions(db: Sqlite): Closed[] {
   return db.prepare<[], Closed>(`${each.join(' UNION ALL ')} ORDER BY version`).all();
 }
 
+/** What runs are said to have written last. */
+function numbersOfRuns(db: Sqlite): unknown[] {
+  const asked = 'SELECT id, last_number FROM sync_runs WHERE last_number IS NOT NULL ORDER BY id';
+  return db.prepare(asked).raw().all();
+}
+
+function newestVersions(db: Sqlite): unknown[] {
+  const each = Object.keys(KEYS).map(table => `SELECT sync_run_id, version FROM ${table}_history`);
+  return db
+    .prepare(
+      `SELECT sync_run_id, max(version) FROM (${each.join(' UNION ALL ')})
+       WHERE sync_run_id IN (SELECT id FROM sync_runs) GROUP BY sync_run_id ORDER BY sync_run_id`,
+    )
+    .raw()
+    .all();
+}
+
 /** The same rows in the schema of the version before: what it wrote had no number of a closing, and removals took none. */
 function asBefore(db: Sqlite): Sqlite {
   const older = openDatabase(join(temporaryFolder(), 'mirror.db'), { busyTimeoutMs: 1000 });
@@ -87,6 +104,7 @@ test.each([1, 2, 3, 4])(
     tally.back += back.length;
     tally.gone += gone.length;
 
+    expect(numbersOfRuns(db)).toEqual(newestVersions(db));
     expect(await brokenLaws(tablesOf(db), scene.clock.at)).toEqual([]);
     const copy = new Map<string, string>();
     replay(copy, await changesSince(tablesOf(db), 0));

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { changing } from '../support/changing.js';
+import { changesSince } from '../support/changes.js';
+import { ENGINES } from '../support/engines.js';
+
+const STEPS = 25;
+const AS_OF = ['warehouse_credits', 'retirements', 'projects', 'installations'] as const;
+
+interface Change {
+  readonly number: number;
+  readonly resource: string;
+  readonly id: string;
+  readonly change: string;
+  readonly learnt_at: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly sync_run_id: number;
+}
+
+const RESOURCE = {
+  warehouse_credits: 'warehouse',
+  retirements: 'retirements',
+  projects: 'projects',
+  installations: 'installation',
+};
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test.each([0, 1, 2, 3])(
+    'the view shows every change once, with what stood there before (seed %i)',
+    async seed => {
+      const scene = await stage();
+      const { change } = changing(scene, seed);
+      for (let step = 0; step < STEPS; step += 1) await change();
+      const seen = await scene.db.rows<Change>('SELECT * FROM changes ORDER BY number');
+      const told = await changesSince(scene.db, 0);
+      expect(seen.map(({ number, after }) => [number, after === null])).toEqual(
+        told.map(({ number, shows }) => [number, shows === null]),
+      );
+      const copy = new Map<string, string>();
+      for (const { resource, id, change: kind, before, after } of seen) {
+        const place = `${resource} ${id}`;
+        expect([kind, before]).toEqual([kindOf(copy.get(place), after), copy.get(place) ?? null]);
+        if (after === null) copy.delete(place);
+        else copy.set(place, after);
+      }
+      for (const table of AS_OF) {
+        const rows = await scene.db.column<number>(`SELECT count(*) FROM ${table}`);
+        expect([...copy.keys()].filter(place => place.startsWith(`${RESOURCE[table]} `)).length).toBe(
+          rows[0],
+        );
+      }
+    },
+  );
+
+  test('no change of a run has a later number than the run says', async () => {
+    const scene = await stage();
+    const { change } = changing(scene, 4);
+    for (let step = 0; step < STEPS; step += 1) await change();
+    const runs = await scene.db.rows<{ newest: number; last_number: number | null }>(
+      `SELECT max(c.number) AS newest, max(r.last_number) AS last_number FROM changes AS c
+       JOIN sync_runs AS r ON r.id = c.sync_run_id GROUP BY r.id`,
+    );
+    expect(runs.length).toBeGreaterThan(10);
+    expect(runs.filter(({ newest, last_number: last }) => last === null || newest > last)).toEqual([]);
+    expect(
+      await scene.db.rows(
+        'SELECT id FROM sync_runs WHERE (last_number IS NULL) <> (rows_added + rows_changed + rows_removed = 0)',
+      ),
+    ).toEqual([]);
+  });
+});
+
+function kindOf(before: string | undefined, after: string | null): string {
+  if (after === null) return 'removed';
+  return before === undefined ? 'added' : 'changed';
+}
