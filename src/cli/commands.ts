@@ -2,6 +2,7 @@ import * as api from './commands/api.js';
 import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
 import * as certificates from './commands/certificates/certificates.js';
+import * as changes from './commands/changes/changes.js';
 import type { CommandModule } from './command.js';
 import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries.js';
@@ -55,6 +56,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   'inventory-requests': inventoryRequests,
   'as-of': asOf,
   history,
+  changes,
   certificates,
   deliveries,
   jobs,

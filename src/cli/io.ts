@@ -41,7 +41,10 @@ export function colours(
 export async function emit(io: Io, text: string): Promise<void> {
   if (io.stdout.write(text)) return;
   await new Promise<void>(resolve => {
-    io.stdout.once('drain', resolve);
-    io.stdout.once('close', resolve);
+    const done = (): void => {
+      io.stdout.off('drain', done).off('close', done);
+      resolve();
+    };
+    io.stdout.on('drain', done).on('close', done);
   });
 }

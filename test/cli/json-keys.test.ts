@@ -108,6 +108,7 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'inventory-requests list': () => ['--live', ...of],
     'inventory-requests show': async () => [await asked(), '--live', ...of],
     'as-of': () => [today, ...of],
+    changes: () => [],
     history: async () => ['retirements', await one('retirements')],
     'certificates list': () => [],
     'certificates verify': () => [],

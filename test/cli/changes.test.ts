@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { changesSince } from '../support/changes.js';
+import { changing } from '../support/changing.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { amount, credit, MINUTE, retirement, type Scene, temporaryScene } from '../support/mirror.js';
+import { brokenProgram, PROGRAM } from '../support/mutant.js';
+import { createRandom } from '../support/random.js';
+
+function sceneToAsk() {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const scene = temporaryScene({ folder });
+  const ask = (...words: string[]) =>
+    runCommand(['changes', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  return { ...scene, ask };
+}
+
+const sold = (tonnes: string) => credit('c-1', { amount: amount(tonnes), vintage: '2027' });
+
+async function sceneWithChanges() {
+  const scene = sceneToAsk();
+  const { read, clock } = scene;
+  await read('warehouse', [sold('184.25')]);
+  clock.at += MINUTE;
+  await read('warehouse', [sold('182.25')]);
+  clock.at += MINUTE;
+  await read('retirements', [retirement('r-1')], { limit: 10, total: 1 });
+  return scene;
+}
+
+test('a change is a line that a person can read, under its day, and the sums stand at the end', async () => {
+  const { ask } = await sceneWithChanges();
+  const { exitCode, stdout } = await ask('--resource', 'warehouse');
+  expect(exitCode).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    '2026-05-04 UTC',
+    '12:00 warehouse Peat bog 2027: not listed → 184.25 t (delivery)',
+    '12:01 warehouse Peat bog 2027: 184.25 t → 182.25 t (delivery)',
+    '2 changes: 1 added, 1 changed, 0 removed',
+    'warehouse: seen to rise by 184.25 t and to fall by 2 t between reads',
+    '',
+  ]);
+  expect((await ask('--resource', 'retirements')).stdout).toContain(
+    '12:02 retired 12.5 t Peat bog 2021 for Harbour Ferries on 2026-03-01 (delivery)\n',
+  );
+});
+
+test('--since and --until take the instants at which it was learnt, both of them with it', async () => {
+  const { ask } = await sceneWithChanges();
+  const numbers = async (...words: string[]) =>
+    JSON.parse((await ask(...words, '--json')).stdout).map(({ learnt_at: at }: { learnt_at: string }) =>
+      at.slice(11, 16),
+    );
+  expect(await numbers('--since', '2026-05-04T12:01:00Z')).toEqual(['12:01', '12:02']);
+  expect(await numbers('--since', '1m')).toEqual(['12:01', '12:02']);
+  expect(await numbers('--until', '2026-05-04T12:01:00Z')).toEqual(
+    expect.arrayContaining(['12:00', '12:01']),
+  );
+  expect(await numbers('--until', '2026-05-04T12:01:00Z')).not.toContain('12:02');
+  expect(await ask('--since', 'tomorrow')).toMatchObject({ exitCode: 2 });
+});
+
+test('--json has the row before and after, and the names of the columns that differ', async () => {
+  const { ask } = await sceneWithChanges();
+  const told = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
+  expect(told[1]).toMatchObject({
+    resource: 'warehouse',
+    id: 'c-1',
+    change: 'changed',
+    before: { amount_exact: '184.25', amount_micro: 184_250_000 },
+    after: { amount_exact: '182.25', amount_micro: 182_250_000 },
+    changed_columns: ['amount_micro', 'amount_exact'],
+    trigger: 'delivery',
+  });
+  const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
+  expect(csv[0]).toMatch(/^number,learnt_at,.*,delivery_id$/);
+  expect(csv).toHaveLength(4);
+});
+
+test('what a clock that was set back left behind is not lost between two instants', async () => {
+  const { ask, read, clock } = sceneToAsk();
+  clock.at += 30 * MINUTE;
+  await read('warehouse', [sold('3')]);
+  clock.at -= 20 * MINUTE;
+  await read('retirements', [retirement('r-1')], { limit: 10, total: 1 });
+  clock.at += 60 * MINUTE;
+  const { stdout } = await ask('--since', '2026-05-04T12:20:00Z', '--json');
+  expect(JSON.parse(stdout).map(({ resource }: { resource: string }) => resource)).toEqual(['warehouse']);
+});
+
+test('an Atom feed has the newest first, and nothing in it ends its text', async () => {
+  const { ask, folder, read } = await sceneWithChanges();
+  const named = retirement('r-2', { beneficiary: '</title><script>&"' });
+  await read('retirements', [retirement('r-1'), named], { limit: 10, total: 2 });
+  const file = join(folder, 'changes.atom');
+  expect(await ask('--atom', '--out', file)).toMatchObject({ exitCode: 0 });
+  const feed = readFileSync(file, 'utf8');
+  expect(feed).toContain('for &lt;/title&gt;&lt;script&gt;&amp;&quot;');
+  expect(feed).not.toContain('<script');
+  const titles = [...feed.matchAll(/<title>([^<]*)<\/title>\n<updated>/g)].map(([, title]) => title);
+  expect(titles[1]).toContain('retired 12.5 t Peat bog 2021 for &lt;/title');
+  expect(await ask('--atom')).toMatchObject({ exitCode: 2 });
+  expect(await ask('--after', '3')).toMatchObject({ exitCode: 2 });
+});
+
+test('a consumer whose mirror was made anew is told so, and Ctrl-C says where to go on', async () => {
+  const scene = await sceneWithChanges();
+  const newer = await scene.ask('--follow', '--after', '4000');
+  expect(newer).toMatchObject({ exitCode: 3 });
+  expect(newer.stderr).toContain('less than 4000');
+  const interrupted = runCommand(['changes', '--follow', '--after', '0'], {
+    env: { DATA_DIR: scene.folder },
+    interruption: () => AbortSignal.timeout(500),
+  });
+  const { exitCode, stderr } = await interrupted;
+  expect(exitCode).toBe(130);
+  expect(stderr).toMatch(/Go on with --after \d+\./);
+});
+
+/** Follows by a process that is killed at random, and goes on after the last whole line. */
+async function followKilled(scene: Scene, program: string, seed: number): Promise<number[]> {
+  const random = createRandom(seed);
+  const { change } = changing(scene, seed);
+  const seen: number[] = [];
+  for (let life = 0; life < 4; life += 1) {
+    const follower = spawn(
+      process.execPath,
+      [program, 'changes', '--follow', '--after', String(seen.at(-1) ?? 0)],
+      { env: { DATA_DIR: scene.folder }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    createInterface({ input: follower.stdout }).on('line', line => seen.push(JSON.parse(line).number));
+    await once(follower.stderr, 'data');
+    const stop = life === 3 ? 6 : Math.ceil(random() * 6);
+    for (let step = 0; step < stop; step += 1) await change();
+    const newest = (await changesSince(scene.db, 0)).at(-1)?.number ?? 0;
+    if (life === 3) await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe(newest);
+    else await new Promise(resolve => setTimeout(resolve, random() * 400));
+    follower.kill('SIGKILL');
+    await once(follower, 'close');
+  }
+  return seen;
+}
+
+test.each([1, 2])('a follower that is killed at random has each change once (seed %i)', async seed => {
+  const scene = sceneToAsk();
+  const seen = await followKilled(scene, PROGRAM, seed);
+  expect(seen).toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
+});
+
+test('the same test notices a follower that begins at its number instead of after it', async () => {
+  const scene = sceneToAsk();
+  const program = brokenProgram('main.js', '"number", ">", after', '"number", ">=", after');
+  const seen = await followKilled(scene, program, 1);
+  expect(seen).not.toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
+});
