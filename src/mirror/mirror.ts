@@ -98,7 +98,6 @@ export interface Finish extends Traffic {
 export interface Outcome extends Counts {
   readonly state: 'complete' | 'partial' | 'doubtful';
   readonly fault: Fault | null;
-  readonly runId: number;
   readonly drift: number;
   /** Rows that were not found and are still there, and the ids of up to 50 of the missing. */
   readonly missing: number;

@@ -177,10 +177,13 @@ export const NO_CHANGES: Changes = {
 
 export interface Committed extends Counts {
   readonly runId: number;
-  /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
-  readonly versions: readonly number[];
   readonly latestAt: string | null;
   readonly drift: number;
+}
+
+export interface ListCommitted extends Committed {
+  /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
+  readonly versions: readonly number[];
   /** How long it took. */
   readonly ms: number;
 }
@@ -353,7 +356,7 @@ export interface MirrorPort {
   /** Up to `limit` rows after a key, in the order of their keys. */
   readonly after: (list: List, key: Key | null, limit: number) => Promise<Place[]>;
   /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the run ends. */
-  readonly commit: (run: OpenRun, changes: Changes, ending: Ending | null) => Promise<Committed>;
+  readonly commit: (run: OpenRun, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
   /** The row of a run that may not write any more. */
   readonly closeRun: (run: OpenRun, ending: Ending) => Promise<void>;
   /** SHA-256 of the addresses of people who are to stay forgotten. */

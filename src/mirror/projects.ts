@@ -30,12 +30,11 @@ export function createProjectsWalk(
     due: checkedBefore => port.dueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];
-      const { written } = await run.write(open => port.writeProjects(open, answers, now()));
-      return written;
+      const done = await port.writeProjects(run.open(), answers, now());
+      run.note(done);
+      return done.written;
     },
-    finish: async traffic => {
-      await run.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic });
-    },
+    finish: traffic => run.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),
     abandon: (fault, traffic) => run.abandon(fault, traffic),
   };
 }

@@ -1,6 +1,5 @@
 import { MirrorError } from './errors.js';
 import {
-  type Changes,
   type Committed,
   type Counts,
   type Ending,
@@ -39,6 +38,7 @@ export class SyncRun {
   #id: number | null = null;
   #latestAt: string | null;
   #isOpen: boolean;
+  #drift = 0;
   #ended = false;
 
   private constructor(parts: RunParts, request: RunRequest, before: Opening, drifts: boolean) {
@@ -62,6 +62,10 @@ export class SyncRun {
     return this.#counts;
   }
 
+  get drift(): number {
+    return this.#drift;
+  }
+
   noteUnchanged(rows: number): void {
     this.#counts = { ...this.#counts, unchanged: this.#counts.unchanged + rows };
   }
@@ -70,27 +74,17 @@ export class SyncRun {
     if (this.#ended) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** One short transaction in the middle of the run. The resource counts as partial until the run ends. */
-  async write<Done extends Committed>(work: (run: OpenRun) => Promise<Done>): Promise<Done> {
+  /** As it goes into its next transaction. */
+  open(): OpenRun {
     this.demandNotEnded();
-    const done = await work(this.#open());
-    this.#note(done);
-    return done;
+    return this.#asItStands();
   }
 
-  /** The same for what changed of a list; the last of a run says how it ended. */
-  async commit(changes: Changes, ending: Omit<Ending, 'endedAt'> | null): Promise<Committed> {
-    this.demandNotEnded();
-    const { port, now } = this.#parts;
-    const end = ending === null ? null : { ...ending, endedAt: now() };
-    const done = await port.commit(this.#open(), changes, end);
-    this.#note(done);
-    if (end !== null) this.#ended = true;
-    return done;
-  }
-
-  #note(done: Committed): void {
+  /** After a transaction. The resource counts as partial until the run has ended. */
+  note(done: Committed, ending: Ending | null = null): void {
+    this.#ended ||= ending !== null;
     this.#id = done.runId;
+    this.#drift = done.drift;
     this.#latestAt = done.latestAt;
     this.#isOpen = true;
     const { added, changed, removed, unchanged } = this.#counts;
@@ -103,8 +97,10 @@ export class SyncRun {
   }
 
   /** The last transaction, where nothing is left to write. */
-  end(ending: Omit<Ending, 'endedAt'>): Promise<Committed> {
-    return this.commit(NO_CHANGES, ending);
+  async end(ending: Omit<Ending, 'endedAt'>): Promise<void> {
+    const { port, now } = this.#parts;
+    const end = { ...ending, endedAt: now() };
+    this.note(await port.commit(this.open(), NO_CHANGES, end), end);
   }
 
   /** Ends as failed. What was written stays, and says that it is partial. */
@@ -122,11 +118,11 @@ export class SyncRun {
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       this.#ended = true;
-      await port.closeRun(this.#open(), { ...ending, endedAt: now() });
+      await port.closeRun(this.#asItStands(), { ...ending, endedAt: now() });
     }
   }
 
-  #open(): OpenRun {
+  #asItStands(): OpenRun {
     return {
       request: this.#request,
       lane: this.#parts.lane,

@@ -71,8 +71,9 @@ function beginWalk({ port, pdfs, now, organizationId, run }: WalkParts): Certifi
     if (batch.length === 0) return;
     const files = batch.flatMap(({ came }) => (came.kind === 'file' ? [came.file.file] : []));
     try {
-      const { written } = await run.write(open => port.writeCertificates(open, batch));
-      if (written.includes('gone')) await port.removeUnnamedFiles(files);
+      const done = await port.writeCertificates(run.open(), batch);
+      run.note(done);
+      if (done.written.includes('gone')) await port.removeUnnamedFiles(files);
     } catch (error) {
       if (error instanceof MirrorError) await port.removeUnnamedFiles(files);
       throw error;

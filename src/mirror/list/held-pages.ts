@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { HeldPage } from './held-page.js';
-import type { Slice } from './parts.js';
 import type { List, MirrorPort, StoredPage } from '../port.js';
+import type { Slice } from './staging.js';
 
 /** What has been seen so far in this pass. */
 export interface Sight {

@@ -141,7 +141,7 @@ export function createCertificates({ query }: Postgres, perform: Perform, runs: 
         rows: answers.map(rowOf),
       };
       const { answer, ...done } = await runs.commit<{ written: CertificateWritten[] }>(run, work, null);
-      return { ...done, versions: [], written: answer.written };
+      return { ...done, written: answer.written };
     },
   };
 }

@@ -82,7 +82,7 @@ export function createProjects(
         rows: answers.map(rowOf),
       };
       const { answer, ...done } = await runs.commit<{ written: ProjectWritten[] }>(run, work, null);
-      return { ...done, versions: [], written: answer.written };
+      return { ...done, written: answer.written };
     },
   };
 }

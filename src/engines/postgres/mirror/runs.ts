@@ -22,7 +22,7 @@ interface Booked extends Partial<Counts> {
 }
 
 /** What became of a commit, and what the statements of its work answered. */
-type Done<Answer> = Omit<Committed, 'versions'> & { readonly answer: Answer };
+type Done<Answer> = Committed & { readonly answer: Answer; readonly ms: number };
 
 /** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
 export interface Runs {

@@ -1,7 +1,6 @@
 import { write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
-import type { Dates } from '../../../mirror/dates.js';
 import type {
   CertificateAnswer,
   CertificateFile,
@@ -10,6 +9,7 @@ import type {
 } from '../../../mirror/port.js';
 import type { Books } from './books.js';
 import type { CertificateFiles } from './files.js';
+import type { EnteredRun } from './runs.js';
 import { createArchive } from './versions.js';
 
 const MINUTE_MS = 60_000;
@@ -36,12 +36,7 @@ export interface CertificateRows {
   /** The same for those that were looked at in the future, before the clock was put right. */
   readonly makeAheadDue: (organizationId: string, at: number, limit: number) => number;
   /** Inside a transaction. */
-  readonly write: (
-    organizationId: string,
-    answers: readonly CertificateAnswer[],
-    runId: number,
-    dates: Dates,
-  ) => CertificateWritten[];
+  readonly write: (answers: readonly CertificateAnswer[], entered: EnteredRun) => CertificateWritten[];
 }
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
@@ -117,14 +112,15 @@ export function createCertificateRows(books: Books, files: CertificateFiles): Ce
       const now = formatInstant(at);
       return write(db, () => makeAheadDue.run(now, organizationId, now, now, limit).changes);
     },
-    write: (organizationId, answers, runId, dates) =>
+    write: (answers, { run, id, dates }) =>
       answers.map(answer => {
+        const { organizationId } = run.request;
         const known = find.get(organizationId, answer.retirementId);
         const { came } = answer;
         if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
           const before =
             known.state === 'stored' ? known.valid_from : lastEnd.get(organizationId, answer.retirementId);
-          return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), runId);
+          return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), id);
         }
         if (came.kind === 'file') return 'gone';
         if (known !== undefined) postpone.run(postponed(answer, known));

@@ -1,36 +1,63 @@
-import type { Sqlite } from '../open.js';
-import type { Dates } from '../../../mirror/dates.js';
-import type { Changes, Close, Counts, Insert, List } from '../../../mirror/port.js';
-import { type ListResource, LISTS } from '../../../resources/lists.js';
+import { type Sqlite, write } from '../open.js';
+import type { Changes, Close, Counts, Insert } from '../../../mirror/port.js';
+import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Books } from './books.js';
-import type { Companion } from './companions.js';
+import { createRetirementCompanion, NO_COMPANION } from './companions.js';
+import { forEachList } from './list-rows.js';
+import type { MirrorOperations } from './operations.js';
 import type { Pages } from './pages.js';
 import type { People } from './people.js';
-import { createVersions, type Versions } from './versions.js';
+import type { EnteredRun, Runs } from './runs.js';
+import { createVersions } from './versions.js';
 
 export interface ListParts {
   readonly books: Books;
+  readonly runs: Runs;
   readonly pages: Pages;
   readonly people: People;
-  readonly companion: Companion;
 }
 
-export interface ListWritten {
-  readonly versions: number[];
-  readonly counts: Pick<Counts, 'added' | 'changed' | 'removed'>;
+/** What a run writes to its list, and how it ends. A resource that is no list has nothing but the end. */
+export function createCommit(db: Sqlite, parts: ListParts): MirrorOperations['commit'] {
+  const { runs } = parts;
+  const listOf = forEachList(resource => createListWrites(db, resource, parts));
+  return (run, changes, ending) => {
+    const from = performance.now();
+    const done = write(db, () => {
+      const entered = runs.enter(run);
+      const { resource } = run.request;
+      if (!isListResource(resource)) return { ...runs.leave(entered, {}, ending), versions: [] };
+      const list = listOf(resource);
+      const { versions, ...counts } = list.insert(changes.inserts, entered);
+      const removed = list.close(changes.closes, entered);
+      list.remember(changes, versions, entered);
+      return { ...runs.leave(entered, { ...counts, removed }, ending), versions };
+    });
+    return { ...done, ms: performance.now() - from };
+  };
 }
 
-/** Inside a transaction: writes what changed of one list. */
-export type WriteList = (
-  list: List,
-  changes: Changes,
-  run: { readonly id: number; readonly startedAt: number; readonly dates: Dates },
-) => ListWritten;
+/** What a transaction writes to one list, in this order. */
+interface ListWrites {
+  /** Answers the version of each. */
+  insert(
+    inserts: readonly Insert[],
+    entered: EnteredRun,
+  ): { readonly versions: number[] } & Pick<Counts, 'added' | 'changed'>;
+  /** Answers how many were still there. */
+  close(closes: readonly Close[], entered: EnteredRun): number;
+  /** What goes with the rows. */
+  remember(changes: Changes, versions: readonly number[], entered: EnteredRun): void;
+}
 
-export function createListWrites(db: Sqlite, resource: ListResource, parts: ListParts): WriteList {
-  const { books, pages, people, companion } = parts;
-  const versions: Versions = createVersions(db, LISTS[resource]);
+function createListWrites(
+  db: Sqlite,
+  resource: ListResource,
+  { books, pages, people }: ListParts,
+): ListWrites {
+  const versions = createVersions(db, LISTS[resource]);
+  const companion = resource === 'retirements' ? createRetirementCompanion(db, books) : NO_COMPANION;
   const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -43,73 +70,72 @@ export function createListWrites(db: Sqlite, resource: ListResource, parts: List
   }
 
   /** An answer with a later instant than any row has needs no look at the row's own. */
-  function date(insert: Insert, organizationId: string, previous: number | null, dates: Dates): string {
+  function date(insert: Insert, previous: number | null, { run, dates }: EnteredRun): string {
     if (!insert.isRepeated && dates.isAfterAll(insert.told)) return dates.give(insert.told, null);
     const before =
-      previous === null ? versions.lastEnd(organizationId, ...insert.key) : versions.validFrom(previous);
+      previous === null
+        ? versions.lastEnd(run.request.organizationId, ...insert.key)
+        : versions.validFrom(previous);
     return dates.give(insert.told, before);
   }
 
-  function insertAll(
-    { organizationId }: List,
-    inserts: readonly Insert[],
-    run: { readonly id: number; readonly dates: Dates },
-  ) {
-    const numbers: number[] = [];
-    let [added, changed] = [0, 0];
-    let next = inserts.length === 0 ? 0 : books.versions(inserts.length);
-    const isAdmitted = admission();
-    for (const insert of inserts) {
-      const previous = insert.follows ? (numbers.at(-1) ?? 0) : insert.replaces;
-      if (previous === 0 || !isAdmitted(insert)) {
-        numbers.push(0);
-        continue;
+  return {
+    insert: (inserts, entered) => {
+      const { organizationId } = entered.run.request;
+      const numbers: number[] = [];
+      let [added, changed] = [0, 0];
+      let next = inserts.length === 0 ? 0 : books.versions(inserts.length);
+      const isAdmitted = admission();
+      companion.begin();
+      for (const insert of inserts) {
+        const previous = insert.follows ? (numbers.at(-1) ?? 0) : insert.replaces;
+        if (previous === 0 || !isAdmitted(insert)) {
+          numbers.push(0);
+          continue;
+        }
+        const at = date(insert, previous, entered);
+        if (previous !== null) companion.leave(previous);
+        const closing = { at, runId: entered.id, number: next };
+        const wasThere = previous !== null && versions.close(previous, closing);
+        companion.enter(insert.cells);
+        const values = [organizationId, ...insert.key, ...insert.cells];
+        versions.insert(next, values, at, entered.id, insert.document);
+        numbers.push(next++);
+        if (wasThere) changed += 1;
+        else added += 1;
       }
-      const at = date(insert, organizationId, previous, run.dates);
-      if (previous !== null) companion.leave(previous);
-      const closing = { at, runId: run.id, number: next };
-      const wasThere = previous !== null && versions.close(previous, closing);
-      companion.enter(insert.cells);
-      versions.insert(next, [organizationId, ...insert.key, ...insert.cells], at, run.id, insert.document);
-      numbers.push(next++);
-      if (wasThere) changed += 1;
-      else added += 1;
-    }
-    return { numbers, added, changed };
-  }
-
-  function closeAll(closes: readonly Close[], run: { readonly id: number; readonly dates: Dates }): number {
-    let removed = 0;
-    let number = closes.length === 0 ? 0 : books.versions(closes.length);
-    for (const { version, told } of closes) {
-      const before = run.dates.isAfterAll(told) ? null : versions.validFrom(version);
-      const closing = { at: run.dates.give(told, before), runId: run.id, number: number++ };
-      companion.leave(version);
-      companion.vanish(version, closing);
-      if (versions.close(version, closing)) removed += 1;
-    }
-    return removed;
-  }
-
-  return (list, changes, run) => {
-    companion.begin();
-    const { numbers, added, changed } = insertAll(list, changes.inserts, run);
-    const removed = closeAll(changes.closes, run);
-    companion.flush(list.organizationId);
-    for (const project of changes.projects) note.run(list.organizationId, project);
-    for (const page of changes.pages) {
-      const known = page.versions.map(version => (version < 0 ? (numbers[-version - 1] ?? 0) : version));
-      pages.put(list, { ...page, versions: known });
-    }
-    if (changes.dropPagesFrom !== null) pages.dropFrom(list, changes.dropPagesFrom);
-    if (changes.doubt !== undefined) {
-      books.doubt({
-        organization_id: list.organizationId,
-        resource,
-        doubted_at: changes.doubt === null ? null : formatInstant(run.startedAt),
-        doubted: changes.doubt,
-      });
-    }
-    return { versions: numbers, counts: { added, changed, removed } };
+      return { versions: numbers, added, changed };
+    },
+    close: (closes, { id, dates }) => {
+      let removed = 0;
+      let number = closes.length === 0 ? 0 : books.versions(closes.length);
+      for (const { version, told } of closes) {
+        const before = dates.isAfterAll(told) ? null : versions.validFrom(version);
+        const closing = { at: dates.give(told, before), runId: id, number: number++ };
+        companion.leave(version);
+        companion.vanish(version, closing);
+        if (versions.close(version, closing)) removed += 1;
+      }
+      return removed;
+    },
+    remember: (changes, numbers, { run: { request } }) => {
+      const { organizationId, startedAt } = request;
+      const list = { organizationId, resource };
+      companion.flush(organizationId);
+      for (const project of changes.projects) note.run(organizationId, project);
+      for (const page of changes.pages) {
+        const known = page.versions.map(version => (version < 0 ? (numbers[-version - 1] ?? 0) : version));
+        pages.put(list, { ...page, versions: known });
+      }
+      if (changes.dropPagesFrom !== null) pages.dropFrom(list, changes.dropPagesFrom);
+      if (changes.doubt !== undefined) {
+        books.doubt({
+          organization_id: organizationId,
+          resource,
+          doubted_at: changes.doubt === null ? null : formatInstant(startedAt),
+          doubted: changes.doubt,
+        });
+      }
+    },
   };
 }

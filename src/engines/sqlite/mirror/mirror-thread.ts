@@ -25,18 +25,28 @@ function serve(port: MessagePort, { file, busyTimeoutMs, certificates }: MirrorT
     else known.push(...part);
   }
 
-  function commit({ id, of, commit: [run, changes, ending] }: ThreadCommit): ThreadAnswer {
+  /** With the rows that came before it. */
+  function wholeOf({ of, commit: [run, changes, ending] }: ThreadCommit): Given['commit'] {
     const inserts = parts.get(of) ?? [];
     parts.delete(of);
-    return answerOf(id, () => operations.commit(run, { ...changes, inserts }, ending));
+    return [run, { ...changes, inserts }, ending];
   }
+
+  const tell = (answer: ThreadAnswer) => port.postMessage(answer);
 
   port.on('message', (request: ThreadRequest) => {
     if ('part' in request) return keep(request);
-    if ('commit' in request) return port.postMessage(commit(request));
-    const { id, name, given } = request;
-    port.postMessage(answerOf(id, () => call(operations, name, given)));
-    return name === 'close' ? port.close() : undefined;
+    const { id } = request;
+    try {
+      const answer =
+        'commit' in request
+          ? operations.commit(...wholeOf(request))
+          : call(operations, request.name, request.given);
+      tell({ id, answer });
+    } catch (error) {
+      tell({ id, fault: faultOf(error) });
+    }
+    return 'name' in request && request.name === 'close' ? port.close() : undefined;
   });
   port.postMessage(null);
 }
@@ -49,17 +59,10 @@ function call<Each extends Name>(
   return operations[name](...given);
 }
 
-function answerOf(id: number, work: () => Answers[Name]): ThreadAnswer {
-  try {
-    return { id, answer: work() };
-  } catch (error) {
-    return { id, fault: faultOf(error) };
-  }
-}
-
 function faultOf(error: unknown): ThreadFault {
-  if (!(error instanceof Error)) return { code: '', message: String(error) };
-  return { code: 'code' in error ? String(error.code) : '', message: error.message };
+  if (!(error instanceof Error)) return { code: '', message: String(error), stack: '' };
+  const { message, stack = '' } = error;
+  return { code: 'code' in error ? String(error.code) : '', message, stack };
 }
 
 if (parentPort !== null) {

@@ -1,15 +1,13 @@
 import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { isListResource } from '../../../resources/lists.js';
 import { createAnnouncements } from './announcements.js';
 import { createBooks } from './books.js';
 import { createCertificateRows } from './certificates.js';
-import { createRetirementCompanion, NO_COMPANION } from './companions.js';
 import { type CertificateFiles, createUnnamedFiles } from './files.js';
 import { createInstallations } from './installations.js';
 import { createListRows, forEachList } from './list-rows.js';
-import { createListWrites } from './list-writes.js';
+import { createCommit } from './list-writes.js';
 import type { MirrorOperations } from './operations.js';
 import { checkOrigin, filledSince, setSchedule } from './origin.js';
 import { createPages } from './pages.js';
@@ -43,10 +41,6 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const announcements = createAnnouncements(db);
   const removal = createRemoval(db, books, unnamed);
   const rows = forEachList(resource => createListRows(db, resource));
-  const lists = forEachList(resource => {
-    const companion = resource === 'retirements' ? createRetirementCompanion(db, books) : NO_COMPANION;
-    return createListWrites(db, resource, { books, pages, people, companion });
-  });
 
   return {
     checkOrigin: (baseUrl, appId, at) => checkOrigin(db, baseUrl, appId, at),
@@ -75,53 +69,26 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
       ...rows(resource).find(organizationId, keys),
     ],
     after: ({ organizationId, resource }, key, limit) => rows(resource).after(organizationId, key, limit),
-    commit: (run, changes, ending) => {
-      const { resource, organizationId, startedAt } = run.request;
-      let versions: number[] = [];
-      const done = runs.commit(
-        run,
-        (id, dates) => {
-          if (!isListResource(resource)) return {};
-          const list = { organizationId, resource };
-          const written = lists(resource)(list, changes, { id, startedAt, dates });
-          versions = written.versions;
-          return written.counts;
-        },
-        ending,
-      );
-      return { ...done, versions };
-    },
+    commit: createCommit(db, { books, runs, pages, people }),
     closeRun: runs.closeRow,
     forgottenPeople: people.forgotten,
     dueProjects: projects.due,
-    writeProjects: (run, answers, at) => {
-      let written: ReturnType<typeof projects.write> = [];
-      const done = runs.commit(
-        run,
-        (id, dates) => {
-          written = projects.write(answers, at, id, dates);
-          return countWritten(written, WRITTEN);
-        },
-        null,
-      );
-      return { ...done, versions: [], written };
-    },
+    writeProjects: (run, answers, at) =>
+      write(db, () => {
+        const entered = runs.enter(run);
+        const written = projects.write(answers, at, entered);
+        return { ...runs.leave(entered, countWritten(written, WRITTEN), null), written };
+      }),
     enterCertificates: certificates.enter,
     makeCertificatesDue: (organizationId, which, at) =>
       (which === 'all' ? certificates.makeDue : certificates.makeAheadDue)(organizationId, at, DUE_AT_ONCE),
     dueCertificates: certificates.due,
-    writeCertificates: (run, answers) => {
-      let written: ReturnType<typeof certificates.write> = [];
-      const done = runs.commit(
-        run,
-        (id, dates) => {
-          written = certificates.write(run.request.organizationId, answers, id, dates);
-          return countWritten(written, FETCHED);
-        },
-        null,
-      );
-      return { ...done, versions: [], written };
-    },
+    writeCertificates: (run, answers) =>
+      write(db, () => {
+        const entered = runs.enter(run);
+        const written = certificates.write(answers, entered);
+        return { ...runs.leave(entered, countWritten(written, FETCHED), null), written };
+      }),
     removeUnnamedFiles: unnamed.remove,
     filledSince: () => filledSince(db),
     announcements: () => ({

@@ -1,20 +1,15 @@
 import type { Sqlite } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
-import type { Dates } from '../../../mirror/dates.js';
 import type { Counts, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
 import { PROJECTS } from '../../../resources/projects.js';
 import type { Books } from './books.js';
+import type { EnteredRun } from './runs.js';
 import { createVersions } from './versions.js';
 
 export interface Projects {
   readonly due: (organizationId: string, checkedBefore: number, at: number) => string[];
   /** Inside a transaction. `at` is now: what was looked at later was looked at by a clock that has been put right. */
-  readonly write: (
-    answers: readonly ProjectAnswer[],
-    at: number,
-    runId: number,
-    dates: Dates,
-  ) => ProjectWritten[];
+  readonly write: (answers: readonly ProjectAnswer[], at: number, entered: EnteredRun) => ProjectWritten[];
 }
 
 export function createProjects(db: Sqlite, books: Books): Projects {
@@ -40,7 +35,7 @@ export function createProjects(db: Sqlite, books: Books): Projects {
     return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
   }
 
-  function writeOne(answer: ProjectAnswer, runId: number, dates: Dates): ProjectWritten {
+  function writeOne(answer: ProjectAnswer, { id, dates }: EnteredRun): ProjectWritten {
     const askedAt = formatInstant(answer.askedAt);
     if ('error' in answer) {
       check.run(answer.id, 'unavailable', askedAt, answer.error);
@@ -51,16 +46,16 @@ export function createProjects(db: Sqlite, books: Books): Projects {
     if (stored?.document === answer.document) return 'unchanged';
     const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
     const number = books.versions(1);
-    if (stored !== undefined) versions.close(stored.version, { at, runId, number });
-    versions.insert(number, [answer.id, ...answer.cells], at, runId, answer.document);
+    if (stored !== undefined) versions.close(stored.version, { at, runId: id, number });
+    versions.insert(number, [answer.id, ...answer.cells], at, id, answer.document);
     return stored === undefined ? 'added' : 'changed';
   }
 
   return {
     due: (organizationId, checkedBefore, at) =>
       due.all(organizationId, formatInstant(checkedBefore), formatInstant(at)),
-    write: (answers, at, runId, dates) =>
-      answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, runId, dates))),
+    write: (answers, at, entered) =>
+      answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, entered))),
   };
 }
 

@@ -16,13 +16,20 @@ import type {
 import { type Books, causeColumns } from './books.js';
 import type { People } from './people.js';
 
-/** What one transaction of a run does to rows. */
-export type Work = (runId: number, dates: Dates) => Partial<Counts>;
+/** A run within one transaction of its own. */
+export interface EnteredRun {
+  readonly run: OpenRun;
+  readonly id: number;
+  readonly dates: Dates;
+}
 
-/** One run from its first commit to its end: every commit is refused once a newer claim, read or suspension was seen. */
+/** One run from its first commit to its end. */
 export interface Runs {
   readonly begin: (whose: Whose) => Opening;
-  readonly commit: (run: OpenRun, work: Work, ending: Ending | null) => Omit<Committed, 'versions'>;
+  /** Inside a transaction: throws once a newer claim, read or suspension was seen. Its row is entered with the first. */
+  readonly enter: (run: OpenRun) => EnteredRun;
+  /** Inside the same, when its rows are written. */
+  readonly leave: (entered: EnteredRun, counts: Partial<Counts>, ending: Ending | null) => Committed;
   readonly closeRow: (run: OpenRun, ending: Ending) => void;
 }
 
@@ -39,7 +46,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
     }
   }
 
-  function enter({ organizationId, resource, trigger, claim, startedAt, cause }: RunRequest): number {
+  function insert({ organizationId, resource, trigger, claim, startedAt, cause }: RunRequest): number {
     books.prepareStates(organizationId, [resource]);
     return books.beginRun({
       organization_id: organizationId,
@@ -51,19 +58,19 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
     });
   }
 
-  function enterMiddle(run: OpenRun, runId: number, done: Counts, dates: Dates): void {
-    books.countRun({ id: runId, ...countColumns(run.counts, done) });
+  function leaveOpen({ run, id, dates }: EnteredRun, done: Counts): void {
+    books.countRun({ id, ...countColumns(run.counts, done) });
     books.written({
       ...whose(run),
       rows: done.added - done.removed,
-      open_run: runId,
+      open_run: id,
       stamp_at: dates.latest,
       read_claim: run.request.claim,
       read_at: formatInstant(run.request.startedAt),
     });
   }
 
-  function enterEnd(run: OpenRun, runId: number, done: Counts, dates: Dates, ending: Ending): number {
+  function leaveEnded({ run, id, dates }: EnteredRun, done: Counts, ending: Ending): number {
     const { request, isOpen } = run;
     const { endedAt, state, fault, isInterrupted, lostMs = 0, pageSize } = ending;
     const startedAt = formatInstant(request.startedAt);
@@ -71,7 +78,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
     const words = { error_code: fault?.code ?? null, error: fault?.message ?? null };
     const isWhole = state === 'complete';
     const drift = run.drifts ? changesOf(run.counts) + changesOf(done) : 0;
-    books.endRun({ ...endOf(runId, ending), drift, ...countColumns(run.counts, done) });
+    books.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
     books.ended({
       ...whose(run),
       ...words,
@@ -80,7 +87,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
       whole_at: isWhole ? dates.notBefore(finishedAt) : null,
       attempted_at: startedAt,
       outcome: state,
-      open_run: isInterrupted && isOpen ? runId : null,
+      open_run: isInterrupted && isOpen ? id : null,
       drift,
       drift_at: drift > 0 ? startedAt : null,
       duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
@@ -97,18 +104,15 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
 
   return {
     begin: ({ organizationId, resource }) => openingOf(books.state(organizationId, resource)),
-    commit: (run, work, ending) => {
-      const from = performance.now();
-      const dates = new Dates(run.knownAt, run.latestAt);
-      const done = write(books.db, () => {
-        guard(run);
-        const runId = run.id ?? enter(run.request);
-        const counts = { ...NOTHING, ...work(runId, dates) };
-        const drift = ending === null ? 0 : enterEnd(run, runId, counts, dates, ending);
-        if (ending === null) enterMiddle(run, runId, counts, dates);
-        return { runId, drift, ...counts };
-      });
-      return { ...done, latestAt: dates.latest, ms: performance.now() - from };
+    enter: run => {
+      guard(run);
+      return { run, id: run.id ?? insert(run.request), dates: new Dates(run.knownAt, run.latestAt) };
+    },
+    leave: (entered, counts, ending) => {
+      const done = { ...NOTHING, ...counts };
+      const drift = ending === null ? 0 : leaveEnded(entered, done, ending);
+      if (ending === null) leaveOpen(entered, done);
+      return { runId: entered.id, latestAt: entered.dates.latest, drift, ...done };
     },
     closeRow: ({ id, counts }, ending) => {
       if (id === null) return;

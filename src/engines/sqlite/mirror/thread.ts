@@ -49,6 +49,7 @@ export type ThreadRequest = ThreadCall | ThreadPart | ThreadCommit;
 export interface ThreadFault {
   readonly code: string;
   readonly message: string;
+  readonly stack: string;
 }
 
 export type ThreadAnswer =
@@ -125,20 +126,22 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
       worker.postMessage(message, []);
       await pause();
     }
-    return send(id => ({ id, of, commit: [run, { ...changes, inserts: [] }, ending] }));
+    const id = calls++;
+    const request: ThreadCommit = { id, of, commit: [run, { ...changes, inserts: [] }, ending] };
+    if (!closing) worker.postMessage(request, []);
+    return answerTo(id);
   }
 
   function ask<Each extends Name>(name: Each, given: Given[Each]): Promise<Answers[Each]> {
-    return send(id => ({ id, name, given }));
+    const id = calls++;
+    const request: ThreadCall = { id, name, given };
+    if (!closing) worker.postMessage(request, []);
+    return answerTo(id);
   }
 
-  function send<Answer>(requestOf: (id: number) => ThreadRequest): Promise<Answer> {
+  function answerTo<Answer>(id: number): Promise<Answer> {
     if (closing) return Promise.reject(new Error('the thread that writes the mirror has ended'));
-    return new Promise((resolve, reject) => {
-      const id = calls++;
-      pending.set(id, { resolve, reject });
-      worker.postMessage(requestOf(id), []);
-    });
+    return new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
   }
 
   return {
@@ -163,9 +166,9 @@ async function started(worker: Worker): Promise<void> {
   throw errorOf(first);
 }
 
-/** As it was thrown in the thread: who catches it goes by its code. */
-function errorOf({ code, message }: ThreadFault): Error {
+/** As it was thrown in the thread, and where: who catches it goes by its code. */
+function errorOf({ code, message, stack }: ThreadFault): Error {
   const known = MIRROR_ERROR_CODES.find(each => each === code);
-  if (known !== undefined) return new MirrorError(known, message);
-  return Object.assign(new Error(message), code === '' ? {} : { code });
+  if (known !== undefined) return Object.assign(new MirrorError(known, message), { stack });
+  return Object.assign(new Error(message), { stack }, code === '' ? {} : { code });
 }
