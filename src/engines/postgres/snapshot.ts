@@ -5,6 +5,14 @@ import type { Postgres, Query } from './open.js';
 const ROWS_AT_ONCE = 250;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
+/** What stands in the file for what is asked of the inbox here: nobody who has the file has that. */
+const ASKED: Readonly<Record<string, string>> = {
+  announcements: `SELECT organization_id, resource, announced_at FROM mirror.freshness
+    WHERE announced_at IS NOT NULL AND resource <> 'certificates'`,
+  origin: `SELECT only_row, base_url, app_id, schedule_seconds, created_at,
+    (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work') AS watched_at FROM mirror.origin`,
+};
+
 /** Writes the mirror as it is at one moment to a new SQLite file; false where that is there already. */
 export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
   return transact(async query => {
@@ -17,7 +25,8 @@ async function* readRows(
   query: Query,
   { name, columns }: Table,
 ): AsyncGenerator<readonly Readonly<Record<string, Value>>[]> {
-  await query(`DECLARE read_${name} NO SCROLL CURSOR FOR SELECT ${columns.join(', ')} FROM mirror.${name}`);
+  const asked = ASKED[name] ?? `SELECT ${columns.join(', ')} FROM mirror.${name}`;
+  await query(`DECLARE read_${name} NO SCROLL CURSOR FOR ${asked}`);
   for (;;) {
     const rows = await query<Record<string, Value>>(`FETCH ${ROWS_AT_ONCE} FROM read_${name}`);
     if (rows.length > 0) yield rows;

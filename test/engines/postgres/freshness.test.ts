@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyDatabase, openAs, type Stage, stageOn } from '../../support/engines.js';
 import { credit, installation, retirement } from '../../support/mirror.js';
+import { tablesInFile } from '../../support/tables.js';
 
 const SECOND = 1000;
 const ago = (seconds: number): string => new Date(Date.now() - seconds * SECOND).toISOString();
@@ -137,4 +139,18 @@ test('the oldest delivery of an installation is found by an index, however many 
   await db.change('ANALYZE inbox.deliveries');
   const plan = await db.column<string>('EXPLAIN SELECT * FROM mirror.freshness');
   expect(plan.join('\n')).toContain('deliveries_by_installation');
+});
+
+test('a snapshot says the same: what waits and who watched go with it', async () => {
+  const scene = await open();
+  await scene.mirror.checkOrigin('http://127.0.0.1:1', 'app-1');
+  await scene.deliver('installation-1', ago(90));
+  await scene.sign('work', ago(5));
+  const shown = `SELECT organization_id, resource, state, complete_at, rows, announced_at, watched_at, error
+    FROM freshness ORDER BY 1, 2`;
+  const before = await scene.db.rows(shown);
+  expect(before.filter(row => row['state'] === 'behind')).toHaveLength(2);
+  const file = join(scene.folder, 'copy.db');
+  await scene.snapshot(file);
+  expect(await tablesInFile(file).rows(shown)).toEqual(before);
 });
