@@ -11,18 +11,11 @@ import * as doctor from './commands/doctor/doctor.js';
 import * as forget from './commands/forget.js';
 import * as friendbot from './commands/writes/friendbot.js';
 import * as history from './commands/history.js';
-import * as installations from './shown/installations.js';
-import * as inventoryRequests from './commands/writes/inventory-requests.js';
-import * as inventory from './shown/inventory.js';
 import * as jobs from './commands/jobs.js';
 import * as migrate from './commands/migrate.js';
-import * as organizations from './shown/organizations.js';
-import * as projects from './shown/projects.js';
 import * as purge from './commands/purge.js';
 import * as query from './commands/query.js';
 import * as receive from './commands/receive.js';
-import * as reservations from './commands/writes/reservations.js';
-import * as retirements from './shown/retirements.js';
 import * as sandbox from './commands/sandbox/sandbox.js';
 import * as schema from './commands/schema.js';
 import * as snapshot from './commands/snapshot.js';
@@ -31,8 +24,8 @@ import * as sync from './commands/sync/sync.js';
 import * as trigger from './commands/trigger/trigger.js';
 import * as up from './commands/up.js';
 import * as verify from './commands/verify/verify.js';
-import * as warehouse from './shown/warehouse.js';
 import * as work from './commands/work.js';
+import { SHOWN } from './shown/shown.js';
 
 /** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
 export const COMMANDS: Readonly<Record<string, CommandModule>> = {
@@ -46,14 +39,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   query,
   console: browser,
   doctor,
-  installations,
-  organizations,
-  warehouse,
-  inventory,
-  retirements,
-  projects,
-  reservations,
-  'inventory-requests': inventoryRequests,
+  ...SHOWN,
   'as-of': asOf,
   history,
   changes,

@@ -105,7 +105,7 @@ export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf)
   const { table, columns, order } = DATED[resource];
   let asked = byName(reader)
     .selectFrom(`${table}_history`)
-    .select([...columns])
+    .select([...columns, 'amount_micro'])
     .where('organization_id', '=', organizationId)
     .where('valid_from', '<=', at)
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));

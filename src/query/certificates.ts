@@ -54,6 +54,8 @@ export const EXPORT_COLUMNS = [
   'fetched_at',
   'file',
   'sha256',
+  'organization_name',
+  'valid_from',
 ] as const satisfies readonly (keyof ExportRow)[];
 
 export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
@@ -76,6 +78,12 @@ export async function readExport({ db }: Reader, { organizationId, at }: ExportF
       eb.ref('c.fetched_at').$notNull().as('fetched_at'),
       eb.ref('c.file').$notNull().as('file'),
       eb.ref('c.sha256').$notNull().as('sha256'),
+      eb
+        .selectFrom('organizations as o')
+        .select('o.full_name')
+        .whereRef('o.id', '=', 'c.organization_id')
+        .as('organization_name'),
+      'c.valid_from',
     ])
     .orderBy('r.created_at', NULLS_FIRST)
     .orderBy('c.retirement_id')
@@ -110,6 +118,23 @@ function stood(db: Reader['db'], at: string) {
     .leftJoin(retirements.as('r'), on =>
       on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
     );
+}
+
+/** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */
+export async function readCoverage({ db }: Reader, organizationId: string | null) {
+  const asked = db
+    .selectFrom('freshness as f')
+    .innerJoin('resource_states as s', on =>
+      on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
+    )
+    .where('f.resource', 'in', ['retirements', 'certificates'])
+    .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.complete_at', 'f.rows'])
+    .orderBy('f.organization_id')
+    .orderBy('f.resource');
+  return await (organizationId === null
+    ? asked
+    : asked.where('f.organization_id', '=', organizationId)
+  ).execute();
 }
 
 /** Organizations whose certificates were not all known at an instant, and since when they are. */

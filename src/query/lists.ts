@@ -1,3 +1,4 @@
+import { type ExpressionBuilder, sql } from 'kysely';
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, nameOf, ownerOf } from '../resources/entry.js';
@@ -5,16 +6,26 @@ import { byName, totalOrder } from './by-name.js';
 
 interface ListFilter {
   readonly organizationId: string | null;
-  /** Null for all of them. */
-  readonly state?: string | null;
+  /** All of them must hold. */
+  readonly where?: readonly Condition[];
+  /** An instant in the form of the mirror's own: what was true then. Without it, what is true now. */
+  readonly at?: string | undefined;
   /** Null for all of them. */
   readonly limit: number | null;
 }
 
+/** What a column of the list is, or what its text holds, or what it is not below and not above. */
+export type Condition = { readonly column: string } & (
+  | { readonly is: string }
+  | { readonly holds: string }
+  | { readonly from: string; readonly before: string }
+);
+
 /** What is shown of a table or view. */
 export function readList(reader: Reader, entry: Entry, filter: ListFilter): AsyncIterable<Row> {
-  const { from, columns, order } = entry.shown;
-  const { organizationId, state = null, limit } = filter;
+  const { columns, order } = entry.shown;
+  const { organizationId, where = [], at, limit } = filter;
+  const from = at === undefined ? entry.shown.from : `${entry.table}_history`;
   let asked = byName(reader)
     .selectFrom(from)
     .select(eb =>
@@ -30,10 +41,36 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
     );
   const owned = organizationId === null ? null : ofOrganization(reader, entry, organizationId);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
-  if (state !== null) asked = asked.where('state', '=', state);
+  for (const condition of where) asked = asked.where(eb => holds(eb, condition));
+  if (at !== undefined) {
+    asked = asked
+      .where('valid_from', '<=', at)
+      .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  }
   for (const { column, direct } of totalOrder(entry, order)) asked = asked.orderBy(column, direct);
   if (limit !== null) asked = asked.limit(limit);
   return asked.stream(AT_ONCE);
+}
+
+function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Condition) {
+  const { column } = condition;
+  if ('is' in condition) return eb(column, '=', condition.is);
+  if ('from' in condition) {
+    return eb.and([eb(column, '>=', condition.from), eb(column, '<', condition.before)]);
+  }
+  const pattern = `%${condition.holds.replace(/[\\%_]/g, '\\$&')}%`;
+  return sql<boolean>`lower(${eb.ref(column)}) like lower(${pattern}) escape '\\'`;
+}
+
+/** The whole names that begin so, two at most: one is meant, of two nobody knows which. */
+export async function readBeginnings(reader: Reader, entry: Entry, text: string): Promise<string[]> {
+  const name = nameOf(entry);
+  let asked = byName(reader).selectFrom(entry.shown.from).select(name).distinct();
+  asked = asked.where(name, '>=', text).where(name, '<', `${text}\u{10ffff}`);
+  const owned = ofAnyOrganization(reader, entry);
+  if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
+  const rows = await asked.orderBy(name).limit(2).execute();
+  return rows.map(row => String(row[name]));
 }
 
 /** Every row of this name: a credit may stand in several organizations. */

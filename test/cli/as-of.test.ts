@@ -41,7 +41,10 @@ test('inside a read as-of shows what had been told by then, and says so', async 
     'retirements were being read from 2026-05-04T13:00:00.000Z to 2026-05-04T13:10:00.000Z: ' +
       'shown as told by 2026-05-04T13:05:00.000Z.',
   );
-  expect(early.stderr).toContain('last read 2026-05-04T12:00:00.000Z');
+  expect(early.stdout).toMatch(
+    /^retirements as of 2026-05-04T13:05:00.000Z, last read 2026-05-04T12:00:00.000Z:\n/,
+  );
+  expect(early.stdout).toMatch(/\nretirements: [\d,.]+ t in 4 rows\n/);
   expect(early.stdout).toContain('first');
   expect(early.stdout).not.toContain('second');
   const { retirements: told } = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
@@ -52,7 +55,8 @@ test('inside a read as-of shows what had been told by then, and says so', async 
 test('between two reads as-of speaks of no read', async () => {
   const { ask } = await sceneToAsk();
   const between = await ask('2026-05-04T12:30:00Z');
-  expect(between.stderr).toContain('last read 2026-05-04T12:00:00.000Z');
+  expect(between.stdout).toContain('last read 2026-05-04T12:00:00.000Z');
+  expect((await ask('2026-05-04T12:30:00Z', '--csv')).stderr).toContain('last read 2026-05-04T12:00:00.000Z');
   expect(between.stderr).not.toContain('being read');
   expect(JSON.parse((await ask('2026-05-04T12:30:00Z', '--json')).stdout)).toMatchObject({
     retirements: { being_read: null },

@@ -126,15 +126,20 @@ describe('export', () => {
     const folder = join(demo.folder, 'export');
     const { certificates, damaged } = await json('export', folder);
     expect({ certificates, damaged }).toEqual({ certificates: (await stored()).length, damaged: [] });
-    expect(readdirSync(folder)).toHaveLength((await stored()).length + 2);
+    expect(readdirSync(folder)).toHaveLength((await stored()).length + 3);
     const checked = execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder, encoding: 'utf8' });
-    expect(checked.trimEnd().split('\n')).toHaveLength((await stored()).length + 1);
+    expect(checked.trimEnd().split('\n')).toHaveLength((await stored()).length + 2);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'certificates.csv')).mode & 0o777).toBe(0o600);
     const [head = '', first = ''] = readFileSync(join(folder, 'certificates.csv'), 'utf8').split('\n');
     expect(head).toBe(
-      'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256',
+      'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256,organization_name,valid_from',
     );
+    const about = JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8'));
+    expect(about).toMatchObject({ certificates, damaged: [], made_at: about.as_of });
+    expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
+    for (const part of about.coverage)
+      expect(part).toMatchObject({ state: 'current', rows: expect.any(Number) });
     const [id = ''] = first.split(',');
     const [row] = await demo.rows(
       `SELECT r.beneficiary, c.sha256 FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id

@@ -129,7 +129,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     await drained(lists.readList(reader, entry, { organizationId, limit: null })),
     await drained(lists.readList(reader, entry, { organizationId, limit: 3 })),
     entry.columns.some(({ name }) => name === 'state') &&
-      (await drained(lists.readList(reader, entry, { organizationId, state: 'äpfel', limit: null }))),
+      (await drained(
+        lists.readList(reader, entry, {
+          organizationId,
+          where: [{ column: 'state', is: 'äpfel' }],
+          limit: null,
+        }),
+      )),
   ]),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
     lists.readByName(reader, entry, name, organizationId),

@@ -1,21 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import type { AsOf, DatedResource, ReadUnderWay } from '../../query/as-of.js';
-import {
-  DATED,
-  readAsOf,
-  readKnownSince,
-  readLastReadBefore,
-  readOrganizationIds,
-  readReadAt,
-} from '../../query/as-of.js';
+import { DATED, readAsOf, readLastReadBefore, readOrganizationIds, readReadAt } from '../../query/as-of.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
 import { AN_INSTANT, readInstant } from '../instant.js';
-import { emit, type Io, say } from '../io.js';
+import { type Io, print, say } from '../io.js';
+import { knownAt } from '../known-at.js';
 import { organizationIn } from '../named/in-mirror.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
+import { createTally, describeTotal } from '../output/totals.js';
 import { findPlace, reading } from '../place.js';
 
 interface AsOfOptions extends FormatOptions {
@@ -61,20 +56,32 @@ async function show(io: Io, reader: Reader, at: string, options: AsOfOptions): P
     resource,
     at,
   }));
-  const known = await knownAt(io, reader, wanted, options.resource === undefined);
+  const known = await knownAt(io, reader, wanted, asOf => asOf.resource);
   if (options.json) {
     const parts: Record<string, unknown> = {};
     for (const asOf of known) parts[asOf.resource] = await readPart(reader, asOf);
     return await writeValue(io, { organizationId, at, ...parts });
   }
-  for (const asOf of known) {
-    const lastRead = await readLastReadBefore(reader, asOf);
-    say(io, `${asOf.resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
-    const read = await readReadAt(reader, asOf);
-    if (read !== null) say(io, sayBeingRead(asOf, read));
-    await writeRows(io, formatOf(options), DATED[asOf.resource].columns, readAsOf(reader, asOf));
-    if (!isCsv(options)) await emit(io, '\n');
+  for (const asOf of known) await writePart(io, reader, asOf, options);
+}
+
+/** The title is data where people read it, and talk where a program does. */
+async function writePart(io: Io, reader: Reader, asOf: AsOf, options: AsOfOptions): Promise<void> {
+  const lastRead = await readLastReadBefore(reader, asOf);
+  const title = `${asOf.resource} as of ${asOf.at}${lastRead === null ? '' : `, last read ${lastRead}`}:`;
+  const read = await readReadAt(reader, asOf);
+  if (read !== null) say(io, sayBeingRead(asOf, read));
+  const { columns } = DATED[asOf.resource];
+  if (isCsv(options)) {
+    say(io, title);
+    await writeRows(io, formatOf(options), columns, readAsOf(reader, asOf));
+    return;
   }
+  const tally = createTally();
+  const rows = tally.count(readAsOf(reader, asOf));
+  await print(io, title);
+  await writeRows(io, 'table', columns, rows, { keep: ['amount_exact'], tonnes: ['amount_exact'] });
+  await print(io, '', `${asOf.resource}: ${describeTotal(tally.total())}`, '');
 }
 
 async function readPart(reader: Reader, asOf: AsOf) {
@@ -91,28 +98,6 @@ function sayBeingRead({ resource, at }: AsOf, { from, to }: ReadUnderWay): strin
   const were = resource === 'retirements' ? 'were' : 'was';
   const until = to === null ? ' and still may be' : ` to ${to}`;
   return `${resource} ${were} being read from ${from}${until}: shown as told by ${at}.`;
-}
-
-/** What was known then. Where all were asked for, one that was never read is named and left out. */
-async function knownAt(io: Io, reader: Reader, wanted: readonly AsOf[], tolerant: boolean): Promise<AsOf[]> {
-  const unknown: string[] = [];
-  const known: AsOf[] = [];
-  for (const asOf of wanted) {
-    const since = await readKnownSince(reader, asOf);
-    if (since === null) unknown.push(`${asOf.resource}: never read completely`);
-    else if (since > asOf.at) unknown.push(`${asOf.resource}: not known before ${since}`);
-    else known.push(asOf);
-  }
-  if (known.length === 0 || !tolerant) {
-    if (unknown.length === 0) return known;
-    throw new CommandFault(
-      EXIT.checkFailed,
-      unknown,
-      'The mirror cannot tell what was there before its first complete read.',
-    );
-  }
-  for (const line of unknown) say(io, line);
-  return known;
 }
 
 function onlyOne(ids: readonly string[]): string {

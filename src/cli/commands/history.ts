@@ -39,7 +39,7 @@ export function define(program: Command, io: Io): void {
       const versions = await reading(findPlace(io), async reader => await findVersions(reader, entry, id));
       const format = formatOf(options);
       const all = format !== 'table';
-      await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(versions), versions);
+      await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(entry, versions), versions);
     });
   addFormats(command, 'print all columns as JSON', 'print all columns as CSV');
   examples(command, [
@@ -62,11 +62,13 @@ async function findVersions(reader: Reader, entry: Entry, id: string): Promise<r
   throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }
 
-/** The dates first, then the columns whose value is not the same in all versions, then the others. */
-function changing(versions: readonly Row[]): string[] {
-  const names = Object.keys(versions[0] ?? {}).filter(name => !NOT_SHOWN.has(name));
+/** The dates first, then the columns whose value is not the same in all versions, then some that people read. */
+function changing({ shown }: Entry, versions: readonly Row[]): string[] {
+  const all = Object.keys(versions[0] ?? {}).filter(name => !NOT_SHOWN.has(name));
+  const known = shown.columns.filter(name => all.includes(name));
+  const names = [...known, ...all.filter(name => !known.includes(name))];
   const dates = ['valid_from', 'valid_to'];
   const rest = names.filter(name => !dates.includes(name));
   const moves = rest.filter(name => new Set(versions.map(version => version[name])).size > 1);
-  return [...dates, ...moves, ...rest.filter(name => !moves.includes(name)).slice(0, 4)];
+  return [...dates, ...moves, ...rest.filter(name => !moves.includes(name)).slice(0, 5)];
 }

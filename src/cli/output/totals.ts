@@ -9,25 +9,42 @@ export interface Total {
   readonly notSummed: number;
 }
 
+export interface Tally {
+  readonly add: (row: Row) => void;
+  /** The same rows, counted as they pass. */
+  readonly count: (rows: AsyncIterable<Row>) => AsyncIterable<Row>;
+  readonly total: () => Total;
+}
+
 /** Of rows with `amount_micro`, and `rows` and `rows_not_summed` where a row stands for several. */
-export function totalOf(rows: readonly Row[]): Total {
+export function createTally(): Tally {
   let micro = 0n;
+  let rows = 0;
   let notSummed = 0;
-  for (const { amount_micro: amount, rows_not_summed: left } of rows) {
-    if (typeof amount === 'number' || typeof amount === 'bigint') micro += BigInt(amount);
-    notSummed += Number(left ?? (isNothing(amount) ? 1 : 0));
+  const add = ({ amount_micro: amount, rows_not_summed: left, rows: many = 1 }: Row) => {
+    const isSummed = typeof amount === 'number' || typeof amount === 'bigint';
+    if (isSummed) micro += BigInt(amount);
+    rows += Number(many);
+    notSummed += Number(left ?? (isSummed ? 0 : 1));
+  };
+  async function* count(counted: AsyncIterable<Row>) {
+    for await (const row of counted) {
+      add(row);
+      yield row;
+    }
   }
-  const all = rows.reduce((sum, row) => sum + Number(row['rows'] ?? 1), 0);
-  return { tonnes: `${tonnesOf(micro)} t`, rows: all, notSummed };
+  return { add, count, total: () => ({ tonnes: `${tonnesOf(micro)} t`, rows, notSummed }) };
+}
+
+export function totalOf(rows: readonly Row[]): Total {
+  const tally = createTally();
+  for (const row of rows) tally.add(row);
+  return tally.total();
 }
 
 export function describeTotal({ tonnes, rows, notSummed }: Total): string {
   const left = notSummed === 0 ? '' : `, without ${notSummed} whose amount cannot be summed`;
   return `${tonnes} in ${withThousands(rows)} ${rows === 1 ? 'row' : 'rows'}${left}`;
-}
-
-function isNothing(cell: unknown): boolean {
-  return cell === null || cell === undefined;
 }
 
 function tonnesOf(micro: bigint): string {

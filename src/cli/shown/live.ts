@@ -12,6 +12,7 @@ export interface ListOptions {
   readonly json?: boolean;
   readonly csv?: boolean;
   readonly excel?: boolean;
+  readonly asOf?: string;
 }
 
 /** How the same rows are asked of the registry itself. */

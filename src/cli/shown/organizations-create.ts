@@ -3,7 +3,7 @@ import { examples } from '../command.js';
 import { confirm } from '../confirm.js';
 import { connect } from '../connect.js';
 import { type Io, print, say } from '../io.js';
-import { sheet } from './lists.js';
+import { sheet } from './sheet.js';
 import { writeValue } from '../output/output.js';
 import { findSettings } from '../place.js';
 

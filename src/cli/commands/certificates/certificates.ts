@@ -55,7 +55,9 @@ export function define(program: Command, io: Io): void {
     .action((options: VerifyOptions) => verify(io, options));
   group
     .command('export')
-    .description('Copy PDFs into a new folder, with certificates.csv and SHA256SUMS')
+    .description(
+      'Copy PDFs into a new folder, with certificates.csv, SHA256SUMS, and export.json: when it was made, as of when, and how far it can be trusted',
+    )
     .argument('<folder>', 'a folder that is empty or not there yet')
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--as-of <date>', `as they stood then: ${AN_INSTANT}`)
@@ -71,7 +73,7 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   await reading(findPlace(io), async reader => {
     const rows = readList(reader, CERTIFICATES, {
       organizationId: await organizationOrAll(reader, options.organization),
-      state: options.state ?? null,
+      where: options.state === undefined ? [] : [{ column: 'state', is: options.state }],
       limit: limit || null,
     });
     const shown = await writeRows(io, formatOf(options), CERTIFICATES.shown.columns, rows, {

@@ -3,7 +3,13 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { EXPORT_COLUMNS, type ExportRow, readExport, readNotKnownAt } from '../../../query/certificates.js';
+import {
+  EXPORT_COLUMNS,
+  type ExportRow,
+  readCoverage,
+  readExport,
+  readNotKnownAt,
+} from '../../../query/certificates.js';
 import { readInstant } from '../../instant.js';
 import type { PdfStore } from '../../../mirror/port.js';
 import { copyFile, measure } from './files.js';
@@ -11,7 +17,8 @@ import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { csvLine } from '../../output/csv.js';
-import { writeValue } from '../../output/output.js';
+import { jsonText, writeValue } from '../../output/output.js';
+import { withSnakeKeys } from '../../snake-case.js';
 import { findPlace, reading, withPdfs } from '../../place.js';
 
 export interface ExportOptions {
@@ -24,26 +31,34 @@ const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 const LIST = 'certificates.csv';
 const SUMS = 'SHA256SUMS';
+const ABOUT = 'export.json';
 
 /** SHA256SUMS is written last: where it is there, the export is whole. */
 export async function exportCertificates(io: Io, folder: string, options: ExportOptions): Promise<void> {
   const place = findPlace(io);
   const at = options.asOf === undefined ? null : readInstant(options.asOf, io.now());
   const interrupted = io.interruption();
-  const rows = await reading(place, async reader => {
+  const madeAt = new Date(io.now()).toISOString();
+  const { rows, coverage } = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
     await demandKnown(reader, organizationId, at);
-    return await readExport(reader, { organizationId, at });
+    return {
+      rows: await readExport(reader, { organizationId, at }),
+      coverage: await readCoverage(reader, organizationId),
+    };
   });
   makeEmptyFolder(folder);
   const { sums, damaged } = await withPdfs(place, io.now, pdfs => copyAll(pdfs, folder, rows, interrupted));
   const list = csvOf(rows.filter(row => sums.has(row.file)));
   await writeText(join(folder, LIST), list);
+  const certificates = sums.size;
   sums.set(LIST, sumOf(list));
+  const about = `${jsonText(withSnakeKeys({ madeAt, asOf: at ?? madeAt, certificates, damaged, coverage }), 2)}\n`;
+  await writeText(join(folder, ABOUT), about);
+  sums.set(ABOUT, sumOf(about));
   await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
-  const certificates = sums.size - 1;
   if (options.json) await writeValue(io, { folder, at, certificates, damaged });
-  say(io, `Wrote ${certificates} certificates, ${LIST} and ${SUMS} to ${folder}.`);
+  say(io, `Wrote ${certificates} certificates, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
   if (damaged.length === 0) return;
   throw new CommandFault(
     EXIT.checkFailed,

@@ -3,7 +3,7 @@ import type { ControlClient } from '../../../sandbox/verbs/client.js';
 import type { Field, Kind, Verb } from '../../../sandbox/verbs/verb.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, print, say } from '../../io.js';
-import { sheet } from '../../shown/lists.js';
+import { sheet } from '../../shown/sheet.js';
 import { type Cell, type Row, writeRows, writeValue } from '../../output/output.js';
 import { build, flatten, isObject, valueAt } from '../../paths.js';
 import { itemsOf, readName } from './names.js';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { LISTS } from '../../../resources/lists.js';
 import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
-import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from '../../shown/lists.js';
-import { liveRequest, liveRequests, requestRow } from '../../shown/live-rows.js';
+import { HOW_NAMED } from '../../shown/lists.js';
+import { requestRow } from '../../shown/live-rows.js';
+import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';
 import { findSettings } from '../../place.js';
@@ -19,25 +19,7 @@ interface CreateOptions extends MovementOptions {
   readonly json?: boolean;
 }
 
-const REQUESTS: Resource = {
-  noun: 'inventory requests',
-  list: LISTS.inventory_requests,
-  live: liveRequests,
-  liveOne: liveRequest,
-};
-
-export function define(program: Command, io: Io): void {
-  const group = defineGroup(
-    program,
-    'inventory-requests',
-    'What apps ask of inventories, for an administrator to accept or decline',
-    [
-      'carbon-mirror inventory-requests list --organization ID',
-      'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
-    ],
-  );
-  defineList(group, io, REQUESTS);
-  defineShow(group, io, REQUESTS);
+export function defineRequest(group: Command, io: Io): void {
   const command = addMovementOptions(
     group
       .command('create')

@@ -4,8 +4,9 @@ import { LISTS } from '../../../resources/lists.js';
 import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
-import { defineGroup, defineList, defineShow, HOW_NAMED, type Resource, sheet } from '../../shown/lists.js';
-import { liveReservation, liveReservations, reservationRow, withMinutes } from '../../shown/live-rows.js';
+import { HOW_NAMED } from '../../shown/lists.js';
+import { reservationRow, withMinutes } from '../../shown/live-rows.js';
+import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';
 import { findSettings, type Place } from '../../place.js';
@@ -30,29 +31,8 @@ interface FinishOptions extends EndOptions, MovementOptions {
   readonly transferComment?: string;
 }
 
-const RESERVATIONS: Resource = {
-  noun: 'reservations',
-  list: LISTS.reservations,
-  columns: LISTS.reservations.shown.columns.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
-  refine: withMinutes,
-  live: liveReservations,
-  liveOne: liveReservation,
-};
-
-export function define(program: Command, io: Io): void {
-  const group = defineGroup(
-    program,
-    'reservations',
-    'Credits of warehouses that apps hold, for ten minutes at most',
-    [
-      'carbon-mirror reservations list',
-      'carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5',
-      'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
-      'carbon-mirror reservations cancel ID',
-    ],
-  );
-  defineList(group, io, RESERVATIONS);
-  defineShow(group, io, RESERVATIONS);
+/** What changes a reservation, beside the commands that show it. */
+export function defineReservationWrites(group: Command, io: Io): void {
   defineCreate(group, io);
   defineFinish(group, io);
   defineCancel(group, io);

@@ -1,24 +1,12 @@
 import type { Command } from 'commander';
 import { findProjects } from '../../query/find-projects.js';
-import { PROJECTS } from '../../resources/projects.js';
 import { connect } from '../connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
-import { defineGroup, defineList, defineShow, sheet } from './lists.js';
-import { liveProject, liveProjects, projectRow } from './live.js';
+import { projectRow } from './live.js';
+import { sheet } from './sheet.js';
 import { type Row, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
-
-export function define(program: Command, io: Io): void {
-  const group = defineGroup(program, 'projects', 'The projects that issued the credits', [
-    'carbon-mirror projects list',
-    'carbon-mirror projects find --serialization ICR-ISL-354-1-14-R-0-2021',
-  ]);
-  const resource = { noun: 'projects', list: PROJECTS, live: liveProjects, liveOne: liveProject };
-  defineList(group, io, resource);
-  defineShow(group, io, resource);
-  defineFind(group, io);
-}
 
 interface FindOptions {
   readonly serialization?: string;
@@ -27,7 +15,7 @@ interface FindOptions {
   readonly json?: boolean;
 }
 
-function defineFind(group: Command, io: Io): void {
+export function defineFind(group: Command, io: Io): void {
   group
     .command('find')
     .description('Find the project that issued a credit')

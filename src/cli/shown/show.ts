@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import type { Reader } from '../../engines/contract/reader.js';
+import { readBeginnings, readByName } from '../../query/lists.js';
+import { nameOf } from '../../resources/entry.js';
+import { connect } from '../connect.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { type Io, print } from '../io.js';
+import { organizationOrAll } from '../named/in-mirror.js';
+import { findInstalled } from '../named/live.js';
+import { type Row, writeRows, writeValue } from '../output/output.js';
+import { findPlace, findSettings, reading, type Place } from '../place.js';
+import { HOW_NAMED, LIVE } from './lists.js';
+import type { ListOptions } from './live.js';
+import type { Resource } from './resource.js';
+import { sheet } from './sheet.js';
+
+/** One row, and the tables that stand beside it. */
+interface Shown {
+  readonly row: Row;
+  readonly beside: Readonly<Record<string, readonly Row[]>>;
+}
+
+/** `show ID`: every column, and the registry's whole object. */
+export function defineShow(parent: Command, io: Io, resource: Resource): void {
+  const command = parent
+    .command('show')
+    .description(`Show one of the ${resource.noun}, with the registry's whole object`)
+    .argument('<id>', `value of the column ${nameOf(resource.list)}, or its beginning`)
+    .option('--organization <name>', `whose it is: ${HOW_NAMED}`)
+    .option('--json', 'print it as JSON')
+    .action((id: string, options: ListOptions) => show(io, resource, id, options));
+  if (resource.one?.live !== undefined) command.option(...LIVE);
+}
+
+async function show(io: Io, resource: Resource, id: string, options: ListOptions): Promise<void> {
+  const found = options.live
+    ? [{ row: await readLiveOne(io, findSettings(io), resource, id, options), beside: {} }]
+    : await reading(findPlace(io), reader => readMirrorOne(reader, resource, id, options));
+  const shown = found.map(({ row, beside }) => ({ row: resource.refine?.(row) ?? row, beside }));
+  if (options.json) {
+    const values = shown.map(({ row, beside }) => ({ ...row, ...beside }));
+    return await writeValue(io, values.length === 1 ? values[0] : values);
+  }
+  for (const { row, beside } of shown) {
+    await print(io, ...sheet(row));
+    for (const [name, rows] of Object.entries(beside)) {
+      await print(io, `${name}:`);
+      await writeRows(io, 'table', Object.keys(rows[0] ?? {}), rows);
+      await print(io, '');
+    }
+  }
+}
+
+async function readMirrorOne(
+  reader: Reader,
+  resource: Resource,
+  id: string,
+  options: ListOptions,
+): Promise<Shown[]> {
+  const { list, noun, one, find = async (_reader: Reader, text: string) => text } = resource;
+  const organizationId = await organizationOrAll(reader, options.organization);
+  const named = await find(reader, id);
+  const exact = await readByName(reader, list, named, organizationId);
+  const rows = exact.length > 0 ? exact : await readBeginning(reader, resource, named, organizationId);
+  if (rows.length === 0) {
+    throw new CommandFault(
+      EXIT.notThere,
+      `There is no "${id}" among the ${noun} of the mirror.`,
+      `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status"${one?.live === undefined ? '' : ', or ask the registry with --live'}.`,
+    );
+  }
+  return await Promise.all(
+    rows.map(async row => ({ row, beside: (await one?.beside?.(reader, row)) ?? {} })),
+  );
+}
+
+/** As a table shows it: the beginning of an id, with or without the sign that there is more. */
+async function readBeginning(
+  reader: Reader,
+  { list, noun }: Resource,
+  text: string,
+  organizationId: string | null,
+): Promise<Row[]> {
+  const beginning = text.replace(/…$/, '');
+  if (beginning === '') return [];
+  const [name, other] = await readBeginnings(reader, list, beginning);
+  if (name === undefined) return [];
+  if (other === undefined) return await readByName(reader, list, name, organizationId);
+  throw new CommandFault(
+    EXIT.notThere,
+    `"${text}" is the beginning of several of the ${noun}: ${name}, ${other}.`,
+    'Give more of it.',
+  );
+}
+
+async function readLiveOne(
+  io: Io,
+  place: Place,
+  { one, noun }: Resource,
+  id: string,
+  options: ListOptions,
+): Promise<Row> {
+  const liveOne = one?.live;
+  if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
+  const client = await connect(place, io);
+  if (options.organization === undefined) return await liveOne(client, id, options);
+  const { organizationId } = await findInstalled(client, options.organization);
+  const row = await liveOne(client, id, { ...options, organization: organizationId });
+  if ((row['organization_id'] ?? organizationId) === organizationId) return row;
+  throw new CommandFault(EXIT.notThere, `There is no "${id}" among the ${noun} of ${organizationId}.`);
+}
