@@ -80,3 +80,19 @@ test('schema lists all, shows one, and says so when there is none', async () => 
   expect(none).toMatchObject({ exitCode: 6, stdout: '' });
   expect(none.stderr).toContain('There is no table or view "retirement"');
 });
+
+test('what each purpose needs is printed as statements for a role of any name', async () => {
+  const { stdout } = await runCommand(['schema', '--grants', 'read', 'Bob "the" reader']);
+  expect(stdout).toBe(
+    [
+      'GRANT USAGE ON SCHEMA inbox, mirror TO "Bob ""the"" reader";',
+      'GRANT SELECT ON ALL TABLES IN SCHEMA inbox, mirror TO "Bob ""the"" reader";',
+      '',
+    ].join('\n'),
+  );
+  for (const purpose of ['receive', 'work']) {
+    expect((await runCommand(['schema', '--grants', purpose, 'r'])).stdout).toMatch(/^GRANT /);
+  }
+  expect(await runCommand(['schema', '--grants', 'read'])).toMatchObject({ exitCode: 2 });
+  expect(await runCommand(['schema', '--grants', 'everything', 'r'])).toMatchObject({ exitCode: 2 });
+});

@@ -1,6 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Relation } from '../../engines/contract/relation.js';
 import { examples } from '../command.js';
+import { grantsTo, PURPOSES, type Purpose } from '../../engines/postgres/grants.js';
+import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../named/named.js';
 import { findEntry } from '../../resources/resources.js';
@@ -11,16 +13,23 @@ import { ownPlace } from '../place.js';
 interface SchemaOptions {
   readonly json?: boolean;
   readonly markdown?: boolean;
+  readonly grants?: Purpose;
 }
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('schema')
     .description('Show the tables, views and columns that queries may use, and what each means')
-    .argument('[name]', 'show one table or view only')
+    .argument('[name]', 'show one table or view only; with --grants the role')
     .option('--json', 'print it as JSON')
     .option('--markdown', 'print it as the document docs/schema.md')
+    .addOption(
+      new Option('--grants <purpose>', 'print what PostgreSQL is to grant a role that does this').choices(
+        PURPOSES,
+      ),
+    )
     .action(async (name: string | undefined, options: SchemaOptions) => {
+      if (options.grants !== undefined) return await emit(io, grantsText(options.grants, name));
       const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
       if (options.json) return await writeValue(io, relations);
       if (options.markdown) return await emit(io, markdown(relations));
@@ -36,7 +45,16 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror schema',
     'carbon-mirror schema retirements',
     'carbon-mirror schema --markdown > docs/schema.md',
+    'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ]);
+}
+
+function grantsText(purpose: Purpose, role: string | undefined): string {
+  if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
+  throw new CommandFault(
+    EXIT.usage,
+    `Say which role is to be granted it: carbon-mirror schema --grants ${purpose} ROLE`,
+  );
 }
 
 /** The name under which "carbon-mirror query" knows it. */
