@@ -68,9 +68,6 @@ const OPENS: Readonly<Record<string, string>> = {
   'support/kill-receiver.js': 'looks at a file before any program mends it',
   'support/receiver-process.js': 'a process that dies as it stores',
   'cli/verify.test.ts': 'breaks a column and takes it back',
-  'inbox/housekeeping.test.ts': 'two connections of one inbox',
-  'inbox/repeats.test.ts': 'breaks the inbox',
-  'inbox/signs.test.ts': 'an inbox that was put back',
 };
 
 test('no test but those of the engine has a handle of its driver', () => {

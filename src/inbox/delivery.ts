@@ -3,6 +3,8 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
 export const FOLDED_WITHIN_MS = 60_000;
+/** A text that came within the hour before is a repeat, and says nothing new. */
+export const REPEATED_WITHIN_MS = 3_600_000;
 
 /** A POST whose signature was good. Everything here was signed, but for `outerMismatch`. */
 export interface NewDelivery {
@@ -64,6 +66,12 @@ export interface Announced {
   readonly installationId: string;
   readonly receivedAt: string;
 }
+
+/** Looked through for the newest of a job; as many take some milliseconds. */
+export const LATEST_DELIVERIES = 10_000;
+
+/** Of what was announced, looked at without a pause; as many take some milliseconds. */
+export const ANNOUNCED_SLICE = 2000;
 
 export interface SignedText {
   readonly id: number;

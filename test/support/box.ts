@@ -1,10 +1,22 @@
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { Sqlite } from '../../src/engines/sqlite/open.js';
-import type { JobRow } from '../../src/engines/contract/inbox-tables.js';
+import type { Tables as Contract } from '../../src/engines/contract/tables.js';
 import type { Announced, NewDelivery, StoredDelivery, Stretch } from '../../src/inbox/delivery.js';
 import type { ClaimedJob, Held, JobEnd, JobError, Lane, NewJob } from '../../src/inbox/job.js';
 import type { DoorPort, InboxPort } from '../../src/inbox/port.js';
 import { temporaryInbox } from './inbox.js';
+import { type Tables, tablesOf } from './tables.js';
+
+export type JobRow = Contract['inbox.jobs'];
+
+/** Where an inbox is kept on some engine. */
+export interface Store {
+  readonly db: Tables;
+  /** Anew: it knows what the tables say, and no more. */
+  readonly open: (now: () => number) => InboxPort;
+  /** As another process has it. */
+  readonly beside: () => Store;
+}
 
 /** A delivery with the instant at which it came, in epoch ms. */
 export type Arrived = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
@@ -18,7 +30,7 @@ interface Claiming {
 
 /** An inbox whose clock stands wherever each call says. */
 export interface Box {
-  readonly db: Sqlite;
+  readonly db: Tables;
   readonly at: (now: number) => InboxPort;
   readonly accept: Accept;
   readonly enqueue: (job: NewJob, now: number) => Promise<number>;
@@ -31,13 +43,18 @@ export interface Box {
   readonly giveBack: (held: Held, now: number) => Promise<boolean>;
   readonly retryBuried: (id: number, now: number) => Promise<number | null>;
   /** Rows of jobs, newest first. */
-  readonly jobs: (where?: string) => JobRow[];
-  readonly job: (id: number) => JobRow;
+  readonly jobs: (where?: string) => Promise<JobRow[]>;
+  readonly job: (id: number) => Promise<JobRow>;
 }
 
 export function boxOf(db: Sqlite = temporaryInbox()): Box {
+  return boxIn({ db: tablesOf(db), open: now => createInboxPort(db, now) });
+}
+
+/** As one process opens it. */
+export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
   let told = 0;
-  const port = createInboxPort(db, () => told);
+  const port = open(() => told);
   const at = (now: number): InboxPort => {
     told = now;
     return port;
@@ -61,9 +78,8 @@ export function boxOf(db: Sqlite = temporaryInbox()): Box {
     bury: (held, error, now) => end(held, { act: 'bury', error }, now),
     giveBack: (held, now) => end(held, { act: 'give_back', inMs: 0 }, now),
     retryBuried: async (id, now) => only(await at(now).retryBuried([id])).job,
-    jobs: (where = 'true') =>
-      db.prepare<[], JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`).all(),
-    job: id => only(db.prepare<[number], JobRow>('SELECT * FROM jobs WHERE id = ?').all(id)),
+    jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
+    job: async id => only(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
   };
 }
 

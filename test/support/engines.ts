@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createInboxPort } from '../../src/engines/postgres/inbox/inbox.js';
 import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
 import { snapshot } from '../../src/engines/postgres/snapshot.js';
@@ -8,8 +9,8 @@ import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
 import { readerOf as askPostgres } from '../../src/engines/postgres/reader.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
-import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { createInboxPort as createSqliteInbox } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { OpenRun } from '../../src/mirror/port.js';
 import type { Resource } from '../../src/resources/lists.js';
@@ -17,7 +18,8 @@ import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { activate, type Clock, readerOf, type Scene, temporaryScene } from './mirror.js';
 import { type Hands, handsOn, handsOnPieces } from './pdfs.js';
 import { type Database, openGranted, temporaryDatabase } from './postgres.js';
-import { type Tables, tablesIn, type Value } from './tables.js';
+import { type Tables, tablesIn, tablesOf as sqliteTables, type Value } from './tables.js';
+import type { Store } from './box.js';
 
 /** A mirror on some engine. No test asks on which. */
 export interface Stage extends Omit<Scene, 'handle'> {
@@ -31,6 +33,8 @@ export interface Engine {
   readonly stage: () => Promise<Stage>;
   /** The same with an inbox beside it, its tables by `inbox.jobs`, and a reader who has the rights of one. */
   readonly library: () => Promise<Library>;
+  /** A place for an inbox. */
+  readonly store: () => Promise<Store>;
   /** How many histories by chance are played on it: each statement to a server is a round trip. */
   readonly seeds: readonly number[];
 }
@@ -44,11 +48,18 @@ export interface Library {
 }
 
 export const ENGINES: readonly Engine[] = [
-  { name: 'SQLite', stage: async () => stageInFolder(), library: libraryInFiles, seeds: upTo(25) },
+  {
+    name: 'SQLite',
+    stage: async () => stageInFolder(),
+    library: libraryInFiles,
+    store: async () => sqliteInbox(),
+    seeds: upTo(25),
+  },
   {
     name: 'PostgreSQL',
     stage: async () => stageOn(openAs(await emptyDatabase())),
     library: libraryInSchemas,
+    store: async () => inboxOn(openAs(await emptyDatabase())),
     seeds: upTo(4),
   },
 ];
@@ -56,7 +67,7 @@ export const ENGINES: readonly Engine[] = [
 async function libraryInFiles(): Promise<Library> {
   const stage = stageInFolder();
   const { folder } = stage;
-  const inbox = createInboxPort(temporaryInbox(folder), () => stage.clock.at);
+  const inbox = createSqliteInbox(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   const look = (at: number) => lookOut({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
@@ -69,6 +80,23 @@ async function libraryInSchemas(): Promise<Library> {
   const stage = await stageOn(owner);
   const reader = askPostgres(await openGranted(owner, database, 'read'));
   return { stage, tables: stage.db, reader, lookOut: async () => undefined };
+}
+
+function sqliteInbox(folder = temporaryFolder()): Store {
+  const db = temporaryInbox(folder);
+  return {
+    db: sqliteTables(db),
+    open: now => createSqliteInbox(db, now),
+    beside: () => sqliteInbox(folder),
+  };
+}
+
+export function inboxOn(postgres: Postgres): Store {
+  return {
+    db: tablesOf(postgres),
+    open: now => createInboxPort(postgres, now),
+    beside: () => inboxOn(postgres),
+  };
 }
 
 function upTo(count: number): number[] {
@@ -160,7 +188,7 @@ function tablesOf({ query }: Postgres): Tables {
 
 export function openAs({ url }: Database): Postgres {
   const postgres = openPostgres({
-    url: `${url}&options=-c%20search_path=mirror`,
+    url: `${url}&options=-c%20search_path=mirror,inbox`,
     name: 'contract',
     connections: 4,
     onFault: error => {

@@ -4,7 +4,7 @@ import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
 import { placeInInterval } from '../../src/sync/schedule/spread.js';
 import { boxOf, only } from '../support/box.js';
-import { NOON } from '../support/inbox.js';
+import { NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;
@@ -64,8 +64,9 @@ test('a tick that was asked for by a clock that was ahead is asked for again whe
 });
 
 test('the schedule asks for each of its times once, the last one before the start included', async () => {
-  const box = boxOf();
-  const inbox = createInboxPort(box.db, Date.now);
+  const db = temporaryInbox();
+  const box = boxOf(db);
+  const inbox = createInboxPort(db, Date.now);
   const warnings: object[] = [];
   const log = { info: () => {}, warn: (fields: object) => warnings.push(fields), error: () => {} };
   vi.useFakeTimers({ now: NOON + 5 * MINUTE_MS });
@@ -76,7 +77,7 @@ test('the schedule asks for each of its times once, the last one before the star
   for (const schedule of schedules) schedule.start();
   await vi.advanceTimersByTimeAsync(26 * MINUTE_MS);
   for (const schedule of schedules) await schedule.stop();
-  expect(box.jobs().map(job => job.dedupe_key)).toEqual([
+  expect((await box.jobs()).map(job => job.dedupe_key)).toEqual([
     'tick:2026-05-04T12:30:00.000Z',
     'tick:2026-05-04T12:15:00.000Z',
     'tick:2026-05-04T12:00:00.000Z',

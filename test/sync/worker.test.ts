@@ -135,7 +135,7 @@ test('T64 a job whose process dies every time is buried after its attempts, wher
     now += 61_000;
   }
   expect(claims).toBe(10);
-  expect(inbox.job(id)).toMatchObject({
+  expect(await inbox.job(id)).toMatchObject({
     state: 'buried',
     attempts: 10,
     last_error_code: 'never_finished',
@@ -172,10 +172,10 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   const first = startWorker(folder, endless);
   await expect.poll(() => pages).toBeGreaterThan(2);
   await first.stop();
-  expect(inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
   const second = startWorker(folder, async () => 'read');
   await second.idle();
-  expect(inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
 });
 
 test('T21 while the disk is nearly full nothing is claimed and what runs is given back, until there is space', async () => {
@@ -205,18 +205,18 @@ test('T21 while the disk is nearly full nothing is claimed and what runs is give
   });
   await expect.poll(() => pages).toBeGreaterThan(2);
   reason = 'one byte is free';
-  await expect.poll(() => inbox.job(running).state).toBe('ready');
-  expect(inbox.job(running)).toMatchObject({ attempts: 0 });
+  await expect.poll(async () => (await inbox.job(running)).state).toBe('ready');
+  expect(await inbox.job(running)).toMatchObject({ attempts: 0 });
   const asked = await ask(inbox, 'i2');
   const before = looks;
   await expect.poll(() => looks).toBeGreaterThan(before + 10);
   expect(await inbox.at(Date.now()).countJobs()).toMatchObject({ ready: 2, claimed: 0 });
-  expect(inbox.job(asked)).toMatchObject({ attempts: 0, started_at: null });
+  expect(await inbox.job(asked)).toMatchObject({ attempts: 0, started_at: null });
   isEndless = false;
   reason = null;
   await worker.idle();
   for (const id of [running, asked]) {
-    expect(inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
+    expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
   }
   expect(told.filter(message => message.startsWith('reads and'))).toEqual([
     'reads and certificates pause; deliveries are still stored',
@@ -228,9 +228,9 @@ test('a run that hangs in a call does not hold up the shutdown, and its job is g
   const { folder, inbox } = newInbox();
   const id = await ask(inbox, 'i1');
   const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
-  await expect.poll(() => inbox.job(id).state).toBe('claimed');
+  await expect.poll(async () => (await inbox.job(id)).state).toBe('claimed');
   await worker.stop();
-  expect(inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
+  expect(await inbox.job(id)).toMatchObject({ state: 'ready', attempts: 0 });
 });
 
 test('a run whose lease was lost is stopped and settles nothing', async () => {
@@ -245,11 +245,11 @@ test('a run whose lease was lost is stopped and settles nothing', async () => {
     }
   };
   const worker = startWorker(folder, slow, { leaseMs: 90 });
-  await expect.poll(() => inbox.job(id).state).toBe('claimed');
+  await expect.poll(async () => (await inbox.job(id)).state).toBe('claimed');
   const [taken] = await inbox.claim({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
   await expect.poll(() => worker.running()).toBe(0);
   expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
-  expect(inbox.job(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
+  expect(await inbox.job(id)).toMatchObject({ state: 'claimed', claim: taken?.claim });
 });
 
 test('a lease is renewed for as long as the work goes on', async () => {
@@ -257,10 +257,10 @@ test('a lease is renewed for as long as the work goes on', async () => {
   const id = await ask(inbox, 'i1');
   let release: (() => void) | undefined;
   startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), { leaseMs: 150 });
-  await expect.poll(() => inbox.job(id).claimed_until ?? '').not.toBe('');
-  const first = inbox.job(id).claimed_until ?? '';
-  await expect.poll(() => (inbox.job(id).claimed_until ?? '') > first).toBe(true);
-  expect(inbox.job(id)).toMatchObject({ state: 'claimed', claim: 1 });
+  await expect.poll(async () => (await inbox.job(id)).claimed_until ?? '').not.toBe('');
+  const first = (await inbox.job(id)).claimed_until ?? '';
+  await expect.poll(async () => ((await inbox.job(id)).claimed_until ?? '') > first).toBe(true);
+  expect(await inbox.job(id)).toMatchObject({ state: 'claimed', claim: 1 });
   release?.();
 });
 
@@ -275,8 +275,8 @@ test('what fails goes through the table of outcomes into the row', async () => {
     return 'read';
   });
   await worker.idle();
-  expect(ids.map(id => inbox.job(id).state)).toEqual(Object.values(cases));
-  expect(inbox.job(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
+  expect(await Promise.all(ids.map(async id => (await inbox.job(id)).state))).toEqual(Object.values(cases));
+  expect(await inbox.job(ids[0] ?? 0)).toMatchObject({ last_error_code: 'timeout', last_error: 'no' });
 });
 
 test('a huge organization in every place does not keep a small one waiting', async () => {

@@ -33,7 +33,7 @@ CREATE TABLE inbox.deliveries (
   repeats bigint NOT NULL DEFAULT 0,
   last_received_at timestamptz(3),
   unread_at timestamptz(3)
-);
+) WITH (fillfactor = 90);
 COMMENT ON TABLE inbox.deliveries IS 'Every POST whose signature was good, in the order of arrival: a row each, but repeats of one text that wait for the same read, or are set aside, share one for a minute. A row is written before the sender is answered.';
 COMMENT ON COLUMN inbox.deliveries.id IS 'rises in the order of arrival';
 COMMENT ON COLUMN inbox.deliveries.received_at IS 'when the whole body had been read';
@@ -88,7 +88,8 @@ CREATE TABLE inbox.jobs (
   outcome text COLLATE "C",
   merged_into bigint,
   repeats_only bigint NOT NULL DEFAULT 0 CHECK (repeats_only IN (0, 1))
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE inbox.jobs IS 'What is to do, what is being done and what became of it.';
 COMMENT ON COLUMN inbox.jobs.id IS 'rises in the order of creation';
 COMMENT ON COLUMN inbox.jobs.kind IS 'what is to do: installation (look at one installation again) or a word of the schedule';
@@ -119,11 +120,16 @@ CREATE INDEX jobs_done ON inbox.jobs (finished_at) WHERE state = 'done';
 CREATE INDEX jobs_by_key ON inbox.jobs (dedupe_key, started_at);
 CREATE INDEX jobs_by_installation ON inbox.jobs (installation_id, lane, started_at);
 CREATE INDEX jobs_parked ON inbox.jobs (run_at) WHERE state = 'parked';
+CREATE INDEX jobs_worn_out ON inbox.jobs (id) WHERE attempts >= 10 AND state IN ('ready', 'claimed');
+-- Whatever two workers see of each other: nothing is claimed twice in a lane.
+CREATE UNIQUE INDEX jobs_claimed_organization ON inbox.jobs (organization_id, lane) WHERE state = 'claimed';
+CREATE UNIQUE INDEX jobs_claimed_installation ON inbox.jobs (installation_id, lane) WHERE state = 'claimed';
 
 CREATE TABLE inbox.claims (
   id bigint PRIMARY KEY CHECK (id = 1),
   last bigint NOT NULL
-) WITH (fillfactor = 10);
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE inbox.claims IS 'The counter of claims, one row. It rises over all jobs, and so for each organization too.';
 COMMENT ON COLUMN inbox.claims.id IS 'always 1';
 COMMENT ON COLUMN inbox.claims.last IS 'the highest claim number given out';
@@ -161,3 +167,443 @@ COMMENT ON COLUMN inbox.refusals.status IS 'what was answered';
 COMMENT ON COLUMN inbox.refusals.header_prefix IS 'prefix of the signature header that came; ''other'' where it is unusual, '''' where none came';
 COMMENT ON COLUMN inbox.refusals.posts IS 'how many';
 COMMENT ON COLUMN inbox.refusals.newest_at IS 'when the latest of them came';
+
+-- What is done often is a function: its statements are planned once a connection, and by index whatever the tables' size
+-- was then. Each is given its instant and the program's rules ("given"), so that no rule stands here a second time.
+
+CREATE FUNCTION inbox.merged_payload(a jsonb, b jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN a ? 'resources' AND b ? 'resources'
+    THEN a || b || jsonb_build_object('resources', (a -> 'resources') || (b -> 'resources'))
+    ELSE (a || b) - 'resources' END::text
+$$;
+COMMENT ON FUNCTION inbox.merged_payload IS 'The payload of two jobs in one. "resources" narrows what a job reads, so it stays only where both have it.';
+
+CREATE FUNCTION inbox.ask(given jsonb, wish jsonb) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  now_at timestamptz := given ->> 'at';
+  start_at timestamptz := now_at;
+  key text := wish ->> 'dedupe_key';
+  repeats boolean := wish ->> 'repeats_only';
+  is_plain boolean := wish ->> 'payload' IS NULL AND wish ->> 'start_in_ms' IS NULL;
+  last_at timestamptz;
+  turn int := 0;
+  found_id bigint;
+BEGIN
+  LOOP
+    -- A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written.
+    IF is_plain THEN
+      SELECT id INTO found_id FROM inbox.jobs
+      WHERE dedupe_key = key AND state IN ('ready', 'parked') AND payload = '{}'
+        AND ((state = 'ready' AND run_at <= start_at) OR (repeats AND (state = 'parked' OR attempts > 0)))
+        AND (repeats OR repeats_only = 0)
+        AND trigger IN ('person', wish ->> 'trigger')
+        AND coalesce(wish ->> 'organization_id', organization_id, '') = coalesce(organization_id, '');
+      IF FOUND THEN RETURN found_id; END IF;
+    END IF;
+    EXIT WHEN last_at IS NOT NULL;
+    SELECT max(started_at) INTO last_at FROM inbox.jobs WHERE dedupe_key = key;
+    EXIT WHEN last_at IS NULL;
+    IF repeats THEN
+      SELECT coalesce(min(place) FILTER (WHERE useful) - 1, count(*)) INTO turn FROM (
+        SELECT repeats_only = 0 OR outcome <> given ->> 'unchanged' AS useful,
+          row_number() OVER (ORDER BY started_at DESC) AS place
+        FROM inbox.jobs
+        WHERE dedupe_key = key AND state = 'done' AND started_at IS NOT NULL AND outcome <> 'merged'
+        ORDER BY started_at DESC LIMIT (given ->> 'reads_looked_at')::int) AS latest;
+    END IF;
+    start_at := greatest(now_at, least(last_at, now_at) + (given -> 'paces' ->> turn)::int * interval '1 millisecond');
+    EXIT WHEN NOT repeats;
+  END LOOP;
+  INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, lane, dedupe_key, trigger, payload,
+    repeats_only, run_at, created_at)
+  VALUES (
+    wish ->> 'kind',
+    coalesce(wish ->> 'organization_id', (SELECT known.organization_id FROM inbox.jobs AS known
+      WHERE known.installation_id = wish ->> 'installation_id' AND known.organization_id IS NOT NULL LIMIT 1)),
+    wish ->> 'installation_id', wish ->> 'lane', key, wish ->> 'trigger', coalesce(wish ->> 'payload', '{}'), repeats::int,
+    greatest(now_at + coalesce((wish ->> 'start_in_ms')::double precision, 0) * interval '1 millisecond', start_at), now_at)
+  ON CONFLICT (dedupe_key) WHERE state IN ('ready', 'parked') DO UPDATE SET
+    state = 'ready',
+    run_at = CASE
+      WHEN jobs.state = 'ready' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
+        AND jobs.run_at <= now_at + (given ->> 'max_backoff_ms')::int * interval '1 millisecond' THEN jobs.run_at
+      ELSE least(jobs.run_at, excluded.run_at) END,
+    attempts = CASE jobs.state WHEN 'parked' THEN 0 ELSE jobs.attempts END,
+    trigger = CASE
+      WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
+      WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
+      ELSE jobs.trigger END,
+    repeats_only = CASE 'schedule'
+      WHEN jobs.trigger THEN excluded.repeats_only
+      WHEN excluded.trigger THEN jobs.repeats_only
+      ELSE least(jobs.repeats_only, excluded.repeats_only) END,
+    payload = inbox.merged_payload(jobs.payload::jsonb, excluded.payload::jsonb),
+    organization_id = coalesce(excluded.organization_id, jobs.organization_id)
+  RETURNING id INTO found_id;
+  PERFORM pg_notify('carbon_mirror_jobs', '');
+  RETURN found_id;
+END
+$$;
+COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with a waiting job, never with a claimed one, which may already have read what has changed since. A parked job becomes ready. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Repeats change neither.';
+
+CREATE FUNCTION inbox.enqueue(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  wish record;
+  ids jsonb := '{}';
+BEGIN
+  -- In the order of their keys: two who ask for the same never wait for one another.
+  FOR wish IN SELECT value, place FROM jsonb_array_elements(given -> 'wishes') WITH ORDINALITY AS each (value, place)
+    ORDER BY value ->> 'dedupe_key' COLLATE "C", place
+  LOOP
+    IF (given ->> 'once')::boolean THEN
+      PERFORM pg_advisory_xact_lock(hashtextextended(wish.value ->> 'dedupe_key', 0));
+      CONTINUE WHEN EXISTS (SELECT FROM inbox.jobs
+        WHERE dedupe_key = wish.value ->> 'dedupe_key' AND created_at <= (given ->> 'at')::timestamptz);
+    END IF;
+    ids := ids || jsonb_build_object((wish.place - 1)::text, inbox.ask(given, wish.value));
+  END LOOP;
+  RETURN ids;
+END
+$$;
+COMMENT ON FUNCTION inbox.enqueue IS 'Asks for several jobs; answers their ids by the place of the wish. Once: only for those that were never asked for.';
+
+CREATE FUNCTION inbox.unread_at(now_at timestamptz, ms_ago jsonb, first_place int, installation text, since timestamptz)
+RETURNS timestamptz
+LANGUAGE plpgsql AS $$
+DECLARE
+  begun_at timestamptz;
+BEGIN
+  IF jsonb_array_length(ms_ago) < first_place THEN RETURN NULL; END IF;
+  SELECT max(started_at) INTO begun_at FROM inbox.jobs WHERE installation_id = installation AND lane = 'data';
+  IF begun_at IS NULL OR begun_at <= since THEN RETURN NULL; END IF;
+  RETURN (SELECT coalesce(min(at) FILTER (WHERE at >= begun_at), max(at)) FROM (
+    SELECT now_at - post::double precision * interval '1 millisecond' AS at
+    FROM jsonb_array_elements_text(ms_ago) WITH ORDINALITY AS each (post, place) WHERE place >= first_place) AS posts);
+END
+$$;
+COMMENT ON FUNCTION inbox.unread_at IS 'The first of some posts that came after a read of their installation had begun, which has begun since; null where none did.';
+
+CREATE FUNCTION inbox.store(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  now_at timestamptz := given ->> 'at';
+  wish jsonb;
+  bundle record;
+  jobs jsonb := '{}';
+  answers jsonb[] := '{}';
+  texts jsonb := '{}';
+  job bigint;
+  row_id bigint;
+  kept_id bigint;
+  first_at timestamptz;
+  last_at timestamptz;
+  stood boolean;
+BEGIN
+  -- Of each installation one: repeats that come with something new do not slow it down.
+  FOR wish IN
+    SELECT jsonb_build_object('kind', given ->> 'kind', 'trigger', given ->> 'trigger', 'lane', 'data',
+      'dedupe_key', known.job_key, 'installation_id', installation_id, 'repeats_only', bool_and(is_repeat),
+      'organization_id', coalesce((array_agg(organization_id ORDER BY n) FILTER (WHERE NOT is_repeat))[1],
+        (array_agg(organization_id ORDER BY n))[1]))
+    FROM (
+      SELECT given_row.n, given_row.job_key, given_row.installation_id, given_row.organization_id,
+        again OR coalesce(abs(extract(epoch FROM now_at - greatest(text.last_received_at, row.received_at,
+            row.last_received_at)) * 1000 - (ms_ago ->> 0)::double precision)
+          < (given ->> 'repeated_within_ms')::int, false) AS is_repeat
+      FROM jsonb_to_recordset(given -> 'rows') AS given_row (n int, again boolean, text_id bigint, row_id bigint, ms_ago jsonb,
+        job_key text, installation_id text, organization_id text, digest text)
+      LEFT JOIN inbox.signed_texts AS text ON text.id = given_row.text_id AND text.digest = given_row.digest
+      LEFT JOIN inbox.deliveries AS row ON row.id = given_row.row_id AND row.digest = given_row.digest
+      WHERE given_row.job_key IS NOT NULL
+    ) AS known
+    GROUP BY known.job_key, installation_id ORDER BY known.job_key COLLATE "C"
+  LOOP
+    jobs := jobs || jsonb_build_object(wish ->> 'dedupe_key', inbox.ask(given, wish));
+  END LOOP;
+  -- Who touches several rows that stand does so in the order of their ids.
+  PERFORM FROM inbox.deliveries WHERE id IN (SELECT (each ->> 'row_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
+    ORDER BY id FOR UPDATE;
+  PERFORM FROM inbox.signed_texts WHERE id IN (SELECT (each ->> 'text_id')::bigint FROM jsonb_array_elements(given -> 'rows') AS each)
+    ORDER BY id FOR UPDATE;
+  FOR bundle IN SELECT * FROM jsonb_to_recordset(given -> 'rows') AS bundle (n int, again boolean, text_id bigint, row_id bigint, ms_ago jsonb,
+    job_key text, event text, installation_id text, digest text, signed_data text, outer_mismatch text, verdict text,
+    reason text, secret_index bigint) ORDER BY n
+  LOOP
+    job := jobs ->> bundle.job_key;
+    first_at := now_at - (bundle.ms_ago ->> 0)::double precision * interval '1 millisecond';
+    last_at := now_at - (bundle.ms_ago ->> -1)::double precision * interval '1 millisecond';
+    row_id := NULL;
+    IF bundle.row_id IS NOT NULL THEN
+      UPDATE inbox.deliveries AS row SET
+        repeats = row.repeats + jsonb_array_length(bundle.ms_ago),
+        outer_mismatch = coalesce(row.outer_mismatch, bundle.outer_mismatch),
+        last_received_at = greatest(row.received_at, row.last_received_at, last_at),
+        unread_at = coalesce(inbox.unread_at(now_at, bundle.ms_ago, 1, row.installation_id,
+          coalesce(row.unread_at, row.received_at)), row.unread_at)
+      WHERE row.id = bundle.row_id AND row.digest = bundle.digest AND row.secret_index = bundle.secret_index
+        AND row.job_id IS NOT DISTINCT FROM job
+        AND first_at >= row.received_at
+        AND last_at < row.received_at + (given ->> 'folded_within_ms')::int * interval '1 millisecond'
+      RETURNING row.id, row.text_id INTO row_id, kept_id;
+    END IF;
+    stood := row_id IS NOT NULL;
+    IF NOT stood THEN
+      kept_id := coalesce((texts ->> bundle.digest)::bigint, bundle.text_id);
+      IF kept_id IS NOT NULL THEN
+        UPDATE inbox.signed_texts SET last_received_at = first_at WHERE id = kept_id AND digest = bundle.digest
+        RETURNING id INTO kept_id;
+      END IF;
+      IF kept_id IS NULL THEN
+        INSERT INTO inbox.signed_texts (digest, last_received_at, signed_data)
+        VALUES (bundle.digest, first_at, bundle.signed_data) RETURNING id INTO kept_id;
+      END IF;
+      INSERT INTO inbox.deliveries (received_at, event, installation_id, digest, text_id, outer_mismatch, verdict, reason,
+        secret_index, job_id, repeats, last_received_at, unread_at)
+      VALUES (first_at, bundle.event, bundle.installation_id, bundle.digest, kept_id, bundle.outer_mismatch,
+        bundle.verdict, bundle.reason, bundle.secret_index, job, jsonb_array_length(bundle.ms_ago) - 1,
+        CASE WHEN jsonb_array_length(bundle.ms_ago) > 1 THEN last_at END,
+        inbox.unread_at(now_at, bundle.ms_ago, 2, bundle.installation_id, first_at))
+      RETURNING id INTO row_id;
+    END IF;
+    IF bundle.again THEN texts := texts || jsonb_build_object(bundle.digest, kept_id); END IF;
+    answers := answers || jsonb_build_object('rowId', row_id, 'textId', kept_id, 'jobId', job, 'stood', stood);
+  END LOOP;
+  RETURN to_jsonb(answers);
+END
+$$;
+COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries: rows of posts that share a text and a secret. Answers for each its row, its text, its job and whether the row stood before.';
+
+CREATE FUNCTION inbox.has_claimable(now_at timestamptz, wanted_lane text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM inbox.jobs WHERE state = 'claimed' AND claimed_until <= now_at AND lane = wanted_lane)
+    OR EXISTS (SELECT FROM inbox.jobs AS job WHERE state IN ('ready', 'parked') AND run_at <= now_at AND lane = wanted_lane
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.organization_id = job.organization_id)
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.installation_id = job.installation_id));
+END
+$$;
+COMMENT ON FUNCTION inbox.has_claimable IS 'Whether a claim in this lane would find something: a due job that no claim stands in the way of. A lease that has run out still holds until its job is taken over, which comes first.';
+
+CREATE FUNCTION inbox.bury_worn_out(given jsonb, until_at timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  now_at timestamptz := given ->> 'at';
+BEGIN
+  UPDATE inbox.jobs SET claimed_until = until_at WHERE id IN (
+    SELECT id FROM inbox.jobs WHERE state = 'claimed' AND claimed_until > until_at FOR UPDATE SKIP LOCKED);
+  UPDATE inbox.jobs SET
+    state = 'buried', finished_at = now_at, claimed_until = NULL,
+    last_error_code = CASE state WHEN 'claimed' THEN 'never_finished' ELSE last_error_code END,
+    last_error = CASE state WHEN 'claimed'
+      THEN 'claimed ' || attempts || ' times, and its process never came back from it' ELSE last_error END
+  WHERE id IN (
+    SELECT id FROM inbox.jobs WHERE attempts >= 10 AND attempts >= (given ->> 'max_attempts')::int
+      AND state IN ('ready', 'claimed') AND CASE state WHEN 'ready' THEN run_at ELSE claimed_until END <= now_at
+    FOR UPDATE SKIP LOCKED);
+END
+$$;
+COMMENT ON FUNCTION inbox.bury_worn_out IS 'What no claim may find: leases that are too long, which a clock that was ahead has given, and jobs that have failed too often.';
+
+CREATE FUNCTION inbox.take(now_at timestamptz, until_at timestamptz, wanted_lane text, slots int, candidates int)
+RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+  taken_jobs jsonb;
+BEGIN
+  -- "due" are the oldest jobs that no claim excludes, those whose lease ran out first, so that a lost claim is taken over
+  -- and never run beside, parked ones too; "chosen" at most one of each installation and of each organization, in fair
+  -- order; "held" those that nobody else is at.
+  WITH due AS MATERIALIZED (
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'claimed' AND claimed_until <= now_at AND lane = wanted_lane
+      ORDER BY claimed_until LIMIT candidates)
+    UNION ALL
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'ready' AND run_at <= now_at AND lane = wanted_lane
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.organization_id = job.organization_id)
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.installation_id = job.installation_id)
+      ORDER BY run_at LIMIT candidates)
+    UNION ALL
+    (SELECT * FROM inbox.jobs AS job WHERE state = 'parked' AND run_at <= now_at AND lane = wanted_lane
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.organization_id = job.organization_id)
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS other WHERE other.state = 'claimed' AND other.lane = job.lane
+        AND other.installation_id = job.installation_id)
+      ORDER BY run_at LIMIT candidates)
+  ),
+  placed AS (
+    SELECT id, run_at,
+      (SELECT count(*) FROM inbox.jobs AS live WHERE live.state = 'claimed' AND live.claimed_until > now_at
+        AND live.installation_id = due.installation_id) AS running,
+      (SELECT max(earlier.started_at) FROM inbox.jobs AS earlier
+        WHERE earlier.installation_id = due.installation_id AND earlier.lane = wanted_lane) AS started,
+      row_number() OVER (PARTITION BY coalesce(installation_id, 'job ' || id)
+        ORDER BY state, run_at, id) AS of_installation,
+      row_number() OVER (PARTITION BY coalesce(organization_id, 'job ' || id)
+        ORDER BY state, run_at, id) AS of_organization
+    FROM due
+  ),
+  chosen AS MATERIALIZED (
+    SELECT id, row_number() OVER (ORDER BY running, started NULLS FIRST, run_at, id) AS place
+    FROM placed WHERE of_installation = 1 AND of_organization = 1
+  ),
+  held AS MATERIALIZED (
+    SELECT job.id, place FROM chosen JOIN inbox.jobs AS job USING (id)
+    WHERE (job.state IN ('ready', 'parked') AND job.run_at <= now_at)
+      OR (job.state = 'claimed' AND job.claimed_until <= now_at)
+    ORDER BY place LIMIT slots
+    FOR UPDATE OF job SKIP LOCKED
+  ),
+  counted AS (
+    UPDATE inbox.claims SET last = last + (SELECT count(*) FROM held) WHERE EXISTS (SELECT FROM held)
+    RETURNING last - (SELECT count(*) FROM held) AS before
+  ),
+  numbered AS (SELECT id, before + row_number() OVER (ORDER BY place) AS number FROM held, counted),
+  taken AS (
+    UPDATE inbox.jobs AS job SET
+      state = 'claimed', attempts = attempts + 1, started_at = now_at, claimed_until = until_at, claim = number
+    FROM numbered WHERE job.id = numbered.id
+    RETURNING job.*
+  )
+  SELECT coalesce(jsonb_agg(to_jsonb(taken) ORDER BY claim), '[]') INTO taken_jobs FROM taken;
+  RETURN taken_jobs;
+END
+$$;
+COMMENT ON FUNCTION inbox.take IS 'The claim of one lane. Two workers that see different jobs of one organization or installation meet at the unique indexes: the later one tries again.';
+
+CREATE FUNCTION inbox.claim(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  now_at timestamptz := given ->> 'at';
+  until_at timestamptz := now_at + (given ->> 'lease_ms')::double precision * interval '1 millisecond';
+  wanted record;
+  open_lanes text[] := '{}';
+  taken jsonb := '[]';
+  taken_jobs jsonb := '[]';
+  others_wait boolean := false;
+  next_at timestamptz;
+BEGIN
+  -- Where nothing can be taken nothing is written.
+  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) WHERE slots > 0 LOOP
+    IF inbox.has_claimable(now_at, wanted.lane) THEN open_lanes := open_lanes || wanted.lane; END IF;
+  END LOOP;
+  IF cardinality(open_lanes) > 0 THEN PERFORM inbox.bury_worn_out(given, until_at); END IF;
+  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'lanes') AS wanted (lane text, slots int) LOOP
+    taken := CASE WHEN wanted.lane = ANY (open_lanes)
+      THEN inbox.take(now_at, until_at, wanted.lane, wanted.slots, (given ->> 'candidates')::int) ELSE '[]' END;
+    taken_jobs := taken_jobs || taken;
+    others_wait := others_wait OR (wanted.slots > 0 AND jsonb_array_length(taken) >= wanted.slots)
+      OR inbox.has_claimable(now_at, wanted.lane);
+  END LOOP;
+  SELECT least(
+    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'ready' AND run_at > now_at),
+    (SELECT min(run_at) FROM inbox.jobs WHERE state = 'parked' AND run_at > now_at),
+    (SELECT min(claimed_until) FROM inbox.jobs WHERE state = 'claimed' AND claimed_until > now_at)) INTO next_at;
+  RETURN jsonb_build_object('jobs', taken_jobs, 'others_wait', others_wait,
+    'next_in_ms', round(extract(epoch FROM next_at - now_at) * 1000));
+END
+$$;
+COMMENT ON FUNCTION inbox.claim IS 'Takes due jobs, and tells whether more wait and when that changes.';
+
+CREATE FUNCTION inbox.hold(held jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM inbox.jobs
+  WHERE id IN (SELECT (value ->> 'id')::bigint FROM jsonb_array_elements(held))
+    OR (state IN ('ready', 'parked') AND dedupe_key IN (
+      SELECT job.dedupe_key FROM inbox.jobs AS job
+      WHERE job.id IN (SELECT (value ->> 'id')::bigint FROM jsonb_array_elements(held))))
+  ORDER BY dedupe_key, id FOR UPDATE;
+END
+$$;
+COMMENT ON FUNCTION inbox.hold IS 'Whoever takes several rows of jobs does so in the order of their keys, as those who ask for jobs do.';
+
+CREATE FUNCTION inbox.renew(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  lost jsonb;
+BEGIN
+  PERFORM inbox.hold(given -> 'held');
+  WITH named AS (
+    SELECT * FROM jsonb_to_recordset(given -> 'held') AS named (id bigint, claim bigint)
+  ),
+  renewed AS (
+    UPDATE inbox.jobs SET claimed_until = (given ->> 'at')::timestamptz
+      + (given ->> 'lease_ms')::double precision * interval '1 millisecond'
+    FROM named WHERE jobs.id = named.id AND jobs.claim = named.claim AND jobs.state = 'claimed'
+    RETURNING jobs.claim
+  )
+  SELECT coalesce(jsonb_agg(id), '[]') INTO lost FROM named WHERE claim NOT IN (SELECT claim FROM renewed);
+  RETURN lost;
+END
+$$;
+COMMENT ON FUNCTION inbox.renew IS 'Renews leases; answers the ids of those that are no longer the caller''s.';
+
+CREATE FUNCTION inbox.settle(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  now_at timestamptz := given ->> 'at';
+  wanted record;
+  job inbox.jobs;
+  waiting_id bigint;
+  verdict text;
+  later_at timestamptz;
+  ids jsonb[] := '{}';
+BEGIN
+  PERFORM inbox.hold(given -> 'ends');
+  -- One after the other: two of them may have one key, and then the second is merged with the first.
+  FOR wanted IN SELECT * FROM jsonb_to_recordset(given -> 'ends') AS wanted (id bigint, claim bigint, act text,
+    outcome text, in_ms double precision, code text, message text)
+  LOOP
+    SELECT * INTO job FROM inbox.jobs WHERE id = wanted.id AND CASE wanted.act
+      WHEN 'revive' THEN state = 'buried' ELSE state = 'claimed' AND claim = wanted.claim END;
+    IF NOT FOUND THEN
+      ids := ids || 'null'::jsonb;
+      CONTINUE;
+    END IF;
+    SELECT id INTO waiting_id FROM inbox.jobs WHERE dedupe_key = job.dedupe_key AND state IN ('ready', 'parked');
+    verdict := CASE
+      WHEN wanted.act IN ('done', 'bury') THEN wanted.act
+      WHEN wanted.act = 'retry' AND job.attempts >= (given ->> 'max_attempts')::int THEN 'bury'
+      WHEN waiting_id IS NOT NULL THEN 'merge'
+      ELSE wanted.act END;
+    later_at := now_at + wanted.in_ms * interval '1 millisecond';
+    job.last_error_code := coalesce(wanted.code, job.last_error_code);
+    job.last_error := coalesce(wanted.message, job.last_error);
+    UPDATE inbox.jobs SET
+      state = CASE WHEN verdict IN ('done', 'merge') THEN 'done' WHEN verdict = 'bury' THEN 'buried'
+        WHEN verdict = 'park' THEN 'parked' ELSE 'ready' END,
+      claimed_until = NULL,
+      finished_at = CASE WHEN verdict IN ('done', 'bury', 'merge') THEN now_at END,
+      outcome = CASE verdict WHEN 'done' THEN wanted.outcome WHEN 'merge' THEN 'merged' ELSE outcome END,
+      merged_into = CASE verdict WHEN 'merge' THEN waiting_id ELSE merged_into END,
+      run_at = CASE WHEN verdict = 'revive' THEN now_at
+        WHEN verdict IN ('retry', 'park', 'give_back') THEN later_at ELSE run_at END,
+      attempts = CASE verdict WHEN 'park' THEN least(attempts, (given ->> 'parked_attempts')::int)
+        WHEN 'give_back' THEN greatest(attempts - 1, 0) WHEN 'revive' THEN 0 ELSE attempts END,
+      last_error_code = job.last_error_code, last_error = job.last_error
+    WHERE id = job.id;
+    IF verdict = 'merge' THEN
+      UPDATE inbox.jobs SET
+        state = 'ready',
+        run_at = CASE wanted.act WHEN 'retry' THEN greatest(run_at, later_at) ELSE run_at END,
+        attempts = CASE wanted.act WHEN 'retry' THEN greatest(attempts, job.attempts) ELSE attempts END,
+        trigger = CASE WHEN 'person' IN (trigger, job.trigger) THEN 'person'
+          WHEN job.trigger = 'delivery' THEN 'delivery' ELSE trigger END,
+        repeats_only = least(repeats_only, job.repeats_only),
+        payload = inbox.merged_payload(payload::jsonb, job.payload::jsonb),
+        last_error_code = job.last_error_code, last_error = job.last_error
+      WHERE id = waiting_id;
+    END IF;
+    IF wanted.act = 'revive' THEN PERFORM pg_notify('carbon_mirror_jobs', ''); END IF;
+    ids := ids || to_jsonb(coalesce(waiting_id, job.id));
+  END LOOP;
+  RETURN to_jsonb(ids);
+END
+$$;
+COMMENT ON FUNCTION inbox.settle IS 'How claimed jobs end, and buried ones are revived; answers for each the job that will run where it does not, or null where it was not the caller''s. One that would wait beside another of its key is merged with that, which runs at once unless it inherits more patience.';

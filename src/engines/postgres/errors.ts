@@ -1,5 +1,8 @@
-/** schema: it is not that of this program. foreign: a schema of that name belongs to somebody else. encoding: not UTF8. */
-export type PostgresErrorCode = 'schema' | 'foreign' | 'encoding';
+/**
+ * schema: it is not that of this program. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
+ * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
+ */
+export type PostgresErrorCode = 'schema' | 'foreign' | 'encoding' | 'away';
 
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
@@ -9,4 +12,22 @@ export class PostgresError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** Connections, resources, a standby or a recovery, what an operator stops, a lock that others hold. */
+const AWAY = /^(08|53|57P|25006|57014|55P03)/;
+
+/** A fault of the statement as it came; whatever keeps every statement from being done now is `away`. */
+export function namedFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof PostgresError) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  const isSaidByServer = 'severity' in error;
+  if (isSaidByServer && !AWAY.test(code)) return error;
+  return new PostgresError('away', `PostgreSQL cannot be used now: ${error.message || code}`, {
+    cause: error,
+  });
+}
+
+export function stateOf(error: unknown): string {
+  return error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : '';
 }

@@ -6,8 +6,8 @@ const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
   receive: [
     'USAGE ON SCHEMA inbox',
     'SELECT ON ALL TABLES IN SCHEMA inbox',
-    'INSERT, UPDATE ON inbox.deliveries, inbox.signed_texts, inbox.jobs, inbox.refusals',
-    'INSERT, UPDATE, DELETE ON inbox.processes',
+    'INSERT, UPDATE ON inbox.deliveries, inbox.signed_texts, inbox.jobs',
+    'INSERT, UPDATE, DELETE ON inbox.processes, inbox.refusals',
   ],
   work: [
     'USAGE ON SCHEMA inbox, mirror',

@@ -1,10 +1,16 @@
 import type { Family } from '../migrations.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
+import { namedFault } from './errors.js';
 
 /** What a statement is given and answers. */
 export type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];
 
-export type Query = <Row extends object>(sql: string, given?: readonly Given[]) => Promise<Row[]>;
+/** One that takes longer than it may is given up with its connection, and may still have been done. */
+export type Query = <Row extends object>(
+  sql: string,
+  given?: readonly Given[],
+  timeoutMs?: number,
+) => Promise<Row[]>;
 
 /** One transaction that is open, on a connection of its own. */
 export interface Transaction {
@@ -21,24 +27,55 @@ export interface Postgres {
   readonly begin: (modes?: string) => Promise<Transaction>;
   /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
   readonly transact: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+  /** Hears a channel on a connection of its own, until that is lost or the answered function is called. */
+  readonly listen: (channel: string, heard: () => void, lost: () => void) => Promise<() => void>;
   readonly close: () => Promise<void>;
 }
 
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
   const begin = (modes = '') => beginOn(pool, modes);
+  const query: Query = async (text, given = [], timeoutMs = 0) => {
+    try {
+      const asked = { text, values: [...given], query_timeout: timeoutMs };
+      return (await pool.query(asked)).rows;
+    } catch (error) {
+      throw namedFault(error);
+    }
+  };
   return {
-    query: async (sql, given = []) => (await pool.query(sql, [...given])).rows,
+    query,
     begin,
     transact: async work => {
-      const { query, commit, abandon } = await begin();
+      const transaction = await begin();
       try {
-        const done = await work(query);
-        await commit();
+        const done = await work(transaction.query);
+        await transaction.commit();
         return done;
       } catch (error) {
-        abandon();
+        transaction.abandon();
         throw error;
+      }
+    },
+    listen: async (channel, heard, lost) => {
+      const client = await pool.connect();
+      let isOver = false;
+      const end = (): void => {
+        if (isOver) return;
+        isOver = true;
+        client.release(true);
+      };
+      client.on('notification', heard);
+      client.once('end', () => {
+        end();
+        lost();
+      });
+      try {
+        await client.query(`LISTEN ${channel}`);
+        return end;
+      } catch (error) {
+        end();
+        throw namedFault(error);
       }
     },
     close: () => pool.end(),

@@ -1,4 +1,4 @@
-import type { Announced, Stretch } from '../../../inbox/delivery.js';
+import { ANNOUNCED_SLICE, type Announced, type Stretch } from '../../../inbox/delivery.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 
@@ -14,9 +14,6 @@ export interface AnnouncedSlice {
   readonly next: Stretch | null;
 }
 
-/** Looked at without a pause; as many take some milliseconds. */
-const SLICE = 2000;
-
 /**
  * By the index of arrival alone: one by installation would cost the receiver a fifth of what it takes,
  * and twice as many bytes in the log.
@@ -24,12 +21,12 @@ const SLICE = 2000;
 export function createAnnounced(db: Sqlite): (stretch: Stretch) => AnnouncedSlice {
   const slice = statement<{ from: string; until: string; above: number }, Row>(
     db,
-    `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')} ORDER BY receivedAt, id LIMIT ${SLICE}`,
+    `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')} ORDER BY receivedAt, id LIMIT ${ANNOUNCED_SLICE}`,
   );
   return ({ from, until, above }) => {
     const rows = slice.all({ from, until, above });
     const last = rows.at(-1);
-    const isLast = last === undefined || rows.length < SLICE;
+    const isLast = last === undefined || rows.length < ANNOUNCED_SLICE;
     return {
       deliveries: rows.flatMap(announced),
       next: isLast ? null : { from: last.receivedAt, until, above: last.id },

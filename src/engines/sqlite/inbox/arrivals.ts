@@ -1,5 +1,5 @@
-import { type Arrival, FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
-import type { ClaimedJob } from '../../../inbox/job.js';
+import { type Arrival, FOLDED_WITHIN_MS, LATEST_DELIVERIES } from '../../../inbox/delivery.js';
+import { answersFrom, type ClaimedJob } from '../../../inbox/job.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { toInstant } from './text.js';
@@ -30,17 +30,11 @@ export function createHasCome(
   };
 }
 
-/** Looked through for the newest of a job; as many take some milliseconds. */
-const LATEST = 10_000;
-
 const NEWEST = `
   SELECT id FROM deliveries
-  WHERE id > (SELECT max(id) FROM deliveries) - ${LATEST}
+  WHERE id > (SELECT max(id) FROM deliveries) - ${LATEST_DELIVERIES}
     AND installation_id = @installationId AND verdict = 'accepted' AND job_id BETWEEN @from AND @to
   ORDER BY id DESC LIMIT 1`;
-
-/** Who else asked for a job hides a delivery, but for a person, who hides one that had come too. */
-const MAY_ANSWER: readonly string[] = ['delivery', 'person'];
 
 /** The newest delivery that a job answers; null where none asked for it, or none of the latest thousands. */
 export function createNewestDelivery(
@@ -48,8 +42,8 @@ export function createNewestDelivery(
 ): (job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>) => number | null {
   const newest = statement<{ installationId: string; from: number; to: number }, { id: number }>(db, NEWEST);
   return ({ id, installationId, trigger }) => {
-    if (installationId === null || !MAY_ANSWER.includes(trigger)) return null;
-    const from = trigger === 'delivery' ? 0 : id;
+    const from = answersFrom({ id, trigger });
+    if (installationId === null || from === null) return null;
     return newest.get({ installationId, from, to: id })?.id ?? null;
   };
 }

@@ -1,5 +1,6 @@
-import type { JobRow } from '../../contract/inbox-tables.js';
 import { type ClaimedJob, type Held, type Lane, MAX_ATTEMPTS } from '../../../inbox/job.js';
+import { claimedJob } from '../../claimed-job.js';
+import type { Tables } from '../../contract/tables.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { toInstant } from './text.js';
@@ -21,13 +22,13 @@ export interface Claims {
   readonly take: (taking: Taking) => ClaimedJob[];
   /** False when the claim is no longer ours. */
   readonly renew: (held: Held, until: number) => boolean;
-  readonly bind: (held: Held, organizationId: string, now: number) => 'ours' | 'busy' | 'lost';
+  readonly bind: (held: Held, organizationId: string) => 'ours' | 'busy' | 'lost';
   readonly raise: (above: number) => void;
   readonly takeNumber: (above: number) => number;
 }
 
 type ClaimParameters = { now: string; until: string; slots: number; lane: Lane };
-type BindParameters = { id: number; claim: number; organizationId: string; now: string };
+type BindParameters = { id: number; claim: number; organizationId: string };
 
 export function createClaims(db: Sqlite): Claims {
   const bury = statement<{ now: string }>(db, BURY_WORN_OUT);
@@ -35,7 +36,7 @@ export function createClaims(db: Sqlite): Claims {
     db,
     "UPDATE jobs SET claimed_until = @until WHERE state = 'claimed' AND claimed_until > @until",
   );
-  const claim = statement<ClaimParameters, JobRow>(db, CLAIM_DUE);
+  const claim = statement<ClaimParameters, Tables['inbox.jobs']>(db, CLAIM_DUE);
   const count = statement<{ claims: number }>(db, 'UPDATE claims SET last = last + @claims');
   const raise = statement<{ above: number }>(db, 'UPDATE claims SET last = max(last, @above)');
   const takeNumber = statement<{ above: number }, { last: number }>(
@@ -63,9 +64,9 @@ export function createClaims(db: Sqlite): Claims {
       return rows.map(claimedJob).toSorted((left, right) => left.claim - right.claim);
     },
     renew: ({ id, claim: number }, until) => renew.run({ id, claim: number, until: toInstant(until) }) === 1,
-    bind: ({ id, claim: number }, organizationId, now) => {
+    bind: ({ id, claim: number }, organizationId) => {
       if (held.get({ id, claim: number }) === undefined) return 'lost';
-      return bind.run({ id, claim: number, organizationId, now: toInstant(now) }) === 1 ? 'ours' : 'busy';
+      return bind.run({ id, claim: number, organizationId }) === 1 ? 'ours' : 'busy';
     },
     raise: above => void raise.run({ above }),
     takeNumber: above => {
@@ -134,32 +135,5 @@ const BIND_UNLESS_TAKEN = `
   UPDATE jobs SET organization_id = @organizationId
   WHERE id = @id AND claim = @claim AND state = 'claimed'
     AND NOT EXISTS (SELECT 1 FROM jobs AS other
-      WHERE other.state = 'claimed' AND other.claimed_until > @now AND other.id <> jobs.id
+      WHERE other.state = 'claimed' AND other.id <> jobs.id
         AND other.lane = jobs.lane AND other.organization_id = @organizationId)`;
-
-function claimedJob(row: JobRow): ClaimedJob {
-  return {
-    id: row.id,
-    claim: row.claim ?? 0,
-    kind: row.kind,
-    organizationId: row.organization_id,
-    installationId: row.installation_id,
-    lane: row.lane,
-    dedupeKey: row.dedupe_key,
-    trigger: row.trigger,
-    repeatsOnly: row.repeats_only === 1,
-    payload: readPayload(row.payload),
-    attempts: row.attempts,
-    runAt: row.run_at,
-    createdAt: row.created_at,
-  };
-}
-
-function readPayload(text: string): Readonly<Record<string, unknown>> {
-  const payload: unknown = JSON.parse(text);
-  return isObject(payload) ? payload : {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

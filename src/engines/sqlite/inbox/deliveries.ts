@@ -5,7 +5,7 @@ import {
   type StoreResult,
 } from '../../../inbox/delivery.js';
 import { installationJob } from '../../../inbox/job.js';
-import type { NewDeliveryRow } from '../../contract/inbox-tables.js';
+import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
@@ -13,7 +13,7 @@ import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';
 import { toInstant } from './text.js';
 
-type NewRow = Required<Omit<NewDeliveryRow, 'id' | 'repeats' | 'last_received_at' | 'unread_at'>>;
+type NewRow = Omit<Tables['inbox.deliveries'], 'id' | 'repeats' | 'last_received_at' | 'unread_at'>;
 
 interface Received extends NewDelivery {
   /** Epoch ms. */

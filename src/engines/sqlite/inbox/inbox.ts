@@ -63,7 +63,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
       const until = now() + leaseMs;
       return write(db, () => held.filter(each => !claims.renew(each, until)).map(({ id }) => id));
     },
-    bind: async (held, organizationId) => write(db, () => claims.bind(held, organizationId, now())),
+    bind: async (held, organizationId) => write(db, () => claims.bind(held, organizationId)),
     settle: async ended => {
       const at = now();
       return write(db, () => ended.map(each => settlements.settle(each, at)));

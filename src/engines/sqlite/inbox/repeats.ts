@@ -1,7 +1,7 @@
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
-import { createMemory } from './memory.js';
+import { createMemory } from '../../../inbox/memory.js';
 import { toInstant } from './text.js';
 
 /** What a repeat shares a row with. */
@@ -32,10 +32,8 @@ export interface Repeats {
   rolledBack(): void;
 }
 
-const REMEMBERED = 10_000;
-
 export function createRepeats(db: Sqlite): Repeats {
-  const memory = createMemory<StoredRow>(REMEMBERED, new Map());
+  const memory = createMemory<StoredRow>();
   const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
     db,
     ADD_TO_ROW,

@@ -1,6 +1,7 @@
+import { REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
+import { createMemory, REMEMBERED } from '../../../inbox/memory.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { createMemory } from './memory.js';
 import { toInstant } from './text.js';
 
 export interface SignedText {
@@ -27,13 +28,9 @@ interface Known {
   readonly seenAt: number;
 }
 
-/** Repeats come soon after one another; so many digests are known at a time. */
-const REMEMBERED = 10_000;
-const HOUR_MS = 3_600_000;
-
 /** The latest texts by digest, in memory: an index in the database would cost a page for each delivery. */
 export function createSignedTexts(db: Sqlite): SignedTexts {
-  const memory = createMemory<Known>(REMEMBERED, readLatest(db));
+  const memory = createMemory(readLatest(db));
   const touch = statement<{ id: number; digest: string; receivedAt: string }>(
     db,
     'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND digest = @digest',
@@ -56,7 +53,7 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
   return {
     isRepeat: ({ digest, receivedAt }) => {
       const seenAt = memory.get(digest)?.seenAt;
-      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < HOUR_MS;
+      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < REPEATED_WITHIN_MS;
     },
     seen: ({ digest, receivedAt }) => {
       const known = memory.get(digest);

@@ -6,8 +6,11 @@ export interface Memory<Value> {
   readonly rolledBack: () => void;
 }
 
+/** Repeats come soon after one another; so many digests are known at a time. */
+export const REMEMBERED = 10_000;
+
 /** What is known of the latest keys. What is learned within a transaction goes with it when it is rolled back. */
-export function createMemory<Value>(size: number, known: Map<string, Value>): Memory<Value> {
+export function createMemory<Value>(known = new Map<string, Value>()): Memory<Value> {
   const fresh = new Map<string, Value>();
 
   return {
@@ -20,7 +23,7 @@ export function createMemory<Value>(size: number, known: Map<string, Value>): Me
       }
       fresh.clear();
       for (const oldest of known.keys()) {
-        if (known.size <= size) return;
+        if (known.size <= REMEMBERED) return;
         known.delete(oldest);
       }
     },

@@ -1,0 +1,30 @@
+import type { ClaimedJob } from '../inbox/job.js';
+import type { Tables } from './contract/tables.js';
+
+/** What a row of a job says to whoever has claimed it. */
+export function claimedJob(row: Tables['inbox.jobs']): ClaimedJob {
+  return {
+    id: row.id,
+    claim: row.claim ?? 0,
+    kind: row.kind,
+    organizationId: row.organization_id,
+    installationId: row.installation_id,
+    lane: row.lane,
+    dedupeKey: row.dedupe_key,
+    trigger: row.trigger,
+    repeatsOnly: row.repeats_only === 1,
+    payload: readPayload(row.payload),
+    attempts: row.attempts,
+    runAt: row.run_at,
+    createdAt: row.created_at,
+  };
+}
+
+function readPayload(text: string): Readonly<Record<string, unknown>> {
+  const payload: unknown = JSON.parse(text);
+  return isObject(payload) ? payload : {};
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

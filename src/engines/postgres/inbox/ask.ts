@@ -1,0 +1,41 @@
+import type { NewJob } from '../../../inbox/job.js';
+import type { InboxPort } from '../../../inbox/port.js';
+import type { Perform } from './perform.js';
+
+/** Those who wait for work listen to it. */
+export const CHANNEL = 'carbon_mirror_jobs';
+
+/** Ids by the place of the wish. */
+type Ids = Readonly<Record<string, number>>;
+
+export function createEnqueue({ call }: Perform): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
+  return {
+    enqueue: async jobs => {
+      const ids = await call<Ids>('enqueue', { once: false, wishes: jobs.map(wishOf) });
+      return jobs.map(({ dedupeKey }, place) => demanded(ids[place], dedupeKey));
+    },
+    enqueueOnce: async job => {
+      const ids = await call<Ids>('enqueue', { once: true, wishes: [wishOf(job)] });
+      return ids[0] ?? null;
+    },
+  };
+}
+
+function demanded(id: number | undefined, key: string): number {
+  if (id === undefined) throw new Error(`expected a job for ${key}, got none`);
+  return id;
+}
+
+function wishOf(job: NewJob): Readonly<Record<string, unknown>> {
+  return {
+    kind: job.kind,
+    dedupe_key: job.dedupeKey,
+    trigger: job.trigger,
+    lane: job.lane ?? 'data',
+    installation_id: job.installationId ?? null,
+    organization_id: job.organizationId ?? null,
+    payload: job.payload === undefined ? null : JSON.stringify(job.payload),
+    repeats_only: job.repeatsOnly ?? false,
+    start_in_ms: job.startInMs ?? null,
+  };
+}

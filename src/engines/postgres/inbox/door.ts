@@ -1,0 +1,30 @@
+import { describeFailure } from '../../../inbox/delivery.js';
+import type { DoorPort } from '../../../inbox/port.js';
+import type { Postgres } from '../open.js';
+import { createPerform, type InboxClock } from './perform.js';
+import { createCountRefusals } from './refusals.js';
+import { createSignOfLife } from './signs.js';
+import { createStore } from './store.js';
+
+/** Writes nothing, and is refused where nothing can be written. */
+const WRITE = 'UPDATE inbox.processes SET seen_at = seen_at WHERE false';
+const ANSWER_MS = 5000;
+
+/** Needs rights on the schema inbox only. */
+export function createDoorPort({ query, close }: Postgres, clock: InboxClock): DoorPort {
+  const perform = createPerform(query, clock);
+  return {
+    store: createStore(query, perform),
+    countRefusals: createCountRefusals(perform),
+    signOfLife: createSignOfLife(perform),
+    findObstacle: async () => {
+      try {
+        await query(WRITE, [], ANSWER_MS);
+        return null;
+      } catch (error) {
+        return describeFailure(error);
+      }
+    },
+    close,
+  };
+}

@@ -1,0 +1,44 @@
+import type { InboxPort } from '../../../inbox/port.js';
+import type { Postgres } from '../open.js';
+import { createArrivals } from './arrivals.js';
+import { createEnqueue } from './ask.js';
+import { createClaims } from './claim.js';
+import { createDoorPort } from './door.js';
+import { createKeeping } from './keeping.js';
+import { createPerform, type InboxClock } from './perform.js';
+import { createSettlements } from './settle.js';
+import { createPulse } from './signs.js';
+import { createWake } from './watch.js';
+
+/** The inbox in a PostgreSQL that has been migrated. */
+export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
+  const { query } = postgres;
+  const perform = createPerform(query, clock);
+  const door = createDoorPort(postgres, clock);
+  const settlements = createSettlements(query, perform);
+  const { enqueue, enqueueOnce } = createEnqueue(perform);
+  const { watch, asked } = createWake(postgres);
+
+  /** What this process asks for it need not be told. */
+  function andWake<Given, Answer>(ask: (given: Given) => Promise<Answer>): (given: Given) => Promise<Answer> {
+    return async given => {
+      const answer = await ask(given);
+      asked();
+      return answer;
+    };
+  }
+
+  return {
+    ...door,
+    ...createClaims(query, perform),
+    ...createArrivals(query, perform),
+    ...createKeeping(query, perform),
+    settle: settlements.settle,
+    store: andWake(door.store),
+    enqueue: andWake(enqueue),
+    enqueueOnce: andWake(enqueueOnce),
+    retryBuried: andWake(settlements.retryBuried),
+    readPulse: createPulse(perform),
+    watch,
+  };
+}

@@ -1,0 +1,63 @@
+import type { JobCounts, Pruned } from '../../../inbox/job.js';
+import type { InboxPort } from '../../../inbox/port.js';
+import type { Query } from '../open.js';
+import { AT, type Perform } from './perform.js';
+
+type Keeping = Pick<InboxPort, 'countJobs' | 'prune' | 'signedTexts' | 'emptyTexts'>;
+
+const BATCH = 500;
+const BEFORE = `${AT} - ($1 ->> 'days')::double precision * interval '1 day'`;
+
+const COUNT = `
+  SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state = 'claimed') AS claimed,
+    count(*) FILTER (WHERE state = 'parked') AS parked, count(*) FILTER (WHERE state = 'buried') AS buried,
+    min(run_at) FILTER (WHERE state = 'ready') AS "oldestRunAt"
+  FROM (${['ready', 'claimed', 'parked', 'buried'].map(state => `SELECT state, run_at FROM inbox.jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS jobs`;
+
+/** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
+const PRUNE = `
+  WITH old AS MATERIALIZED (
+    SELECT id, text_id FROM inbox.deliveries WHERE received_at < ${BEFORE}
+    ORDER BY received_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+  ),
+  texts AS (
+    DELETE FROM inbox.signed_texts WHERE last_received_at < ${BEFORE} AND id IN (SELECT text_id FROM old) RETURNING id
+  ),
+  gone AS (DELETE FROM inbox.deliveries WHERE id IN (SELECT id FROM old) RETURNING id),
+  done AS (
+    DELETE FROM inbox.jobs WHERE id IN (
+      SELECT id FROM inbox.jobs WHERE state = 'done' AND finished_at < ${BEFORE}
+      ORDER BY finished_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+    RETURNING id
+  )
+  SELECT jsonb_build_object('signedTexts', (SELECT count(*) FROM texts), 'deliveries', (SELECT count(*) FROM gone),
+    'jobs', (SELECT count(*) FROM done))`;
+
+const EMPTY = `
+  WITH emptied AS (UPDATE inbox.signed_texts SET signed_data = '' WHERE id = ANY ($1::bigint[]))
+  SELECT count(*) AS count FROM inbox.deliveries WHERE text_id = ANY ($1::bigint[])`;
+
+export function createKeeping(query: Query, { perform }: Perform): Keeping {
+  return {
+    countJobs: async () => {
+      const [counts] = await query<JobCounts>(COUNT);
+      if (counts === undefined) throw new Error('expected counts of jobs, got none');
+      return counts;
+    },
+    prune: async days => {
+      if (days === 0) return null;
+      const { signedTexts, deliveries, jobs } = await perform<Pruned>([PRUNE], { days });
+      return deliveries + jobs > 0 ? { deliveries, signedTexts, jobs } : null;
+    },
+    signedTexts: (above, limit) =>
+      query(
+        `SELECT id, signed_data AS "signedData" FROM inbox.signed_texts
+         WHERE id > $1 AND signed_data <> '' ORDER BY id LIMIT $2`,
+        [above, limit],
+      ),
+    emptyTexts: async ids => {
+      const [deliveries] = await query<{ count: number }>(EMPTY, [ids]);
+      return deliveries?.count ?? 0;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import {
+  GONE_AFTER_MS,
+  type LivingProcess,
+  type ProcessRole,
+  type Pulse,
+  SIGN_EVERY_MS,
+} from '../../../inbox/process.js';
+import { AT, epochMs, ms, type Perform } from './perform.js';
+
+interface Told {
+  readonly process?: number;
+  readonly pulse_at: number;
+  readonly worked: boolean;
+  readonly seen_at: Readonly<Partial<Record<ProcessRole, number>>>;
+  readonly oldest_due_at: number | null;
+}
+
+/** One row a process: entered with its first sign, then touched; entered anew where an older inbox was put back. */
+export function createSignOfLife({ perform }: Perform): (self: LivingProcess) => Promise<Pulse> {
+  let id = 0;
+  return async ({ startedAt, ...self }) => {
+    const sign = { ...self, id, started_at: new Date(startedAt).toISOString() };
+    const told = await perform<Told>([SIGN, REMOVE, PULSE], { sign });
+    id = told.process ?? 0;
+    return pulseOf(told);
+  };
+}
+
+export function createPulse({ perform }: Perform): () => Promise<Pulse> {
+  return async () => pulseOf(await perform<Told>([PULSE]));
+}
+
+function pulseOf(told: Told): Pulse {
+  return {
+    at: told.pulse_at,
+    workerEverSeen: told.worked || 'work' in told.seen_at,
+    seenAt: told.seen_at,
+    oldestDueAt: told.oldest_due_at,
+  };
+}
+
+const SIGN = `
+  WITH sign AS (
+    SELECT * FROM jsonb_to_record($1 -> 'sign')
+      AS sign (id bigint, role text, host text, pid bigint, started_at timestamptz(3))
+  ),
+  touched AS (
+    UPDATE inbox.processes AS p SET seen_at = ${AT} FROM sign
+    WHERE (p.id, p.role, p.host, p.pid, p.started_at) = (sign.id, sign.role, sign.host, sign.pid, sign.started_at)
+    RETURNING p.id
+  ),
+  entered AS (
+    INSERT INTO inbox.processes (role, host, pid, started_at, seen_at)
+    SELECT role, host, pid, started_at, ${AT} FROM sign WHERE NOT EXISTS (SELECT FROM touched)
+    RETURNING id
+  )
+  SELECT jsonb_build_object('process', id) FROM (SELECT * FROM touched UNION ALL SELECT * FROM entered) AS found`;
+
+const REMOVE = `
+  DELETE FROM inbox.processes WHERE id IN (
+    SELECT id FROM inbox.processes WHERE seen_at < ${AT} - ${ms(String(GONE_AFTER_MS))} AND id NOT IN (
+      SELECT DISTINCT ON (role) last.id FROM inbox.processes AS last ORDER BY role, seen_at DESC)
+    FOR UPDATE SKIP LOCKED)
+  RETURNING '{}'::jsonb`;
+
+const PULSE = `
+  SELECT jsonb_build_object(
+    'pulse_at', ${epochMs(AT)},
+    'worked', (SELECT last > 0 FROM inbox.claims),
+    'seen_at', (SELECT coalesce(jsonb_object_agg(role, at), '{}') FROM (
+      SELECT role, ${epochMs('max(seen_at)')} AS at FROM inbox.processes
+      WHERE seen_at <= ${AT} + ${ms(String(SIGN_EVERY_MS))} GROUP BY role) AS seen),
+    'oldest_due_at', (SELECT ${epochMs('min(run_at)')} FROM inbox.jobs WHERE state = 'ready' AND run_at <= ${AT}))`;

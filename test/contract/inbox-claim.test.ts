@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { type ClaimedJob, type NewJob, installationJob } from '../../src/inbox/job.js';
+import { type Box, boxIn, only } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+
+const LEASE_MS = 60_000;
+const ERROR = { code: 'unavailable', message: 'answered 503' };
+
+const claim = (box: Box, now = NOON, slots = 10): Promise<ClaimedJob[]> =>
+  box.claim({ now, leaseMs: LEASE_MS, slots });
+
+async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
+  return only(await claim(box, now, 1));
+}
+
+function job(installation: string, organization: string | null = null, more: Partial<NewJob> = {}): NewJob {
+  return { ...installationJob(installation, organization, 'delivery'), ...more };
+}
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  describe('a claim', () => {
+    test('takes at most the free slots, and only what is due', async () => {
+      const box = boxIn(await store());
+      for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
+      await box.enqueue(job('later', null, { startInMs: 1 }), NOON);
+      expect(await claim(box, NOON, 0)).toEqual([]);
+      expect(await claim(box, NOON, 2)).toHaveLength(2);
+      expect(await claim(box, NOON, 2)).toHaveLength(1);
+      expect(await claim(box, NOON, 2)).toEqual([]);
+      expect(await claim(box, NOON + 1, 2)).toMatchObject([{ installationId: 'later' }]);
+    });
+
+    test('carries a number that rises over all jobs, and counts the attempt', async () => {
+      const box = boxIn(await store());
+      for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
+      expect((await claim(box, NOON, 2)).map(held => held.claim)).toEqual([1, 2]);
+      expect(await claim(box, NOON, 2)).toMatchObject([{ claim: 3, attempts: 1 }]);
+      expect((await claim(box, NOON + LEASE_MS)).map(held => [held.claim, held.attempts])).toEqual([
+        [4, 2],
+        [5, 2],
+        [6, 2],
+      ]);
+    });
+
+    test('starts above what mirror.db has seen, after an inbox.db was restored', async () => {
+      const box = boxIn(await store());
+      await box.at(NOON).raiseClaims(41);
+      await box.at(NOON).raiseClaims(7);
+      await box.enqueue(job('a'), NOON);
+      expect((await claimOne(box)).claim).toBe(42);
+    });
+
+    test('a number that is taken for other work is above every other and is not given out again', async () => {
+      const box = boxIn(await store());
+      expect(await box.at(NOON).takeClaim(41)).toBe(42);
+      expect(await box.at(NOON).takeClaim(7)).toBe(43);
+      await box.enqueue(job('a'), NOON);
+      expect((await claimOne(box)).claim).toBe(44);
+    });
+
+    test('never doubles an installation or an organization in a lane, within one claim or across two', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('old', 'acme'), NOON);
+      await box.enqueue(job('new', 'acme'), NOON);
+      await box.enqueue(job('old', 'acme', { dedupeKey: 'second:old' }), NOON);
+      await box.enqueue(job('new', null, { dedupeKey: 'third:new' }), NOON);
+      await box.enqueue(job('other', 'other'), NOON);
+      const first = await claim(box);
+      expect(new Set(first.map(held => held.installationId))).toEqual(new Set(['old', 'other']));
+      expect(first).toHaveLength(2);
+      expect(await claim(box)).toEqual([]);
+      await box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', lane: 'certificates' }), NOON);
+      const pdf = { now: NOON, leaseMs: LEASE_MS, slots: 10, lane: 'certificates' } as const;
+      expect(await box.claim(pdf)).toMatchObject([{ lane: 'certificates' }]);
+      for (const held of first) await box.finish(held, 'read', NOON);
+      expect(await claim(box)).toHaveLength(1);
+    });
+
+    test('is given to jobs of no installation beside all others', async () => {
+      const box = boxIn(await store());
+      const tick = (key: string): NewJob => ({ kind: 'tick', dedupeKey: key, trigger: 'schedule' });
+      await box.enqueue(tick('one'), NOON);
+      await box.enqueue(tick('two'), NOON);
+      expect(await claim(box)).toHaveLength(2);
+    });
+
+    test('can be kept to some lanes', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('a'), NOON);
+      await box.enqueue(job('a', null, { dedupeKey: 'pdf', lane: 'certificates' }), NOON);
+      expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 5, lane: 'certificates' })).toMatchObject(
+        [{ lane: 'certificates' }],
+      );
+    });
+
+    test('is fair: the installation that was not read for longest comes first', async () => {
+      const box = boxIn(await store());
+      const order: (string | null)[] = [];
+      for (let round = 0; round < 30; round += 1) {
+        const now = NOON + round * 2000;
+        for (let part = 0; part < 5; part += 1) {
+          await box.enqueue(job('huge', null, { dedupeKey: `huge:${part}` }), now);
+        }
+        await box.enqueue(job('small'), now);
+        const held = await claimOne(box, now + 1000);
+        order.push(held.installationId);
+        await box.finish(held, 'read', now + 1500);
+      }
+      expect(order.filter(id => id === 'small')).toHaveLength(15);
+    });
+
+    test('leaves nobody waiting among 1,000 installations', async () => {
+      const box = boxIn(await store());
+      for (let index = 0; index < 1000; index += 1) await box.enqueue(job(`installation-${index}`), NOON);
+      const seen = new Set<string | null>();
+      for (let round = 0; round < 250; round += 1) {
+        for (const held of await claim(box, NOON + round, 4)) {
+          seen.add(held.installationId);
+          await box.finish(held, 'read', NOON + round);
+        }
+      }
+      expect(seen.size).toBe(1000);
+    });
+
+    test('T63 is given to one of several workers only', async () => {
+      const kept = await store();
+      const workers = Array.from({ length: 4 }, () => boxIn(kept.beside()));
+      for (let index = 0; index < 40; index += 1)
+        await workers[0]?.enqueue(job(`installation-${index}`), NOON);
+      const claimed = (await Promise.all(workers.map(worker => claim(worker, NOON, 15)))).flat();
+      expect(claimed).toHaveLength(40);
+      expect(new Set(claimed.map(held => held.id)).size).toBe(40);
+      expect(new Set(claimed.map(held => held.claim)).size).toBe(40);
+    });
+  });
+
+  describe('a lease', () => {
+    test('that a clock which was ahead has given holds no longer than one of now, after the next claim', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('a', 'acme'), NOON);
+      const held = await claimOne(box, NOON + 24 * 3_600_000);
+      await box.enqueue(job('b', 'other'), NOON);
+      await claimOne(box, NOON);
+      expect(await claim(box, NOON + LEASE_MS - 1)).toEqual([]);
+      expect((await claim(box, NOON + LEASE_MS)).map(({ id }) => id)).toContain(held.id);
+    });
+
+    test('T61 that runs out gives the job to another, and the first can do nothing more with it', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('a', 'acme'), NOON);
+      const first = await claimOne(box);
+      expect(await claim(box, NOON + LEASE_MS - 1)).toEqual([]);
+      const second = await claimOne(box, NOON + LEASE_MS);
+      expect(second).toMatchObject({ id: first.id, claim: first.claim + 1 });
+      const now = NOON + LEASE_MS + 1;
+      expect(await box.at(now).renew([first, second], LEASE_MS)).toEqual([first.id]);
+      expect(await box.finish(first, 'read', now)).toBe(false);
+      expect(await box.retry(first, now, ERROR, now)).toBe(false);
+      expect(await box.park(first, now, ERROR, now)).toBe(false);
+      expect(await box.bury(first, ERROR, now)).toBe(false);
+      expect(await box.at(now).bind(first, 'acme')).toBe('lost');
+      expect(await box.job(first.id)).toMatchObject({
+        state: 'claimed',
+        claim: second.claim,
+        last_error: null,
+      });
+      expect(await box.finish(second, 'read', now)).toBe(true);
+      expect(await box.finish(second, 'read', now)).toBe(false);
+    });
+
+    test('that is renewed keeps the job', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('a'), NOON);
+      const held = await claimOne(box);
+      expect(await box.at(NOON + LEASE_MS).renew([held], LEASE_MS)).toEqual([]);
+      expect(await claim(box, NOON + LEASE_MS + 1)).toEqual([]);
+    });
+
+    test('that ran out is taken over before a waiting job of the same installation is started', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('a', 'acme'), NOON);
+      const lost = await claimOne(box);
+      await box.enqueue(job('a', 'acme'), NOON + 10);
+      await box.enqueue(job('re-installed', 'acme'), NOON + 10);
+      const taken = await claim(box, NOON + LEASE_MS);
+      expect(taken).toMatchObject([{ id: lost.id }]);
+      expect(await box.at(NOON + LEASE_MS).renew([lost], LEASE_MS)).toEqual([lost.id]);
+    });
+
+    test('T64 a job whose process never comes back is buried after ten claims, with a reason', async () => {
+      const box = boxIn(await store());
+      const id = await box.enqueue(job('a'), NOON);
+      let now = NOON;
+      for (let attempt = 1; attempt <= 10; attempt += 1) {
+        expect(await claimOne(box, now)).toMatchObject({ id, attempts: attempt });
+        now += LEASE_MS;
+      }
+      expect(await claim(box, now)).toEqual([]);
+      expect(await box.job(id)).toMatchObject({
+        state: 'buried',
+        last_error_code: 'never_finished',
+        last_error: 'claimed 10 times, and its process never came back from it',
+        finished_at: new Date(now).toISOString(),
+      });
+      expect(await box.retryBuried(id, now)).toBe(id);
+      expect(await claimOne(box, now)).toMatchObject({ id, attempts: 1 });
+    });
+  });
+
+  describe('an organization that becomes known', () => {
+    test('is noted, unless it is being read already', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(job('old', 'acme'), NOON);
+      await box.enqueue(job('new'), NOON);
+      const [first, second] = await claim(box);
+      if (first === undefined || second === undefined) throw new Error('expected two claims');
+      const unknown = first.organizationId === null ? first : second;
+      expect(await box.at(NOON).bind(unknown, 'acme')).toBe('busy');
+      expect(await box.at(NOON).bind(unknown, 'other')).toBe('ours');
+      expect(await box.job(unknown.id)).toMatchObject({ organization_id: 'other' });
+      await box.finish(unknown, 'read', NOON);
+      await box.enqueue(job('new'), NOON + 1);
+      expect(await claimOne(box, NOON + 2000)).toMatchObject({
+        installationId: 'new',
+        organizationId: 'other',
+      });
+    });
+  });
+});

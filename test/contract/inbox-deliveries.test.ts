@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
+import type { InboxPort } from '../../src/inbox/port.js';
+import { type Box, boxIn, only } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { acceptedDelivery, NOON } from '../support/inbox.js';
+
+const LEASE = { leaseMs: 60_000, slots: 4 };
+
+/** Those that could not be finished are still at work. */
+async function unfinished(box: Box, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
+  const left: ClaimedJob[] = [];
+  for (const job of running) if (!(await box.finish(job, 'read', now))) left.push(job);
+  return left;
+}
+
+function textOf(name: string) {
+  return { signedData: name, digest: createHash('sha256').update(name).digest('hex') };
+}
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  test('a delivery is a row, its text is kept beside it and its job starts after it', async () => {
+    const kept = await store();
+    const inbox = boxIn(kept);
+    const stored = only(await inbox.accept([acceptedDelivery(textOf('one'))], NOON));
+    expect(await kept.db.rows('SELECT * FROM deliveries')).toEqual([
+      {
+        id: stored.id,
+        received_at: '2026-05-04T12:00:00.000Z',
+        event: 'warehouseTransaction',
+        installation_id: 'installation-1',
+        digest: textOf('one').digest,
+        text_id: 1,
+        outer_mismatch: null,
+        verdict: 'accepted',
+        reason: null,
+        secret_index: 0,
+        job_id: stored.jobId,
+        repeats: 0,
+        last_received_at: null,
+        unread_at: null,
+      },
+    ]);
+    expect(await inbox.at(NOON).signedTexts(0, 9)).toEqual([{ id: 1, signedData: 'one' }]);
+    expect(await inbox.job(stored.jobId ?? 0)).toMatchObject({
+      kind: 'installation',
+      installation_id: 'installation-1',
+      organization_id: 'organization-1',
+      lane: 'data',
+      trigger: 'delivery',
+      run_at: '2026-05-04T12:00:00.000Z',
+    });
+  });
+
+  test('a delivery that is set aside is stored without a job', async () => {
+    const inbox = boxIn(await store());
+    const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });
+    expect(await inbox.accept([aside], NOON)).toEqual([{ id: 1, jobId: null, repeated: false }]);
+    expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
+  });
+
+  test('the text of repeats is kept once, across groups and restarts', async () => {
+    const kept = await store();
+    const twice = [acceptedDelivery(textOf('a')), acceptedDelivery(textOf('a'))];
+    const { accept } = boxIn(kept);
+    await accept([...twice, acceptedDelivery(textOf('b'))], NOON);
+    await accept(twice, NOON + 1);
+    await boxIn(kept).accept([acceptedDelivery({ ...textOf('b'), receivedAt: NOON + 2 })], NOON + 2);
+    expect(await kept.db.rows('SELECT signed_data, last_received_at FROM signed_texts ORDER BY id')).toEqual([
+      { signed_data: 'a', last_received_at: new Date(NOON).toISOString() },
+      { signed_data: 'b', last_received_at: new Date(NOON + 2).toISOString() },
+    ]);
+    expect(await kept.db.column('SELECT text_id FROM deliveries ORDER BY id')).toEqual([1, 2, 2]);
+  });
+
+  test('a text that was rolled back, or removed since, is stored again', async () => {
+    const kept = await store();
+    const { accept, at } = boxIn(kept);
+    const bad = acceptedDelivery({ ...textOf('b'), verdict: 'accepted', reason: 'a contradiction' });
+    await expect(accept([acceptedDelivery(textOf('a')), bad], NOON)).rejects.toThrow(/check/i);
+    await accept([acceptedDelivery(textOf('a'))], NOON);
+    expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['a']);
+    const before = only(await at(NOON).signedTexts(0, 9));
+    await kept.db.change("UPDATE signed_texts SET digest = 'another digest', signed_data = 'another'");
+    const later = NOON + 61_000;
+    await accept([acceptedDelivery({ ...textOf('a'), receivedAt: later })], later);
+    expect(await at(later).signedTexts(before.id, 9)).toMatchObject([{ signedData: 'a' }]);
+  });
+
+  test('T09 50 identical deliveries lead to one read, and at most one after it', async () => {
+    const inbox = boxIn(await store());
+    const one = acceptedDelivery();
+    const deliveries = Array.from({ length: 50 }, () => one);
+    await inbox.accept(deliveries.slice(0, 20), NOON);
+    const [running] = await inbox.claim({ ...LEASE, now: NOON });
+    await inbox.accept(deliveries.slice(20), NOON + 5);
+    await inbox.accept(deliveries.slice(20), NOON + 6);
+    expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 1 });
+    expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toEqual([]);
+    expect(running && (await inbox.finish(running, 'read', NOON + 10_000))).toBe(true);
+    expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toHaveLength(1);
+    expect(await inbox.at(0).countJobs()).toMatchObject({ claimed: 1, ready: 0 });
+  });
+
+  test('T07 an old uninstalled replayed 1,000 times asks for one read at a time', async () => {
+    const inbox = boxIn(await store());
+    const replay = acceptedDelivery({ event: 'uninstalled', ...textOf('the same old text') });
+    let starts = 0;
+    let now = NOON;
+    let running = await inbox.claim({ ...LEASE, now });
+    for (let sent = 0; sent < 1000; sent += 4) {
+      now += 12;
+      const four = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
+      await inbox.accept(four, now);
+      expect((await inbox.at(now).countJobs()).ready).toBeLessThanOrEqual(1);
+      const claimed = await inbox.claim({ ...LEASE, now });
+      expect(claimed.length + running.length).toBeLessThanOrEqual(1);
+      starts += claimed.length;
+      running = [...running, ...claimed];
+      if (sent % 40 === 0) running = await unfinished(inbox, running, now);
+    }
+    expect(starts).toBeGreaterThanOrEqual(3);
+    expect(starts).toBeLessThanOrEqual(4);
+    const counted = await inbox.db.row(
+      'SELECT sum(repeats + 1) AS posts, count(*) < 10 AS few FROM deliveries',
+    );
+    expect(counted).toEqual({ posts: 1000, few: 1 });
+  });
+
+  test('T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, then once more', async () => {
+    const inbox = boxIn(await store());
+    const starts = new Map<string, number[]>();
+    let running: ClaimedJob[] = [];
+    const turn = async (now: number): Promise<void> => {
+      for (const job of running) await inbox.finish(job, 'read', now);
+      running = await inbox.claim({ leaseMs: 60_000, slots: 20, now });
+      for (const { installationId } of running) {
+        starts.set(installationId ?? '', [...(starts.get(installationId ?? '') ?? []), now]);
+      }
+    };
+    for (let step = 0; step < 500; step += 1) {
+      const now = NOON + step * 20;
+      const group = Array.from({ length: 20 }, (_, index) =>
+        acceptedDelivery({ receivedAt: now, installationId: `installation-${index}`, organizationId: null }),
+      );
+      await inbox.accept(group, now);
+      await turn(now + 10);
+    }
+    const last = NOON + 499 * 20;
+    for (let now = last; now < last + 3000; now += 100) await turn(now);
+    expect(starts.size).toBe(20);
+    for (const times of starts.values()) {
+      expect(times[0]).toBe(NOON + 10);
+      expect(times.length).toBeGreaterThanOrEqual(10);
+      expect(times.length).toBeLessThanOrEqual(12);
+      expect(times.at(-1)).toBeGreaterThanOrEqual(last);
+      const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
+    }
+    expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 0 });
+  });
+
+  test('the newest delivery of a job is the last that it answers, also where it took over another, and no later one', async () => {
+    const box = boxIn(await store());
+    const accept = async (at: number, overrides = {}) =>
+      only(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
+    const claim = async (now: number) =>
+      only((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
+    const newest = (job: Parameters<InboxPort['newestDelivery']>[0]) => box.at(NOON).newestDelivery(job);
+    await accept(NOON);
+    const second = await accept(NOON);
+    await accept(NOON, { installationId: 'installation-2', organizationId: 'organization-2' });
+    await accept(NOON, { verdict: 'set_aside', reason: 'event_unknown' });
+    const first = await claim(NOON);
+    expect(await newest(first)).toBe(second);
+    await box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
+    await box.retry(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
+    const heir = await claim(NOON + 60_000);
+    expect(heir.id).not.toBe(first.id);
+    await accept(NOON + 60_000);
+    expect(await newest(heir)).toBe(second);
+    await box.finish(heir, 'read', NOON + 60_000);
+    const third = await claim(NOON + 120_000);
+    expect(await newest({ ...third, trigger: 'person' })).toBeGreaterThan(second);
+    for (const trigger of ['schedule', 'worker']) expect(await newest({ ...third, trigger })).toBeNull();
+  });
+
+  test('a job for which only a person asked answers no delivery, however new one is', async () => {
+    const box = boxIn(await store());
+    await box.accept([acceptedDelivery()], NOON);
+    await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
+    await box.enqueue(installationJob('installation-1', null, 'person'), NOON);
+    const asked = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
+    expect(await box.at(NOON).newestDelivery(asked)).toBeNull();
+  });
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { installationJob } from '../../src/inbox/job.js';
+import { boxIn } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { until } from '../support/wait.js';
+
+const DAY_MS = 86_400_000;
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  test('whoever watches is told soon after anybody asked for a job, itself included, until it stops', async () => {
+    const kept = await store();
+    let woken = 0;
+    const ours = boxIn(kept);
+    const theirs = boxIn(kept.beside());
+    const stop = ours.at(NOON).watch(() => {
+      woken += 1;
+    });
+    onTestFinished(stop);
+    await theirs.enqueue(installationJob('theirs', null, 'delivery'), NOON);
+    await until(() => woken > 0, 'word of what another asked for');
+    const before = woken;
+    await ours.enqueue(installationJob('ours', null, 'worker'), NOON);
+    await until(() => woken > before, 'word of what was asked for here');
+    stop();
+    const atStop = woken;
+    await theirs.enqueue(installationJob('later', null, 'delivery'), NOON);
+    await new Promise(resolve => setTimeout(resolve, 100));
+    expect(woken).toBe(atStop);
+  });
+
+  describe('pruning', async () => {
+    async function filled() {
+      const kept = await store();
+      const inbox = boxIn(kept);
+      const text = (name: string) => ({
+        signedData: name,
+        digest: createHash('sha256').update(name).digest('hex'),
+      });
+      const arrive = (name: string, now: number) =>
+        inbox.accept(
+          [acceptedDelivery({ ...text(name), receivedAt: now, installationId: name, organizationId: name })],
+          now,
+        );
+      await arrive('old', NOON);
+      await arrive('repeated', NOON);
+      const [done, other] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 2 });
+      if (done === undefined || other === undefined) throw new Error('expected two claims');
+      await inbox.finish(done, 'read', NOON);
+      await inbox.bury(other, { code: 'broken', message: 'broken' }, NOON);
+      await arrive('repeated', NOON + 5 * DAY_MS);
+      return { kept, inbox };
+    }
+
+    test('removes what is older than the retention, and a text with its last delivery', async () => {
+      const { kept, inbox } = await filled();
+      expect(await inbox.at(NOON + 10 * DAY_MS).prune(7)).toEqual({ deliveries: 2, signedTexts: 1, jobs: 1 });
+      expect(await inbox.at(NOON + 10 * DAY_MS).prune(7)).toBeNull();
+      expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['repeated']);
+      expect(await kept.db.column('SELECT installation_id FROM deliveries')).toEqual(['repeated']);
+      expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 1, buried: 1 });
+      expect(await inbox.at(NOON + 20 * DAY_MS).prune(7)).toEqual({ deliveries: 1, signedTexts: 1, jobs: 0 });
+      expect(await inbox.at(0).countJobs()).toMatchObject({ ready: 1, buried: 1 });
+    });
+
+    test('keeps everything for ever at 0 days', async () => {
+      const { kept, inbox } = await filled();
+      expect(await inbox.at(NOON + 10_000 * DAY_MS).prune(0)).toBeNull();
+      expect(await kept.db.value('SELECT count(*) FROM deliveries')).toBe(3);
+    });
+
+    test('goes in small batches', async () => {
+      const inbox = boxIn(await store());
+      await inbox.accept(
+        Array.from({ length: 1200 }, () => acceptedDelivery()),
+        NOON,
+      );
+      const batches: number[] = [];
+      const { prune } = inbox.at(NOON + 100 * DAY_MS);
+      for (let pruned = await prune(90); pruned !== null; pruned = await prune(90)) {
+        batches.push(pruned.deliveries);
+      }
+      expect(batches).toEqual([500, 500, 200]);
+    });
+  });
+
+  test('what came for an installation is known since an instant, and nothing of the future', async () => {
+    const { accept, at } = boxIn(await store());
+    const event = 'newPermissionsAccepted';
+    await accept(
+      [acceptedDelivery({ installationId: 'a' }), acceptedDelivery({ installationId: 'b', event })],
+      NOON,
+    );
+    await accept(
+      [acceptedDelivery({ installationId: 'c', verdict: 'set_aside', reason: 'other_app' })],
+      NOON,
+    );
+    const since = [{ since: NOON }, { since: NOON + 1 }, { since: NOON, event }];
+    expect(await at(NOON + 2).haveCome('a', since)).toEqual([true, false, false]);
+    expect(await at(NOON + 2).haveCome('b', since)).toEqual([true, false, true]);
+    expect(await at(NOON + 2).haveCome('c', [{ since: 0 }])).toEqual([false]);
+    expect(await at(NOON - 1).haveCome('a', [{ since: 0 }])).toEqual([false]);
+  });
+
+  test('jobs are counted by what can become of them, and those that are done are not', async () => {
+    const inbox = boxIn(await store());
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      await inbox.enqueue(installationJob(id, null, 'delivery'), NOON);
+    const [done, parked, buried] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 4 });
+    if (done === undefined || parked === undefined || buried === undefined)
+      throw new Error('expected claims');
+    const error = { code: 'unavailable', message: 'answered 503' };
+    await inbox.finish(done, 'read', NOON);
+    await inbox.park(parked, NOON + 1000, error, NOON);
+    await inbox.bury(buried, error, NOON);
+    expect(await inbox.at(NOON).countJobs()).toEqual({
+      ready: 1,
+      claimed: 1,
+      parked: 1,
+      buried: 1,
+      oldestRunAt: new Date(NOON).toISOString(),
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { boxIn, only } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { installationJob } from '../../src/inbox/job.js';
+import { NOON } from '../support/inbox.js';
+
+const LEASE = { leaseMs: 60_000, slots: 4 };
+const ERROR = { code: 'unavailable', message: 'answered 503' };
+
+function job(id: string, organization: string | null = null) {
+  return installationJob(`installation-${id}`, organization, 'delivery');
+}
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  describe('enqueue', () => {
+    test('a job is merged with a waiting one', async () => {
+      const box = boxIn(await store());
+      const first = await box.enqueue(job('1'), NOON);
+      expect(await box.enqueue(job('1'), NOON + 5)).toBe(first);
+      expect(await box.enqueue(job('2'), NOON)).not.toBe(first);
+      expect(await box.at(0).countJobs()).toMatchObject({ ready: 2 });
+    });
+
+    test('a job is never merged with a claimed one, and starts a second after it', async () => {
+      const box = boxIn(await store());
+      const first = await box.enqueue(job('1'), NOON);
+      expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
+      const second = await box.enqueue(job('1'), NOON + 10);
+      expect(second).not.toBe(first);
+      expect(await box.job(second)).toMatchObject({
+        state: 'ready',
+        run_at: new Date(NOON + 1000).toISOString(),
+      });
+    });
+
+    test('a parked job becomes ready when the same is asked for again', async () => {
+      const box = boxIn(await store());
+      const first = await box.enqueue(job('1'), NOON);
+      const held = only(await box.claim({ ...LEASE, now: NOON }));
+      expect(await box.park(held, NOON + 60_000, ERROR, NOON)).toBe(true);
+      expect(await box.job(first)).toMatchObject({ state: 'parked', last_error_code: 'unavailable' });
+      expect(await box.enqueue(job('1'), NOON + 5000)).toBe(first);
+      expect(await box.job(first)).toMatchObject({ state: 'ready', attempts: 0 });
+    });
+
+    test('a failed job keeps its retry time when a delivery comes, but a person is not made to wait', async () => {
+      const box = boxIn(await store());
+      const first = await box.enqueue(job('1'), NOON);
+      const held = only(await box.claim({ ...LEASE, now: NOON }));
+      await box.retry(held, NOON + 600_000, ERROR, NOON);
+      await box.enqueue(job('1'), NOON + 5000);
+      expect(await box.job(first)).toMatchObject({ run_at: new Date(NOON + 600_000).toISOString() });
+      await box.enqueue({ ...job('1'), trigger: 'person' }, NOON + 5000);
+      expect(await box.job(first)).toMatchObject({
+        run_at: new Date(NOON + 5000).toISOString(),
+        attempts: 1,
+      });
+    });
+
+    test('what a person asks for is not spared as a scheduled job is', async () => {
+      const box = boxIn(await store());
+      const first = await box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
+      expect(await box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);
+      expect(await box.job(first)).toMatchObject({ trigger: 'person' });
+      for (const trigger of ['schedule', 'worker', 'delivery']) {
+        await box.enqueue({ ...job('1'), trigger }, NOON);
+        expect(await box.job(first)).toMatchObject({ trigger: 'person' });
+      }
+      const second = await box.enqueue({ ...job('2'), trigger: 'delivery' }, NOON);
+      expect(await box.enqueue({ ...job('2'), trigger: 'person' }, NOON)).toBe(second);
+      expect(await box.job(second)).toMatchObject({ trigger: 'person' });
+    });
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
+import { type Box, boxIn, only } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+
+const ERROR = { code: 'unavailable', message: 'answered 503' };
+const SECOND = 1000;
+
+async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
+  return only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1 }));
+}
+
+const askAgain = (box: Box, now: number): Promise<number> =>
+  box.enqueue(installationJob('a', 'acme', 'delivery'), now);
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  async function running(payload?: Record<string, unknown>): Promise<{ box: Box; held: ClaimedJob }> {
+    const box = boxIn(await store());
+    await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), ...(payload ? { payload } : {}) }, NOON);
+    return { box, held: await claimOne(box) };
+  }
+
+  describe('a failed job', () => {
+    test('waits for its retry time with its error in its row', async () => {
+      const { box, held } = await running();
+      expect(await box.retry(held, NOON + 5 * SECOND, ERROR, NOON)).toBe(true);
+      expect(await box.job(held.id)).toMatchObject({
+        state: 'ready',
+        attempts: 1,
+        run_at: new Date(NOON + 5 * SECOND).toISOString(),
+        claimed_until: null,
+        last_error_code: 'unavailable',
+        last_error: 'answered 503',
+      });
+      expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 2 });
+    });
+
+    test('does not wait for a retry time that only a clock which was ahead can have given', async () => {
+      const { box, held } = await running();
+      await box.retry(held, NOON + 24 * 3600 * SECOND, ERROR, NOON);
+      await askAgain(box, NOON + SECOND);
+      expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: held.id, attempts: 2 });
+    });
+
+    test('keeps its retry time when a delivery asks for the same', async () => {
+      const { box, held } = await running();
+      await box.retry(held, NOON + 60 * SECOND, ERROR, NOON);
+      expect(await askAgain(box, NOON + SECOND)).toBe(held.id);
+      expect(await box.job(held.id)).toMatchObject({
+        run_at: new Date(NOON + 60 * SECOND).toISOString(),
+        attempts: 1,
+        trigger: 'delivery',
+      });
+    });
+
+    test('is buried by its tenth failure', async () => {
+      const { box, held } = await running();
+      let current = held;
+      for (let attempt = 1; attempt < 10; attempt += 1) {
+        await box.retry(current, NOON, ERROR, NOON);
+        current = await claimOne(box, NOON + attempt * 2 * SECOND);
+      }
+      expect(current.attempts).toBe(10);
+      await box.retry(current, NOON + 60 * SECOND, ERROR, NOON + 60 * SECOND);
+      expect(await box.job(held.id)).toMatchObject({ state: 'buried', last_error: 'answered 503' });
+      expect(await box.at(0).countJobs()).toMatchObject({ buried: 1, ready: 0 });
+    });
+
+    test('gives way to a waiting job of the same key, which takes over its attempts and its retry time', async () => {
+      const { box, held } = await running();
+      const waiting = await askAgain(box, NOON + 10);
+      await box.retry(held, NOON + 30 * SECOND, ERROR, NOON + 20);
+      expect(await box.job(held.id)).toMatchObject({
+        state: 'done',
+        outcome: 'merged',
+        merged_into: waiting,
+        last_error: 'answered 503',
+      });
+      expect(await box.job(waiting)).toMatchObject({
+        state: 'ready',
+        attempts: 1,
+        run_at: new Date(NOON + 30 * SECOND).toISOString(),
+        last_error_code: 'unavailable',
+      });
+    });
+
+    test('never narrows the waiting job that takes over from it', async () => {
+      const { box, held } = await running({ resources: { warehouse: true }, full: true });
+      const waiting = await askAgain(box, NOON + 10);
+      await box.retry(held, NOON + 30 * SECOND, ERROR, NOON + 20);
+      expect(JSON.parse((await box.job(waiting)).payload)).toEqual({ full: true });
+    });
+  });
+
+  describe('merging', () => {
+    test('a delivery widens a waiting job that was to read one resource', async () => {
+      const box = boxIn(await store());
+      const id = await box.enqueue(
+        { ...installationJob('a', 'acme', 'worker'), payload: { resources: { warehouse: true } } },
+        NOON,
+      );
+      expect(await askAgain(box, NOON)).toBe(id);
+      expect(await box.job(id)).toMatchObject({ payload: '{}', trigger: 'delivery' });
+    });
+
+    test('two narrow wishes add up', async () => {
+      const box = boxIn(await store());
+      const wish = (name: string) => ({
+        ...installationJob('a', 'acme', 'worker'),
+        payload: { resources: { [name]: true } },
+      });
+      await box.enqueue(wish('warehouse'), NOON);
+      const id = await box.enqueue(wish('inventory'), NOON);
+      expect(JSON.parse((await box.job(id)).payload)).toEqual({
+        resources: { warehouse: true, inventory: true },
+      });
+    });
+
+    test('a delivery brings a job forward that the schedule had set for later', async () => {
+      const box = boxIn(await store());
+      const id = await box.enqueue(
+        { ...installationJob('a', 'acme', 'schedule'), startInMs: 600 * SECOND },
+        NOON,
+      );
+      expect(await askAgain(box, NOON + SECOND)).toBe(id);
+      expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id, trigger: 'delivery' });
+    });
+
+    test('the schedule does not put off what a delivery wants now', async () => {
+      const box = boxIn(await store());
+      const id = await askAgain(box, NOON);
+      await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), startInMs: 600 * SECOND }, NOON);
+      expect(await claimOne(box, NOON)).toMatchObject({ id, trigger: 'delivery' });
+    });
+
+    test('a clock that was set back delays a delivery by a second at most', async () => {
+      const { box, held } = await running();
+      await box.finish(held, 'read', NOON);
+      const hourAgo = NOON - 3600 * SECOND;
+      const id = await askAgain(box, hourAgo);
+      expect(await box.job(id)).toMatchObject({ run_at: new Date(hourAgo + SECOND).toISOString() });
+    });
+  });
+
+  describe('a parked job', () => {
+    test('waits until the same is asked for', async () => {
+      const { box, held } = await running();
+      expect(await box.park(held, NOON + 60 * SECOND, ERROR, NOON)).toBe(true);
+      expect(await box.claim({ now: NOON + 59 * SECOND, leaseMs: 1, slots: 9 })).toEqual([]);
+      expect(await box.at(0).countJobs()).toMatchObject({ parked: 1 });
+      await askAgain(box, NOON + 5 * SECOND);
+      expect(await claimOne(box, NOON + 5 * SECOND)).toMatchObject({ id: held.id, attempts: 1 });
+    });
+
+    test('T38 tries again by itself, and however often it is refused, it is not buried for that', async () => {
+      const { box, held } = await running();
+      let last = held;
+      for (let minute = 1; minute <= 30; minute += 1) {
+        const at = NOON + minute * 60 * SECOND;
+        expect(await box.park(last, at, ERROR, at - SECOND)).toBe(true);
+        const none = { lanes: [{ lane: 'data' as const, slots: 0 }], leaseMs: 1 };
+        expect(await box.at(at - SECOND).claim(none)).toMatchObject({
+          nextChangeInMs: SECOND,
+          othersWait: false,
+        });
+        expect(await box.at(at).claim(none)).toMatchObject({ othersWait: true });
+        last = await claimOne(box, at);
+      }
+      expect(last.id).toBe(held.id);
+      await box.retry(last, NOON, ERROR, NOON);
+      expect(await box.job(held.id)).toMatchObject({ state: 'ready' });
+    });
+
+    test('keeps its own time where the schedule asks for the same later', async () => {
+      const { box, held } = await running();
+      await box.park(held, NOON + 60 * SECOND, ERROR, NOON);
+      const job = installationJob('a', 'acme', 'schedule');
+      await box.enqueue({ ...job, startInMs: 600 * SECOND }, NOON + SECOND);
+      expect(await claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
+    });
+
+    test('is no dead end: what was asked for while it ran is done', async () => {
+      const { box, held } = await running();
+      const waiting = await askAgain(box, NOON + 10);
+      await box.park(held, NOON + 60 * SECOND, ERROR, NOON + 20);
+      expect(await box.job(held.id)).toMatchObject({ state: 'done', merged_into: waiting });
+      expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: waiting, attempts: 1 });
+    });
+  });
+
+  describe('a buried job', () => {
+    test('is run again by one command', async () => {
+      const { box, held } = await running();
+      await box.bury(held, ERROR, NOON);
+      expect(await box.jobs("state = 'buried'")).toMatchObject([{ id: held.id, last_error: 'answered 503' }]);
+      expect(await box.retryBuried(held.id + 1, NOON)).toBeNull();
+      expect(await box.retryBuried(held.id, NOON)).toBe(held.id);
+      expect(await box.retryBuried(held.id, NOON)).toBeNull();
+      expect(await claimOne(box)).toMatchObject({ id: held.id, attempts: 1 });
+    });
+
+    test('gives way to a waiting one when it is run again', async () => {
+      const { box, held } = await running();
+      await box.bury(held, ERROR, NOON);
+      const waiting = await askAgain(box, NOON + 10);
+      expect(waiting).not.toBe(held.id);
+      expect(await box.retryBuried(held.id, NOON)).toBe(waiting);
+      expect(await box.job(held.id)).toMatchObject({ state: 'done', outcome: 'merged' });
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { installationJob, type Lane } from '../../src/inbox/job.js';
+import { type Box, boxIn, only } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+
+const LEASE = { leaseMs: 60_000, slots: 4 };
+
+async function claimOne(box: Box, now: number) {
+  return only(await box.claim({ ...LEASE, now }));
+}
+
+/** Whether something of the lane waits, and when to look again. */
+async function look(box: Box, now: number, lane: Lane = 'data') {
+  const { jobs, ...seen } = await box.at(now).claim({ lanes: [{ lane, slots: 0 }], leaseMs: 60_000 });
+  expect(jobs).toEqual([]);
+  return seen;
+}
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  describe('what a worker asks between two claims', () => {
+    test('a due job is claimable, one behind a live claim of its installation is not', async () => {
+      const box = boxIn(await store());
+      expect(await look(box, NOON)).toMatchObject({ othersWait: false });
+      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      expect(await look(box, NOON)).toMatchObject({ othersWait: true });
+      expect(await look(box, NOON, 'certificates')).toMatchObject({ othersWait: false });
+      await claimOne(box, NOON);
+      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      expect(await look(box, NOON + 5000)).toMatchObject({ othersWait: false });
+      expect(await look(box, NOON + 60_000)).toMatchObject({ othersWait: true });
+    });
+
+    test('the next change is the next start or the end of a lease, and never lies behind', async () => {
+      const box = boxIn(await store());
+      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: null });
+      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: null });
+      await claimOne(box, NOON);
+      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 60_000 });
+      await box.enqueue({ ...installationJob('i2', null, 'schedule'), startInMs: 5000 }, NOON);
+      expect(await look(box, NOON)).toMatchObject({ nextChangeInMs: 5000 });
+    });
+  });
+
+  describe('a job that is given back', () => {
+    test('resumes at once, and the attempt does not count', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      for (let restart = 0; restart < 30; restart++) {
+        expect(await box.giveBack(await claimOne(box, NOON), NOON)).toBe(true);
+      }
+      expect(await claimOne(box, NOON)).toMatchObject({ attempts: 1 });
+    });
+
+    test('is merged with one that waits, which then asks for what both wanted', async () => {
+      const box = boxIn(await store());
+      const job = installationJob('i1', null, 'person');
+      const first = await box.enqueue({ ...job, payload: { full: true } }, NOON);
+      const held = await claimOne(box, NOON);
+      const second = await box.enqueue(job, NOON);
+      expect(await box.giveBack(held, NOON)).toBe(true);
+      expect(await box.job(first)).toMatchObject({ state: 'done', outcome: 'merged', merged_into: second });
+      expect(JSON.parse((await box.job(second)).payload)).toEqual({ full: true });
+    });
+
+    test('stays with whoever holds it now', async () => {
+      const box = boxIn(await store());
+      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      const lost = await claimOne(box, NOON);
+      await claimOne(box, NOON + 60_000);
+      expect(await box.giveBack(lost, NOON + 60_000)).toBe(false);
+    });
+  });
+
+  test('what was asked for once is not asked for again, even after it is done', async () => {
+    const box = boxIn(await store());
+    const tick = { kind: 'tick', dedupeKey: 'tick:2026-05-04T12:00:00.000Z', trigger: 'schedule' };
+    expect(await box.at(NOON).enqueueOnce(tick)).not.toBeNull();
+    expect(await box.at(NOON).enqueueOnce(tick)).toBeNull();
+    await box.finish(await claimOne(box, NOON), 'done', NOON);
+    expect(await box.at(NOON).enqueueOnce(tick)).toBeNull();
+  });
+});

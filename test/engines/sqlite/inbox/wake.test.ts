@@ -1,0 +1,24 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { installationJob } from '../../../../src/inbox/job.js';
+import { boxOf } from '../../../support/box.js';
+import { NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
+import { until } from '../../../support/wait.js';
+
+test('waking up follows a commit of another connection and a job that this one asks for, but no other write and not silence', async () => {
+  const folder = temporaryFolder();
+  const inbox = boxOf(temporaryInbox(folder));
+  const theirs = boxOf(temporaryInbox(folder));
+  let woken = 0;
+  onTestFinished(
+    inbox.at(NOON).watch(() => {
+      woken += 1;
+    }),
+  );
+  await inbox.at(NOON).raiseClaims(7);
+  await new Promise(resolve => setTimeout(resolve, 100));
+  expect(woken).toBe(0);
+  await theirs.enqueue(installationJob('theirs', null, 'delivery'), NOON);
+  await until(() => woken === 1, 'the poller to see the commit');
+  await inbox.enqueue(installationJob('ours', null, 'worker'), NOON);
+  await until(() => woken === 2, 'the poller to see our own job');
+});
