@@ -1,8 +1,11 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Reader } from '../engines/contract/reader.js';
 import { createGuard, type GuardOptions } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
+import type { Sent } from './page.js';
 import { PAGES } from './pages/pages.js';
 import { html } from './parts/html.js';
 import { layout } from './parts/layout.js';
@@ -30,6 +33,7 @@ export function createConsole(options: ConsoleOptions): Express {
       const { searchParams: query } = new URL(request.url, 'http://console');
       const found = await page.show({ reader, now: now(), query, params: textsOf(request.params) });
       if (found === null) return next();
+      if ('text' in found) return await sendRows(response, found);
       return send(response, 200, request.path, found.title, found.body);
     });
   }
@@ -38,7 +42,12 @@ export function createConsole(options: ConsoleOptions): Express {
     send(response, 404, request.path, 'Not there', body);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    if (response.destroyed) return;
     failed(error);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
     const body = html`<h1>This page could not be made.</h1><p>The log of the console says why.</p>`;
     send(response, 500, request.path, 'Fault', body);
   });
@@ -53,6 +62,12 @@ function send(
   body: ReturnType<typeof html>,
 ): void {
   response.status(status).type('html').send(layout({ title, path, body }).text);
+}
+
+/** Who leaves before the end ends the reading. */
+async function sendRows(response: Response, { type, name, text }: Sent): Promise<void> {
+  response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
+  await pipeline(Readable.from(text), response);
 }
 
 function textsOf(params: Request['params']): Record<string, string> {

@@ -15,10 +15,17 @@ export interface Shown {
   readonly body: Html;
 }
 
+/** What another program takes, as it comes. */
+export interface Sent {
+  readonly type: string;
+  readonly name: string;
+  readonly text: AsyncIterable<string>;
+}
+
 export interface Page {
   readonly path: string;
   /** Null where there is no such thing. */
-  readonly show: (ask: Ask) => Promise<Shown | null>;
+  readonly show: (ask: Ask) => Promise<Shown | Sent | null>;
 }
 
 /** A page is a function from an answer to markup. */

@@ -1,11 +1,27 @@
-import type { OrderByItemBuilder } from 'kysely';
+import type { ExpressionBuilder, OrderByItemBuilder } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
-import { type Row, TABLES } from '../engines/contract/tables.js';
-import type { Entry, Order } from '../resources/entry.js';
+import { type Row, TABLES, type Tables } from '../engines/contract/tables.js';
+import { type Entry, NAME_OF_OWNER, type Order } from '../resources/entry.js';
 
 /** Asks tables that are known by their names only. These come from the resources, never from a person. */
 export function byName({ db }: Reader) {
   return db.withTables<Record<string, Row>>();
+}
+
+type Named = ExpressionBuilder<Tables & Record<string, Row>, string>;
+
+/** Columns of a table, and the name of the organization whose a row is, which no table but its own holds. */
+export function withOwner(from: string, columns: readonly string[]) {
+  return (eb: Named) =>
+    columns.map(name =>
+      name === NAME_OF_OWNER
+        ? eb
+            .selectFrom('organizations as owner')
+            .select('owner.full_name')
+            .whereRef('owner.id', '=', `${from}.organization_id`)
+            .as(NAME_OF_OWNER)
+        : name,
+    );
 }
 
 type Direct = (order: OrderByItemBuilder) => OrderByItemBuilder;

@@ -61,7 +61,7 @@ function deliveries(db: Reader['db']) {
     ]);
 }
 
-interface DeliveryDetail {
+export interface DeliveryDetail {
   readonly delivery: Row;
   /** The signed text as it was sent; null once it is older than the retention, or was removed for a person's sake. */
   readonly signedData: string | null;

@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
-import { type Entry, NAME_OF_OWNER, nameOf, ownerOf } from '../resources/entry.js';
-import { byName, totalOrder } from './by-name.js';
+import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
+import { byName, totalOrder, withOwner } from './by-name.js';
 
 interface ListFilter {
   readonly organizationId: string | null;
@@ -26,19 +26,7 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
   const { columns, order } = entry.shown;
   const { organizationId, where = [], at, limit } = filter;
   const from = at === undefined ? entry.shown.from : `${entry.table}_history`;
-  let asked = byName(reader)
-    .selectFrom(from)
-    .select(eb =>
-      columns.map(name =>
-        name === NAME_OF_OWNER
-          ? eb
-              .selectFrom('organizations as owner')
-              .select('owner.full_name')
-              .whereRef('owner.id', '=', `${from}.organization_id`)
-              .as(NAME_OF_OWNER)
-          : name,
-      ),
-    );
+  let asked = byName(reader).selectFrom(from).select(withOwner(from, columns));
   const owned = organizationId === null ? null : ofOrganization(reader, entry, organizationId);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
   for (const condition of where) asked = asked.where(eb => holds(eb, condition));

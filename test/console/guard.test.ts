@@ -1,19 +1,11 @@
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { readerOf } from '../../src/engines/sqlite/reader.js';
-import { openBoth } from '../../src/engines/sqlite/open-both.js';
-import { visitConsole, type Visit } from '../support/console.js';
-import { temporaryInbox } from '../support/inbox.js';
-import { temporaryScene } from '../support/mirror.js';
+import { describe, expect, test } from 'vitest';
+import type { Visit } from '../support/console.js';
+import { consoleStage } from '../support/console-stage.js';
 
 const HOME = 'GET /';
 
 async function visit(names: readonly string[] = []): Promise<Visit> {
-  const { folder } = temporaryScene();
-  temporaryInbox(folder);
-  const db = openBoth({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
-  onTestFinished(() => void db.close());
-  return await visitConsole(readerOf(db), { names });
+  return await consoleStage({ names });
 }
 
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));

@@ -1,21 +1,9 @@
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBoth } from '../../src/engines/sqlite/open-both.js';
-import { readerOf } from '../../src/engines/sqlite/reader.js';
-import { visitConsole } from '../support/console.js';
-import { temporaryInbox } from '../support/inbox.js';
-import { credit, temporaryScene } from '../support/mirror.js';
+import { consoleStage } from '../support/console-stage.js';
+import { credit } from '../support/mirror.js';
 
 async function follow() {
-  const scene = temporaryScene();
-  temporaryInbox(scene.folder);
-  const files = {
-    mirrorFile: join(scene.folder, 'mirror.db'),
-    inboxFile: join(scene.folder, 'inbox.db'),
-  };
-  const db = openBoth(files);
-  onTestFinished(() => void db.close());
-  const visit = await visitConsole(readerOf(db));
+  const { scene, ...visit } = await consoleStage();
   const gone = new AbortController();
   onTestFinished(() => gone.abort());
   const answer = await fetch(`http://127.0.0.1:${visit.port}/live`, {

@@ -1,44 +1,17 @@
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { openBoth } from '../../src/engines/sqlite/open-both.js';
-import { readerOf } from '../../src/engines/sqlite/reader.js';
-import { visitConsole, type Visit } from '../support/console.js';
-import { temporaryInbox } from '../support/inbox.js';
-import { amount, credit, type Scene, temporaryScene } from '../support/mirror.js';
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { amount, credit } from '../support/mirror.js';
 
-interface Stage extends Visit {
-  readonly scene: Scene;
-  /** What the page says, without its markup. */
-  readonly sentence: () => Promise<string>;
+async function stage() {
+  const { page, ...rest } = await consoleStage();
+  const sentence = async () => wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
+  return { ...rest, page, sentence };
 }
-
-async function stage(): Promise<Stage> {
-  const scene = temporaryScene();
-  temporaryInbox(scene.folder);
-  scene.clock.at = Date.now();
-  const db = openBoth({
-    mirrorFile: join(scene.folder, 'mirror.db'),
-    inboxFile: join(scene.folder, 'inbox.db'),
-  });
-  onTestFinished(() => void db.close());
-  const visit = await visitConsole(readerOf(db));
-  const sentence = async () => {
-    const page = await (await visit.open('/')).text();
-    return wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(page)?.[1] ?? '');
-  };
-  return { ...visit, scene, sentence };
-}
-
-const wordsOf = (markup: string): string =>
-  markup
-    .replace(/<[^>]*>/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
 test('what can be sold is one sentence, with how fresh it is, and what it leads to', async () => {
-  const { sentence, scene, open } = await stage();
+  const { sentence, scene, page: read } = await stage();
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
     credit('c-2', { amount: amount('0.000001') }),
@@ -46,7 +19,7 @@ test('what can be sold is one sentence, with how fresh it is, and what it leads 
   expect(await sentence()).toMatch(
     /^6,300\.200001 t for sale now in 1 of 1 organization\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
   );
-  const page = await (await open('/')).text();
+  const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
@@ -68,17 +41,17 @@ test('a row without an amount is told of, not counted as nothing', async () => {
 });
 
 test('what is stuck is named with what helps', async () => {
-  const { open } = await stage();
-  const page = wordsOf(await (await open('/')).text());
+  const { page: read } = await stage();
+  const page = wordsOf(await read('/'));
   expect(page).toContain('No worker has ever run. Start one: carbon-mirror work.');
   expect(page).toContain('No receiver has ever run. Start one: carbon-mirror receive.');
 });
 
 test('T83 names of the registry are text', async () => {
-  const { scene, open } = await stage();
+  const { scene, page: read } = await stage();
   const project = { id: 'p-1', fullName: HOSTILE };
   await scene.read('warehouse', [credit('c-1', { project, vintage: HOSTILE, document: '{}' })]);
-  const page = await (await open('/')).text();
+  const page = await read('/');
   expect(page).not.toContain('<img');
   expect(page).toContain('&quot;&gt;&lt;img src=x onerror=alert(1)&gt;');
 });

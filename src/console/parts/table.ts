@@ -1,7 +1,7 @@
 import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
-  readonly name: string;
+  readonly name: Part;
   readonly cell: (row: Row) => Part;
   /** Numbers stand below each other. */
   readonly numeric?: boolean;

@@ -1,0 +1,57 @@
+import type { Value } from '../../engines/contract/tables.js';
+import type { Direction, Paging } from '../../query/paged.js';
+import { NAME_OF_OWNER } from '../../resources/entry.js';
+import type { Listing } from './listing.js';
+
+const ROWS = 50;
+
+/** What an address asks of a list. What it names and the list does not know is left out. */
+export function pagingOf(listing: Listing, query: URLSearchParams): Paging {
+  const { from, columns, filters, tie } = listing;
+  const order = orderOf(listing, query.get('sort'));
+  return {
+    from,
+    columns,
+    filters: filters.flatMap(column => {
+      const value = query.get(column);
+      return value === null || value === '' ? [] : [[column, value] as const];
+    }),
+    order: order.some(([column]) => column === tie) ? order : [...order, [tie, order.at(-1)?.[1] ?? 'asc']],
+    after: cursorIn(
+      query.get('after'),
+      order.some(([column]) => column === tie) ? order.length : order.length + 1,
+    ),
+    limit: ROWS,
+  };
+}
+
+/** `amount`, or `-amount` for the other way. */
+function orderOf({ columns, order }: Listing, sort: string | null): Paging['order'] {
+  const direction: Direction = sort?.startsWith('-') ? 'desc' : 'asc';
+  const column = columns.filter(isSortable).find(name => name === sort?.replace(/^-/, ''));
+  return column === undefined ? order : [[column, direction]];
+}
+
+/** The name of an organization stands in another table. */
+export function isSortable(column: string): boolean {
+  return column !== NAME_OF_OWNER;
+}
+
+export function cursorOf(next: readonly Value[]): string {
+  return Buffer.from(JSON.stringify(next)).toString('base64url');
+}
+
+/** Null where it is none of ours: then the first page is shown. */
+function cursorIn(text: string | null, length: number): readonly Value[] | null {
+  if (text === null) return null;
+  try {
+    const values: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(values) && values.length === length && values.every(isValue) ? values : null;
+  } catch {
+    return null;
+  }
+}
+
+function isValue(value: unknown): value is Value {
+  return value === null || typeof value === 'string' || typeof value === 'number';
+}

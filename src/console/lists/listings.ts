@@ -1,0 +1,98 @@
+import type { Entry } from '../../resources/entry.js';
+import { hasColumn, ENTRY_OF } from '../../resources/resources.js';
+import { INSTALLATIONS } from '../../resources/installations.js';
+import { LISTS } from '../../resources/lists.js';
+import type { Listing } from './listing.js';
+
+/** By these people look for rows, where a table has them. */
+const FILTERS = ['organization_id', 'project_id', 'vintage', 'type', 'state', 'beneficiary'];
+
+const ENTRIES: readonly (readonly [path: string, title: string, one: string, entry: Entry])[] = [
+  ['organizations', 'Organizations', 'organization', LISTS.organization],
+  ['installations', 'Installations', 'installation', INSTALLATIONS],
+  ['warehouse', 'Warehouse', 'credit', LISTS.warehouse],
+  ['inventory', 'Inventory', 'credit', LISTS.inventory],
+  ['reservations', 'Reservations', 'reservation', LISTS.reservations],
+  ['inventory-requests', 'Inventory requests', 'request', LISTS.inventory_requests],
+  ['retirements', 'Retirements', 'retirement', LISTS.retirements],
+  ['certificates', 'Certificates', 'certificate', ENTRY_OF.certificates],
+  ['projects', 'Projects', 'project', ENTRY_OF.projects],
+  ['members', 'Members', 'member', LISTS.members],
+  ['addresses', 'Addresses', 'address', LISTS.addresses],
+];
+
+const LEADS: Readonly<Record<string, string>> = { organizations: 'id', retirements: 'id' };
+
+const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => ({
+  path,
+  title,
+  one,
+  from: entry.shown.from,
+  columns: entry.shown.columns,
+  order: entry.shown.order,
+  tie: 'version',
+  leads: LEADS[path] ?? null,
+  filters: FILTERS.filter(column => hasColumn(entry, column)),
+}));
+
+const OWN: readonly Listing[] = [
+  {
+    path: 'deliveries',
+    title: 'Deliveries',
+    one: 'delivery',
+    from: 'inbox.deliveries',
+    columns: ['id', 'received_at', 'event', 'installation_id', 'verdict', 'reason', 'repeats', 'job_id'],
+    order: [['id', 'desc']],
+    tie: 'id',
+    leads: 'id',
+    filters: ['event', 'installation_id', 'verdict'],
+  },
+  {
+    path: 'jobs',
+    title: 'Jobs',
+    one: 'job',
+    from: 'inbox.jobs',
+    columns: [
+      'id',
+      'kind',
+      'lane',
+      'state',
+      'attempts',
+      'trigger',
+      'organization_id',
+      'run_at',
+      'last_error',
+      'outcome',
+    ],
+    order: [['id', 'desc']],
+    tie: 'id',
+    leads: 'id',
+    filters: ['state', 'kind', 'trigger', 'organization_id'],
+  },
+  {
+    path: 'runs',
+    title: 'Reads',
+    one: 'read',
+    from: 'sync_runs',
+    columns: [
+      'id',
+      'resource',
+      'organization_id',
+      'trigger',
+      'state',
+      'started_at',
+      'finished_at',
+      'rows_added',
+      'rows_changed',
+      'rows_removed',
+      'drift',
+      'error',
+    ],
+    order: [['id', 'desc']],
+    tie: 'id',
+    leads: null,
+    filters: ['resource', 'state', 'trigger', 'organization_id'],
+  },
+];
+
+export const LISTINGS: readonly Listing[] = [...MIRRORED, ...OWN];

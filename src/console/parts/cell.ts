@@ -1,0 +1,35 @@
+import type { Value } from '../../engines/contract/tables.js';
+import { html, type Html } from './html.js';
+import { ago, badge, shown, thousands } from './words.js';
+
+const STATES = ['state', 'state_now', 'verdict', 'outcome'];
+const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
+const AMOUNTS = ['amount', 'amount_exact'];
+const SHORT = 8;
+
+export function isNumeric(column: string): boolean {
+  return COUNTS.test(column) || AMOUNTS.includes(column);
+}
+
+/** A cell of any table, by what its column's name says that it is. */
+export function cell(column: string, value: Value | undefined, now: number): Html {
+  if (value === null || value === undefined || value === '') return html`<span class="none">–</span>`;
+  if (typeof value === 'string' && isInstant(column)) return ago(value, now);
+  if (typeof value === 'string' && STATES.includes(column)) return badge(value);
+  if (typeof value === 'string' && isId(column, value)) return shortId(value);
+  if (typeof value === 'number' && COUNTS.test(column)) return html`${thousands(value)}`;
+  return html`${shown(value)}`;
+}
+
+export function isInstant(column: string): boolean {
+  return /_at$|^valid_(from|to)$/.test(column);
+}
+
+function isId(column: string, value: string): boolean {
+  return /(^|_)id$/.test(column) && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(value);
+}
+
+/** The beginning is enough to tell rows of one page apart; the whole is at hand. */
+function shortId(value: string): Html {
+  return html`<span class="id" title="${value}">${value.slice(0, SHORT)}</span>`;
+}

@@ -1,0 +1,29 @@
+import type { Row } from '../../engines/contract/tables.js';
+import { cell } from './cell.js';
+import { html, type Html } from './html.js';
+import { shown } from './words.js';
+
+const BOOKKEEPING = ['version', 'closed_version', 'valid_from', 'valid_to', 'sync_run_id', 'document'];
+
+/** Every version as what it changed, newest first. */
+export function versions(rows: readonly Row[], now: number): Html {
+  const changes = rows.map((row, index) => ({ row, before: rows[index - 1] })).toReversed();
+  return html`<ol class="versions" reversed>${changes.map(
+    ({
+      row,
+      before,
+    }) => html`<li>Told ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
+${before === undefined ? 'first seen' : differences(before, row, now)} (read ${shown(row['sync_run_id'] ?? 'unknown')})</li>`,
+  )}</ol>`;
+}
+
+function differences(before: Row, after: Row, now: number): Html {
+  const columns = Object.keys(after).filter(
+    column => !BOOKKEEPING.includes(column) && before[column] !== after[column],
+  );
+  if (columns.length === 0) return html`came back as it was, or changed in what has no column.`;
+  return html`${columns.map(
+    column =>
+      html`${column.replaceAll('_', ' ')}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>; `,
+  )}`;
+}

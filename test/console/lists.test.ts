@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { LISTINGS } from '../../src/console/lists/listings.js';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { amount, retirement, retirements } from '../support/mirror.js';
+
+const HOSTILE = `"><img src=x onerror=alert(1)>`;
+
+/** The ids of a page of retirements, in the order of its rows. */
+function idsOf(page: string): string[] {
+  return Array.from(page.matchAll(/href="\/retirements\/([^"]+)"/g), ([, id = '']) => decodeURIComponent(id));
+}
+
+function nextOf(page: string): string | null {
+  return /href="([^"]+)" rel="next"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? null;
+}
+
+describe('a list', () => {
+  test.each(LISTINGS.map(({ path }) => path))(
+    '/%s is there, empty too, with its rows as CSV and JSON',
+    async path => {
+      const { open, page, faults } = await consoleStage();
+      expect((await open(`/${path}`)).status).toBe(200);
+      expect(await page(`/${path}.csv`)).toMatch(/^[a-z_]+(,[a-z_]+)*\n/);
+      expect(Array.isArray(JSON.parse(await page(`/${path}.json`)))).toBe(true);
+      expect(faults).toEqual([]);
+    },
+  );
+
+  test.each(['', '?sort=amount_exact', '?sort=-beneficiary', '?sort=created_at', '?sort=vintage'])(
+    'shows each row once over its pages, in one order%s',
+    async sort => {
+      const { scene, page } = await consoleStage();
+      const some = retirements(120).map((each, index) => ({
+        ...each,
+        beneficiary: index % 3 === 0 ? null : `for ${index % 7}`,
+        vintage: index % 5 === 0 ? null : String(2015 + (index % 4)),
+        createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00Z',
+      }));
+      await scene.read('retirements', some);
+      const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${sort}`));
+      const seen: string[] = [];
+      let address: string | null = `/retirements${sort}`;
+      while (address !== null) {
+        const shown: string = await page(address);
+        seen.push(...idsOf(shown));
+        address = nextOf(shown);
+      }
+      expect(whole).toHaveLength(120);
+      expect(seen).toEqual(whole.map(({ id }) => id));
+      expect(new Set(seen).size).toBe(120);
+    },
+  );
+
+  test('says how many rows there are, and by what they were chosen', async () => {
+    const { scene, page } = await consoleStage();
+    await scene.read('retirements', [
+      retirement('r-1', { beneficiary: 'Ada & Bo' }),
+      retirement('r-2', { beneficiary: 'Ada & Bo' }),
+      retirement('r-3'),
+    ]);
+    expect(wordsOf(await page('/retirements'))).toContain('3 retirements');
+    const some = await page('/retirements?beneficiary=Ada+%26+Bo');
+    expect(wordsOf(some)).toContain('2 retirements with beneficiary Ada &amp; Bo');
+    expect(idsOf(some)).toEqual(['r-2', 'r-1']);
+    const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
+    expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
+  });
+
+  test('shows the SQL that it asked', async () => {
+    const { scene, page } = await consoleStage();
+    await scene.read('retirements', [retirement('r-1')]);
+    const shown = await page(`/retirements?beneficiary=${encodeURIComponent("O'Hara")}`);
+    expect(shown).toContain('&#39;O&#39;&#39;Hara&#39;');
+    expect(shown).toMatch(/<pre>select .* from .*retirements.* limit 50<\/pre>/);
+  });
+
+  test('T83 what an address names is a value and no SQL, and what it names else is left out', async () => {
+    const { scene, page, open, faults } = await consoleStage();
+    await scene.read('retirements', [retirement('r-1')]);
+    for (const asked of [
+      '?sort=document',
+      '?sort=id;drop table retirements',
+      '?sort=-1',
+      '?state=x&document=1',
+      '?after=x',
+      '?after=W10',
+      `?after=${Buffer.from('[{"a":1},2,3]').toString('base64url')}`,
+    ]) {
+      const path = `/retirements${encodeURI(asked)}`;
+      expect((await open(path)).status, asked).toBe(200);
+      expect(idsOf(await page(path)), asked).toEqual(['r-1']);
+    }
+    const hostile = "/retirements?beneficiary=' or 1=1 --";
+    expect(idsOf(await page(encodeURI(hostile)))).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('a retirement', () => {
+  test('has its facts, its certificate and every version as what it changed', async () => {
+    const { scene, page } = await consoleStage();
+    await scene.read('retirements', [retirement('r-1', { beneficiary: null, amount: amount('12.5') })]);
+    scene.clock.at += 1000;
+    await scene.read('retirements', [retirement('r-1', { amount: amount('12.5') })], { claim: 2 });
+    const shown = wordsOf(await page('/retirements/r-1'));
+    expect(shown).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+    expect(shown).toContain('beneficiary: – → Harbour Ferries');
+    expect(shown).toContain('first seen');
+  });
+
+  test('T83 is text, whatever the registry calls it', async () => {
+    const { scene, page } = await consoleStage();
+    const names = { beneficiary: HOSTILE, comment: HOSTILE, project: { id: 'p', fullName: HOSTILE } };
+    await scene.read('retirements', [retirement('r-1', names)]);
+    for (const path of ['/retirements', '/retirements/r-1']) {
+      expect(await page(path), path).not.toContain('<img');
+      expect(await page(path), path).toContain('&lt;img');
+    }
+  });
+
+  test('that nobody knows is not there', async () => {
+    const { open } = await consoleStage();
+    for (const path of [
+      '/retirements/x',
+      '/organizations/x',
+      '/deliveries/1',
+      '/deliveries/x',
+      '/jobs/9e9',
+      '/jobs/1',
+    ]) {
+      expect((await open(path)).status, path).toBe(404);
+    }
+  });
+});
