@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
 import { readerOf } from '../../src/engines/sqlite/reader.js';
 import { openDatabase } from '../../src/engines/sqlite/open.js';
-import { LISTED } from '../../src/engines/sqlite/laws/law.js';
+import { LISTED } from '../../src/engines/laws/law.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
 import { runCommand } from '../support/command.js';

@@ -1,5 +1,6 @@
-import { KEYS } from '../../src/engines/sqlite/laws/law.js';
-import { VERSION_LAWS } from '../../src/engines/sqlite/laws/versions.js';
+import { askOf, KEYS } from '../../src/engines/laws/law.js';
+import { versionLaws } from '../../src/engines/laws/versions.js';
+import { SAY } from '../../src/engines/sqlite/laws/say.js';
 import type { Tables } from './tables.js';
 
 export interface Change {
@@ -43,10 +44,9 @@ export function replay(copy: Map<string, string>, changes: readonly Change[]): v
 
 /** The laws of versions that do not hold. */
 export async function brokenLaws(db: Tables, now: number): Promise<string[]> {
-  const at = new Date(now).toISOString();
-  const asked = VERSION_LAWS.map(async ({ law, sql }) => {
-    const rows = await db.rows(sql.replaceAll(':now', `'${at}'`));
-    return rows.length > 0 ? [law] : [];
+  const asked = versionLaws(SAY).map(async law => {
+    const rows = await db.rows(askOf(law, now, 1));
+    return rows.length > 0 ? [law.law] : [];
   });
   return (await Promise.all(asked)).flat();
 }

@@ -3,6 +3,9 @@ import { onTestFinished } from 'vitest';
 import { createInboxPort } from '../../src/engines/postgres/inbox/inbox.js';
 import { createMirrorPort } from '../../src/engines/postgres/mirror/mirror.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
+import type { Broken } from '../../src/engines/engine.js';
+import { findBroken } from '../../src/engines/postgres/find-broken.js';
+import { findBroken as findBrokenInFiles } from '../../src/engines/sqlite/laws/find-broken.js';
 import { snapshot } from '../../src/engines/postgres/snapshot.js';
 import { writeCopy } from '../../src/engines/sqlite/copy.js';
 import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
@@ -26,6 +29,7 @@ export interface Stage extends Omit<Scene, 'handle'> {
   readonly hands: Hands;
   /** Writes a copy of the mirror as one SQLite file; false where that is there already. */
   readonly snapshot: (file: string) => Promise<boolean>;
+  readonly findBroken: () => Promise<readonly Broken[]>;
 }
 
 export interface Engine {
@@ -109,6 +113,13 @@ function stageInFolder(): Stage {
     ...scene,
     hands: handsOn(join(scene.folder, 'certificates')),
     snapshot: async file => writeCopy(scene.handle, file),
+    findBroken: async () => {
+      const files = {
+        mirrorFile: join(scene.folder, 'mirror.db'),
+        inboxFile: join(scene.folder, 'inbox.db'),
+      };
+      return findBrokenInFiles(files, scene.clock.at);
+    },
   };
 }
 
@@ -128,6 +139,7 @@ export async function stageOn(postgres: Postgres): Promise<Stage> {
     pdfs: maxBytes => createPieces(postgres, { now: () => clock.at, maxBytes }),
     hands: handsOnPieces(postgres),
     snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
+    findBroken: () => findBroken(postgres, clock.at),
   };
 }
 

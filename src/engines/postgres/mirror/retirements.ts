@@ -3,8 +3,9 @@ import { given, known } from './perform.js';
 import { listed, names } from './versions.js';
 
 /** PostgreSQL knows no year 0: it is the first before Christ there. */
-const MONTH = `CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(created_at AT TIME ZONE 'UTC', 'YYYY') END
-  || to_char(created_at AT TIME ZONE 'UTC', '-MM')`;
+export const monthOf = (instant: string): string =>
+  `(CASE WHEN ${instant} < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(${instant} AT TIME ZONE 'UTC', 'YYYY') END
+  || to_char(${instant} AT TIME ZONE 'UTC', '-MM'))`;
 
 /** Sums are kept beside the rows, in the statement that writes these. */
 function sums(moves: string): string {
@@ -16,7 +17,7 @@ function sums(moves: string): string {
       coalesce(sum(sign * (amount_micro / 1000000)), 0), coalesce(sum(sign * (amount_micro % 1000000)), 0)
     FROM (${moves}) AS moves
     CROSS JOIN LATERAL (VALUES ('beneficiary', coalesce(beneficiary, '')),
-      ('month', coalesce(${MONTH}, ''))) AS kinds (kind, value)
+      ('month', coalesce(${monthOf('created_at')}, ''))) AS kinds (kind, value)
     GROUP BY kind, value
     ON CONFLICT (organization_id, kind, value) DO UPDATE SET rows = s.rows + excluded.rows,
       rows_not_summed = s.rows_not_summed + excluded.rows_not_summed, tonnes = s.tonnes + excluded.tonnes,

@@ -1,28 +1,18 @@
 import type { Broken } from '../../engine.js';
 import { type Files, openBoth } from '../open-both.js';
 import type { Sqlite } from '../open.js';
-import { CERTIFICATE_LAWS } from './certificates.js';
-import { COUNT_LAWS } from './counts.js';
-import { INBOX_LAWS } from './inbox.js';
-import type { Law } from './law.js';
-import { RUN_LAWS } from './runs.js';
-import { VERSION_LAWS } from './versions.js';
+import { askOf, type Law } from '../../laws/law.js';
+import { lawsIn } from '../../laws/laws.js';
+import { INSTANT_LAWS, SAY } from './say.js';
 
 const SHOWN = 5;
-const LAWS: readonly Law[] = [
-  ...VERSION_LAWS,
-  ...RUN_LAWS,
-  ...COUNT_LAWS,
-  ...CERTIFICATE_LAWS,
-  ...INBOX_LAWS,
-];
+const LAWS: readonly Law[] = [...lawsIn(SAY), ...INSTANT_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said. */
 export function findBroken(files: Files, now: number): Broken[] {
   const db = openBoth(files);
   try {
-    const at = new Date(now).toISOString();
-    return [...structure(db), ...LAWS.flatMap(law => breaks(db, law, at))];
+    return [...structure(db), ...LAWS.flatMap(law => breaks(db, law, now))];
   } finally {
     db.close();
   }
@@ -47,9 +37,9 @@ function fileOf(name: 'main' | 'inbox'): string {
   return name === 'main' ? 'mirror.db' : 'inbox.db';
 }
 
-function breaks(db: Sqlite, { law, sql }: Law, at: string): Broken[] {
+function breaks(db: Sqlite, law: Law, now: number): Broken[] {
   return db
-    .prepare<[], { found: string }>(`${sql.replaceAll(':now', `'${at}'`)} LIMIT ${SHOWN}`)
+    .prepare<[], { found: string }>(askOf(law, now, SHOWN))
     .all()
-    .map(({ found }) => ({ law, where: found }));
+    .map(({ found }) => ({ law: law.law, where: found }));
 }

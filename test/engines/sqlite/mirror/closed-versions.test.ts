@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate, readMigrations } from '../../../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../../../src/engines/sqlite/open.js';
-import { KEYS } from '../../../../src/engines/sqlite/laws/law.js';
+import { KEYS } from '../../../../src/engines/laws/law.js';
 import { brokenLaws, changesSince, present, replay } from '../../../support/changes.js';
 import { changingScene } from '../../../support/changing.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';

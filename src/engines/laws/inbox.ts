@@ -24,6 +24,6 @@ export const INBOX_LAWS: readonly Law[] = [
   {
     law: 'no delivery came in the future',
     sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries
-      WHERE received_at > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+60 seconds')`,
+      WHERE received_at > :soon`,
   },
 ];

@@ -1,0 +1,58 @@
+import { entriesWith } from '../../resources/resources.js';
+import { differ, type Law, LISTED, type Say, scopeOf } from './law.js';
+
+export function countLaws({ latest, month }: Say): readonly Law[] {
+  return [
+    ...Object.entries(LISTED).map(([resource, table]) => ({
+      law: `the counter of ${resource} fits its rows`,
+      sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
+      FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
+      WHERE s.resource = '${resource}' AND s.open_run IS NULL
+      GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
+    })),
+    sumsLaw('beneficiary', "coalesce(beneficiary, '')"),
+    sumsLaw('month', `coalesce(${month('created_at')}, '')`),
+    {
+      law: 'no resource was read in the future',
+      sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
+      WHERE ${latest('complete_at', 'first_complete_at', 'attempted_at')} > :soon`,
+    },
+    {
+      law: 'what was read completely was read by a run that says so',
+      sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states AS s
+      WHERE complete_at > (SELECT min(finished_at) FROM sync_runs) AND NOT EXISTS (
+        SELECT 1 FROM sync_runs AS r WHERE r.organization_id = s.organization_id AND r.resource = s.resource
+          AND r.state = 'complete' AND r.started_at = s.complete_at)`,
+    },
+    {
+      law: 'a project that a row names is remembered',
+      sql: entriesWith('project_id')
+        .map(
+          ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
+          WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p
+            WHERE p.organization_id = t.organization_id AND p.project_id = t.project_id)`,
+        )
+        .join(' UNION '),
+    },
+    {
+      law: 'a remembered page holds whole version numbers',
+      sql: `SELECT organization_id || ', ' || resource || ', page ' || page AS found FROM read_pages
+      WHERE length(versions) % 8 <> 0`,
+    },
+  ];
+}
+
+/** Whole tonnes and millionths beyond are added apart, as they are kept. */
+function sumsLaw(kind: string, value: string): Law {
+  return {
+    law: `the sums of retirements by ${kind} fit their rows`,
+    sql: differ(
+      `SELECT organization_id, ${value} AS value, count(*), count(*) - count(amount_micro),
+        coalesce(sum(amount_micro / 1000000), 0), coalesce(sum(amount_micro % 1000000), 0)
+      FROM retirements GROUP BY organization_id, ${value}`,
+      `SELECT organization_id, value, rows, rows_not_summed, tonnes, micro
+      FROM retirement_sums WHERE kind = '${kind}' AND rows <> 0`,
+      "organization_id || ', ' || value",
+    ),
+  };
+}

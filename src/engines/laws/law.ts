@@ -1,0 +1,55 @@
+import { keyOf } from '../../resources/entry.js';
+import { LISTS } from '../../resources/lists.js';
+import { ENTRIES, findEntry } from '../../resources/resources.js';
+
+/** What must hold in any mirror at any moment, whatever the registry said. */
+export interface Law {
+  readonly law: string;
+  /** Answers one column `found` for each row that breaks the law. `:now` is the present, `:soon` a minute from then. */
+  readonly sql: string;
+}
+
+/** What engines say differently. */
+export interface Say {
+  /** The latest of some instants that are there. */
+  readonly latest: (...columns: readonly string[]) => string;
+  /** The larger of two numbers; the second may be null. */
+  readonly larger: (one: string, other: string) => string;
+  /** An instant after all others. */
+  readonly never: string;
+  readonly dayBefore: (instant: string) => string;
+  /** YYYY-MM of an instant, in UTC. */
+  readonly month: (instant: string) => string;
+  /** The number of the newest run that ever was. */
+  readonly newestRun: string;
+}
+
+/** A clock may be corrected by so much without making what it said impossible. */
+const LEEWAY_MS = 60_000;
+
+/** The statement as it is asked at an instant, for a few of the rows that break it. */
+export function askOf({ sql }: Law, now: number, limit: number): string {
+  const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
+  return `${sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS))} LIMIT ${limit}`;
+}
+
+/** The tables that have versions, and the key of each. */
+export const KEYS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  ENTRIES.map(entry => [entry.table, keyOf(entry)]),
+);
+
+/** The table of each resource that is read as a list. */
+export const LISTED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(LISTS).map(([resource, { table }]) => [resource, table]),
+);
+
+/** The column that holds the organization of a row. */
+export function scopeOf(table: string): string {
+  return findEntry(table)?.scope ?? 'organization_id';
+}
+
+/** What stands in only one of two selections. */
+export function differ(one: string, other: string, named: string): string {
+  return `SELECT DISTINCT ${named} AS found FROM (
+    SELECT * FROM (${one} EXCEPT ${other}) AS here UNION ALL SELECT * FROM (${other} EXCEPT ${one}) AS there) AS found`;
+}
