@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
 import { installationOf, payloadOf, signedPost } from '../support/door.js';
 import { PATIENCE, PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
-import { runProcess, type StartedProcess } from '../support/processes.js';
+import type { StartedProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createPrivateKey } from '../support/sandbox.js';
 import { createSecretSearch, type SecretSearch } from '../support/secret-search.js';
@@ -25,10 +26,10 @@ const COMMANDS = [
 let processes: Processes;
 let started: StartedProcess[];
 
-beforeEach(async () => {
+async function begin(): Promise<void> {
   processes = await startSandboxProcess(['--seed', '9', '--organizations', '2', '--retirements', '30']);
   started = [processes.sandbox];
-});
+}
 
 function start(name: 'web' | 'worker', env: Record<string, string> = {}): StartedProcess {
   const one = processes.start(name, { LOG_LEVEL: 'trace', ...env });
@@ -70,7 +71,7 @@ async function readEverything(baseUrl = processes.url): Promise<[string, string 
   ].flatMap(([table, found]) => found.map(({ id }) => [table, 'show', String(id), '--json']));
   const commands: [string, string][] = [];
   for (const argv of [...COMMANDS, ...shown]) {
-    const { stdout, stderr } = await runProcess(argv, env);
+    const { stdout, stderr } = await runCommand(argv, { env });
     expect(`${stdout}${stderr}`, argv.join(' ')).not.toBe('');
     commands.push([argv.join(' '), stdout + stderr]);
   }
@@ -82,6 +83,7 @@ function findIn(search: SecretSearch, places: readonly (readonly [string, string
 }
 
 test('T69 after every kind of trouble no secret, token, JWT or key is anywhere that can be read', async () => {
+  await begin();
   const wrongKey = createPrivateKey();
   const search = createSecretSearch([PROCFILE_SECRET, FORGED_SECRET, processes.privateKey, wrongKey]);
   const web = start('web');
@@ -195,6 +197,7 @@ function createEcho(key: string) {
 }
 
 test('T69 a registry that says back what it was sent, in whatever form, puts it nowhere', async () => {
+  await begin();
   const echo = createEcho(processes.privateKey);
   const hostile = await startProxy(processes.url, echo.answer);
   start('web');
@@ -216,7 +219,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
     ['sync', '--full', '--json'],
   ]) {
     const env = { ...processes.env, REGISTRY_BASE_URL: hostile };
-    const { stdout, stderr } = await runProcess(argv, env);
+    const { stdout, stderr } = await runCommand(argv, { env });
     places.push([argv.join(' '), stdout + stderr]);
   }
   const stored = await processes.rows('SELECT error FROM sync_runs WHERE error IS NOT NULL');

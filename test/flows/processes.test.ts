@@ -39,7 +39,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
   const program = await startProgram({ receiveOnly: true });
   const { id: organizationId } = createOrganization(program.sandbox);
   const creditId = issueCredit(program.sandbox, organizationId);
-  retireMany(program, organizationId, creditId, 150);
+  retireMany(program, organizationId, creditId, 60);
   program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 15 } });
   program.registry.installations.install(program.app.id, organizationId);
   await program.registry.deliveries.settled();
@@ -88,21 +88,23 @@ test('T63 two and four worker processes on one pair of databases run no job twic
 }, 60_000);
 
 test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland and on Samoa', async () => {
-  const program = await startProgram({ receiveOnly: true });
+  const program = await startProgram();
   const { id: organizationId } = createOrganization(program.sandbox);
   const creditId = issueCredit(program.sandbox, organizationId);
   retireMany(program, organizationId, creditId, 5);
   program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 3 });
   const { id } = program.registry.installations.install(program.app.id, organizationId);
-  const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'];
-  const mirrors = await Promise.all(zones.map(TZ => mirrorIn(TZ, program, id, organizationId)));
-  for (const mirror of mirrors) {
+  await program.rest();
+  const here = await comparedRows(program);
+  const zones = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'];
+  for (const TZ of zones) {
+    const mirror = await mirrorIn(TZ, program, id, organizationId);
     expect(mirror.instants.length).toBeGreaterThan(10);
     for (const instant of mirror.instants)
       expect(instant).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(mirror.rows).toEqual(mirrors[0]?.rows);
+    expect(mirror.rows).toEqual(here);
   }
-}, 60_000);
+}, 120_000);
 
 async function mirrorIn(TZ: string, program: Program, installationId: string, organizationId: string) {
   const dataDir = temporaryFolder();
@@ -117,9 +119,13 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   await expect.poll(stored, PATIENCE).toHaveLength(5);
   await expect.poll(() => isQuiet(at(Date.now())), PATIENCE).toBe(true);
   expect(await work.stop()).toBe(0);
+  return { rows: await comparedRows(tables), instants: await instantsOf(tables) };
+}
+
+async function comparedRows(tables: Tables): Promise<unknown[]> {
   const rows: unknown[] = [];
   for (const table of COMPARED) rows.push(await rowsWithoutReadTimes(tables, table));
-  return { rows, instants: await instantsOf(tables) };
+  return rows;
 }
 
 const COMPARED = [
@@ -153,16 +159,16 @@ test('T71 a flood of deliveries leads to a read at once, then to one a second, a
   const { program, installationId, retire } = await startInstalled();
   const began = program.ended.length;
   const startedAt = Date.now();
-  for (let wave = 0; wave < 25; wave++) {
+  for (let wave = 0; wave < 12; wave++) {
     program.registry.deliveries.behave({ duplicate: 19 });
     retire(0.1);
     await program.registry.deliveries.settled();
-    await new Promise(resolve => setTimeout(resolve, 80));
+    await new Promise(resolve => setTimeout(resolve, 170));
   }
   const seconds = (Date.now() - startedAt) / 1000;
   const during = program.ended.slice(began).filter(({ kind }) => kind === 'installation').length;
   const posts = 'SELECT sum(repeats + 1) FROM deliveries WHERE installation_id = ?';
-  expect(await program.value(posts, installationId)).toBeGreaterThanOrEqual(500);
+  expect(await program.value(posts, installationId)).toBeGreaterThanOrEqual(240);
   expect(during).toBeGreaterThanOrEqual(1);
   expect(during).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
   await program.rest();

@@ -5,7 +5,7 @@ import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
 import { contextOf, type Program } from '../support/program.js';
 
-const STEP_MS = 500;
+const STEP_MS = 1000;
 const MINUTE_MS = 60_000;
 const WATCH_MS = 15_000;
 

@@ -27,6 +27,8 @@ export interface Processes extends Tables {
   start(name: 'web' | 'worker', env?: Environment): StartedProcess;
   /** A call of the sandbox's human side. */
   control(route: string, body?: object): Promise<Record<string, unknown>>;
+  /** Their ids. */
+  organizations(): Promise<string[]>;
   installEverywhere(): Promise<void>;
   filled(): Promise<void>;
 }
@@ -75,6 +77,11 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     PORT: String(port),
   };
   const tables = tablesIn(dataDir);
+  const organizations = async (): Promise<string[]> => {
+    const answer = await control('GET /organizations');
+    if (!Array.isArray(answer['organizations'])) throw new Error('the sandbox told no organizations');
+    return answer['organizations'].map(({ id }) => String(id));
+  };
   return {
     sandbox,
     dataDir,
@@ -90,11 +97,10 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
         ...extra,
       }),
     control,
+    organizations,
     async installEverywhere() {
-      const { organizations } = await control('GET /organizations');
-      if (!Array.isArray(organizations)) throw new Error('the sandbox told no organizations');
-      for (const { id } of organizations) {
-        await control('POST /installations', { appId: app['id'], organizationId: id });
+      for (const organizationId of await organizations()) {
+        await control('POST /installations', { appId: app['id'], organizationId });
       }
     },
     ...tables,
