@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { childEnvironment, readDataDir, readSettings, readUpSettings } from '../src/config/config.js';
+import { childEnvironment, readSettings, readUpSettings } from '../src/config/config.js';
 import {
   type ReceiveSettings,
   type Role,
@@ -363,14 +363,6 @@ test('up reports the faults of both children, each once', async () => {
     'REGISTRY_PRIVATE_KEY',
     'WEBHOOK_SECRETS',
     'LOG_LEVEL',
-  ]);
-});
-
-test('a quick command finds the data without the checks', () => {
-  expect([readDataDir({}), readDataDir({ DATA_DIR: '' }), readDataDir({ DATA_DIR: '/srv/mirror' })]).toEqual([
-    'data',
-    'data',
-    '/srv/mirror',
   ]);
 });
 

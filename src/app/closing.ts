@@ -4,7 +4,7 @@ export interface Closing {
   close(): Promise<void>;
 }
 
-export function createClosing(): Closing {
+function createClosing(): Closing {
   const steps: (() => void | Promise<void>)[] = [];
   return {
     add: close => void steps.push(close),

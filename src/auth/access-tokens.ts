@@ -10,7 +10,7 @@ import type { Permissions } from '../registry/model.js';
 import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';
 
 /** What of the app client is called here. */
-export interface TokenMint {
+interface TokenMint {
   createAppToken(): Promise<AppAccessToken>;
   createInstallationToken(installationId: string): Promise<InstallationAccessToken>;
 }
@@ -22,7 +22,7 @@ export interface AccessTokensOptions {
 }
 
 /** A source that also says what its token may do. */
-export interface InstallationTokens extends TokenSource<InstallationToken> {
+interface InstallationTokens extends TokenSource<InstallationToken> {
   get(): Promise<Issued<InstallationToken>>;
 }
 

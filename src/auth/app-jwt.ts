@@ -39,7 +39,7 @@ export function createAppJwt(options: AppJwtOptions): TokenSource<AppJwt> {
   };
 }
 
-export async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
+async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
     .setIssuer(appId)

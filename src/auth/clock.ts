@@ -8,7 +8,7 @@ export const CORRECTED_AT_MOST_MS = 24 * 3_600_000;
 const CORRECTED_EVERY_MS = 3_600_000;
 
 /** What an answer told of the time. Instants are epoch milliseconds. */
-export interface DatedAnswer {
+interface DatedAnswer {
   readonly status: number;
   readonly registryMs: number;
   /** When it arrived, by the local clock. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-export const PRIVATE_KEY_FAULTS = [
+const PRIVATE_KEY_FAULTS = [
   'empty',
   'not_pem',
   'public_key',

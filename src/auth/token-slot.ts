@@ -6,7 +6,7 @@ const UNKNOWN_LIFETIME_MS = 10 * 60_000;
 /** A clock that steps back further than this makes the age of a token unknown. */
 const STEP_BACK_MS = 2 * 60_000;
 
-export interface Minted<T extends string> extends AccessToken {
+interface Minted<T extends string> extends AccessToken {
   readonly token: T;
 }
 

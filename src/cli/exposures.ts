@@ -28,7 +28,7 @@ export function findOpenSettings(files: readonly string[]): Exposure[] {
   return files.flatMap(file => findOpenFile('the file of --env-file', file));
 }
 
-export function findOpenFile(what: string, file: string | undefined): Exposure[] {
+function findOpenFile(what: string, file: string | undefined): Exposure[] {
   const mode = file ? modeOf(file) : 0;
   if ((mode & BY_OTHERS) === 0) return [];
   return [{ found: `${what} can be read by others (mode ${mode.toString(8)})`, todo: `chmod 600 ${file}` }];

@@ -37,12 +37,7 @@ export function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Where the databases are: all that a quick command needs, without the cost of the checked settings. */
-export function readDataDir(env: Environment): string {
-  return env['DATA_DIR'] || 'data';
-}
-
-/** The same for the reserve of the disk, in MiB; null where the disk decides. What is no number, no process starts with. */
+/** The reserve of the disk in MiB, without the cost of the checked settings; null where the disk decides. What is no number, no process starts with. */
 export function readDiskReserve(env: Environment): number | null {
   const text = env['DISK_RESERVE_MB'] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;

@@ -1,5 +1,5 @@
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
 export const MIN_SECRET_CHARACTERS = 16;
@@ -87,7 +87,7 @@ export interface ReceiveSettings extends SharedSettings, OperationsSettings {
 }
 
 /** What it takes to ask the registry. */
-export interface LiveSettings extends SharedSettings {
+interface LiveSettings extends SharedSettings {
   readonly baseUrl: string;
   readonly headerPrefix: string;
   readonly apiVersion: string;
@@ -105,11 +105,11 @@ export interface WorkSettings extends LiveSettings, OperationsSettings {
   readonly mirrorMembers: boolean;
 }
 
-export interface SandboxSettings extends SharedSettings {
+interface SandboxSettings extends SharedSettings {
   readonly sandboxPort: number;
 }
 
-export interface ConsoleSettings extends SharedSettings {
+interface ConsoleSettings extends SharedSettings {
   readonly consolePort: number;
   readonly consoleNames: readonly string[];
 }

@@ -15,13 +15,13 @@ export interface StoreSettings {
 }
 
 /** A migration that was applied now. */
-export interface Applied {
+interface Applied {
   readonly database: string;
   readonly file: string;
 }
 
 /** What the engine's log of writes has. */
-export interface LogHeld {
+interface LogHeld {
   readonly name: Family;
   readonly unmovedBytes: number;
   readonly heldMs: number;

@@ -1,5 +1,5 @@
 export const VERDICTS = ['accepted', 'set_aside'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+type Verdict = (typeof VERDICTS)[number];
 
 /** A row stands for no more than a minute: who asks what came since an instant misses a repeat for no longer. */
 export const FOLDED_WITHIN_MS = 60_000;

@@ -4,7 +4,7 @@ export function normalAddress(text: string): string {
 }
 
 /** What is no longer told apart once case and width are: `ẞ` is `ss`. */
-export function foldCase(text: string): string {
+function foldCase(text: string): string {
   return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }
 

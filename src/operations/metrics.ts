@@ -3,14 +3,14 @@ import { createLabel, within } from './label.js';
 
 const PREFIX = 'carbon_mirror_';
 
-export interface Pulse {
+interface Pulse {
   /** When this was told. */
   readonly at: number;
   readonly seenAt: Readonly<Record<string, number>>;
   readonly oldestDueAt: number | null;
 }
 
-export interface ReadAge {
+interface ReadAge {
   readonly state: string;
   readonly resources: number;
   readonly ageSeconds: number | null;

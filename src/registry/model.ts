@@ -1,7 +1,7 @@
 /** The words of the registry. Everything here is data; nothing here imports anything. */
 
 /** The names that permissions have in the registry's JSON. */
-export const PERMISSION_NAMES = [
+const PERMISSION_NAMES = [
   'organization_info',
   'organization_members',
   'organization_warehouse',
@@ -98,9 +98,6 @@ export interface Credit extends Documented {
   readonly unit: string | null;
   readonly amount: Amount;
 }
-
-export const RESERVATION_STATES = ['outstanding', 'finished', 'cancelled', 'expired'] as const;
-export type ReservationState = (typeof RESERVATION_STATES)[number];
 
 export interface Reservation extends Documented {
   readonly id: string;

@@ -2,8 +2,6 @@ import { readBaseUrl } from './http/address.js';
 import { RegistryError } from './errors.js';
 import type { HttpOptions } from './http/calls.js';
 
-export type HttpSettings = ReturnType<typeof readSettings>;
-
 /** Every default of the client, and every fault at once. */
 export function readSettings(options: HttpOptions) {
   const settings = {

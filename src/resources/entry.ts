@@ -8,7 +8,7 @@ export interface Named {
 export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
 /** What a person is shown of it. */
-export interface Shown {
+interface Shown {
   /** Its table, or a view that stands in place of it. */
   readonly from: string;
   /** In their order: names before ids; what a narrow terminal can do without comes last. */

@@ -4,7 +4,7 @@ import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskLooks } from '../registry/http/mask.js';
 
 /** Why a run was stopped from our own side. */
-export const STOP_CODES = [
+const STOP_CODES = [
   /** The process is going down: the job resumes at once in the next one. */
   'shutdown',
   /** What is left of it is kept for deliveries. */

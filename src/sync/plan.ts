@@ -3,10 +3,8 @@ import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js
 import { ENTRY_OF } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
 
-export const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
+const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
-
-export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);

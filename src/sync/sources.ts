@@ -14,7 +14,7 @@ import type { Items, ListResource } from '../resources/lists.js';
 import { nextHoldEnd } from './look/holds.js';
 
 /** Some rows as they come; `page` is null where they are a part of one answer. */
-export interface Part<Item> {
+interface Part<Item> {
   readonly items: readonly Item[];
   readonly page: Page<Item> | null;
 }

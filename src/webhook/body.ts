@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body = { readonly bytes: Buffer } | { readonly status: 413 | 415; readonly detail: string };
 
-export const MAX_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 

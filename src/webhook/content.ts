@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-export const CONTENT_FAULTS = [
+const CONTENT_FAULTS = [
   'not_base64',
   'not_utf8',
   'not_json',

@@ -34,7 +34,7 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-export const WEBHOOK_PATH = '/webhooks';
+const WEBHOOK_PATH = '/webhooks';
 
 const RETRY_AFTER_SECONDS = '5';
 const NOT_STORED = 'the delivery was not stored: send it again';

@@ -7,7 +7,7 @@ import type { DoorPort, InboxPort } from '../../src/inbox/port.js';
 import { temporaryInbox } from './inbox.js';
 import { type Tables, tablesOf } from './tables.js';
 
-export type JobRow = Contract['inbox.jobs'];
+type JobRow = Contract['inbox.jobs'];
 
 /** Where an inbox is kept on some engine. */
 export interface Store {

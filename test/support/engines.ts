@@ -43,7 +43,7 @@ export interface Engine {
   readonly seeds: readonly number[];
 }
 
-export interface Library {
+interface Library {
   readonly stage: Stage;
   readonly tables: Tables;
   readonly reader: Reader;
@@ -95,7 +95,7 @@ function sqliteInbox(folder = temporaryFolder()): Store {
   };
 }
 
-export function inboxOn(postgres: Postgres): Store {
+function inboxOn(postgres: Postgres): Store {
   return {
     db: tablesOf(postgres),
     open: now => createInboxPort(postgres, now),

@@ -94,7 +94,7 @@ export function installation(id: string, overrides: Partial<Installation> = {}):
 /** What makes a mirror of a connection. Certificates stand beside the database. */
 export type MirrorMaker = (db: Sqlite, now: () => number) => Mirror;
 
-export const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
+const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
 
 function portOf(db: Sqlite): MirrorPort {
   return createMirrorPort(db, join(dirname(db.name), 'certificates'));

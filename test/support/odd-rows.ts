@@ -1,5 +1,4 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { hashesOf } from '../../src/mirror/people.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/engines/contract/mirror-rows.js';
 import { amountOf } from '../../src/registry/json/amount.js';
@@ -295,9 +294,6 @@ async function project({ mirror, clock }: Stage, organizationId: string, turn: n
   await walk.write([...answers, { id: 'project-4', askedAt: clock.at, error: said(turn) }]);
   await walk.finish(TRAFFIC);
 }
-
-/** Whose addresses stand in documents, or do not. */
-export const FORGOTTEN = hashesOf('zebra@example.com');
 
 const instant = (ms: number): string => new Date(ms).toISOString();
 

@@ -102,7 +102,7 @@ function issue(place: 'warehouse' | 'inventory'): Operation {
 }
 
 /** Everything that changes what a mirror can see; what finds nothing to work on throws. */
-export const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, Operation>> = {
   issueToWarehouse: issue('warehouse'),
   issueToInventory: issue('inventory'),
   deposit: (world, organizationId) => {

@@ -11,7 +11,7 @@ export interface Database {
 }
 
 /** The server of this run. Where there can be none, whoever asks for it fails and says why. */
-export function theServer(): Server {
+function theServer(): Server {
   const server = inject('postgres');
   if ('missing' in server) throw new Error(`This test needs PostgreSQL: ${server.missing}`);
   return server;

@@ -21,7 +21,7 @@ import { mortal } from './mortal.js';
 import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
 import { openBoth, type Tables, tablesOf } from './tables.js';
 
-export const WEBHOOK_SECRET = 'a webhook secret for tests';
+const WEBHOOK_SECRET = 'a webhook secret for tests';
 const KEY = createPrivateKey();
 const SOON_MS = 3000;
 

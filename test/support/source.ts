@@ -1,13 +1,13 @@
 import { parseAst } from 'rolldown/parseAst';
 
-export interface Import {
+interface Import {
   /** The module as written; null where it is not a plain string. */
   readonly from: string | null;
   readonly typeOnly: boolean;
   readonly line: number;
 }
 
-export interface Found {
+interface Found {
   readonly what: string;
   readonly line: number;
 }

@@ -5,7 +5,7 @@ import { contextOf, type ProgramOptions } from './program.js';
 
 const LOOK_SECONDS = 15;
 
-export interface Seen {
+interface Seen {
   readonly resource: string;
   readonly state: string;
   readonly complete_at: string;

@@ -26,7 +26,7 @@ export async function writeWrapped(io: Io, said: readonly Said[]): Promise<void>
 }
 
 /** In lines of so many characters; a longer word has one of its own. */
-export function wrap(text: string, room: number): string[] {
+function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

@@ -29,4 +29,4 @@ export interface Resource {
 }
 
 /** What a person wants to see beside one row, a table each. */
-export type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;
+type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;

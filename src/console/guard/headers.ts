@@ -11,17 +11,10 @@ const CSP = [
 
 /** With every answer, whatever it is. */
 export const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': policy("'none'"),
+  'content-security-policy': [...CSP, "frame-ancestors 'none'"].join('; '),
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 };
-
-/** For a certificate, which stands inside a page of ours. */
-export const FRAMED: Readonly<Record<string, string>> = { 'content-security-policy': policy("'self'") };
-
-function policy(ancestors: string): string {
-  return [...CSP, `frame-ancestors ${ancestors}`].join('; ');
-}

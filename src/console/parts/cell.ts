@@ -21,7 +21,7 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   return html`${shown(value)}`;
 }
 
-export function isInstant(column: string): boolean {
+function isInstant(column: string): boolean {
   return /_at$|^valid_(from|to)$/.test(column);
 }
 

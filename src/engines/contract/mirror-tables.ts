@@ -30,8 +30,7 @@ export const FRESHNESS_STATES = [
 const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-export const CHANGES = ['added', 'changed', 'removed'] as const;
-export type Change = (typeof CHANGES)[number];
+const CHANGES = ['added', 'changed', 'removed'] as const;
 
 const { document: _, ...HELD } = RESERVATIONS.now;
 

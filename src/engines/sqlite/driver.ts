@@ -15,7 +15,7 @@ const CURE = FROM_NODE_22
   : 'Install it with: npm ci (where no binary fits it is compiled: that takes python3, make and g++)';
 
 /** The driver that this Node needs is not there, or has no binary for this machine. */
-export class DriverError extends Error {
+class DriverError extends Error {
   override readonly name = 'DriverError';
 }
 

@@ -41,7 +41,7 @@ export function judge(evidence: Evidence): Verdict {
   return evidence.isSnapshot || evidence.isQuiet ? 'close' : 'keep';
 }
 
-export function tripsGate({ missing, before, seen }: Pick<Evidence, 'missing' | 'before' | 'seen'>): boolean {
+function tripsGate({ missing, before, seen }: Pick<Evidence, 'missing' | 'before' | 'seen'>): boolean {
   return seen === 0 || (missing >= GATE_ROWS && missing > before * GATE_SHARE);
 }
 

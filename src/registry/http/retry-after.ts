@@ -1,7 +1,7 @@
 import { readHttpDate } from './http-date.js';
 
 /** Nobody is made to wait longer than this, whatever the registry asks for. */
-export const MAX_RETRY_AFTER_MS = 15 * 60_000;
+const MAX_RETRY_AFTER_MS = 15 * 60_000;
 
 /** Reads seconds or an HTTP date. Text that is neither is null; an absurd wait is cut to the cap. */
 export function readRetryAfter(header: string | null, serverNowMs: number): number | null {

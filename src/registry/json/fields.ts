@@ -130,7 +130,7 @@ const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?)?$/i;
 
 /** Written anew before it is parsed: `Date.parse` makes something of almost any text. */
-export function instantOf(value: string): string | null {
+function instantOf(value: string): string | null {
   if (ALREADY.test(value)) return value;
   const [, date = '', time = '00:00', , hours, minutes = '00'] = INSTANT.exec(value) ?? [];
   const atMs = Date.parse(`${date}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
@@ -149,7 +149,7 @@ export function hashOf(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }
 
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value;
 }

@@ -5,7 +5,7 @@ import { versionHeader } from './headers.js';
 
 const KEPT_CALLS = 100_000;
 
-export interface CallShape {
+interface CallShape {
   readonly id: number;
   readonly at: string;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface CallShape {
   readonly status: number;
 }
 
-export interface CallFilter {
+interface CallFilter {
   readonly appId: string | null;
   readonly installationId: string | null;
   readonly limit: number;

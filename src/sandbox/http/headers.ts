@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { badRequest, RegistryError } from './errors.js';
 
-export const API_VERSION = '2023-06-16';
+const API_VERSION = '2023-06-16';
 
 export interface HeaderRules {
   /** As in `x-<prefix>-api-version`. */

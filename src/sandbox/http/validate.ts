@@ -8,19 +8,19 @@ const COUNTRY_CODE = /^[A-Z]{2}$/;
 
 const MAX_TEXT = 10_000;
 
-export function isUuid(text: string): boolean {
+function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-export function isAddress(text: string): boolean {
+function isAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
-export function isEmail(text: string): boolean {
+function isEmail(text: string): boolean {
   return text.length <= 254 && EMAIL.test(text);
 }
 
-export function isCountryCode(text: string): boolean {
+function isCountryCode(text: string): boolean {
   return COUNTRY_CODE.test(text);
 }
 

@@ -10,7 +10,7 @@ import { NOT_EMPTY, readFields, refuseFaults, type TextRule } from '../http/vali
 
 const IS_URL: TextRule = { holds: isHttpUrl, expected: 'an http or https address' };
 
-export interface AppShape {
+interface AppShape {
   readonly id: string;
   readonly name: string;
   readonly nameId: string;

@@ -13,7 +13,7 @@ const FRIENDBOT_PROJECT = 'Friendbot test credits';
 
 const IS_YEAR: TextRule = { holds: text => /^\d{4}$/.test(text), expected: 'a year of four digits' };
 
-export interface Moved {
+interface Moved {
   readonly creditId: string;
   readonly organizationId: string;
   readonly place: Place;

@@ -19,7 +19,7 @@ export interface InventoryRequests {
   newest(limit: number): readonly RequestShape[];
 }
 
-export interface RequestOrder {
+interface RequestOrder {
   readonly action: string;
   readonly body: unknown;
 }

@@ -1,5 +1,5 @@
 /** The words of the dashboard and of the endpoint table; JSON says VIEW, REQUEST or WRITE instead. */
-export const PERMISSIONS = {
+const PERMISSIONS = {
   'organization_info:read': { name: 'organization_info', level: 'VIEW' },
   'organization_members:read': { name: 'organization_members', level: 'VIEW' },
   'organization_warehouse:read': { name: 'organization_warehouse', level: 'VIEW' },
@@ -13,7 +13,7 @@ export const PERMISSIONS = {
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
-export type Level = 'VIEW' | 'REQUEST' | 'WRITE';
+type Level = 'VIEW' | 'REQUEST' | 'WRITE';
 export type Grants = Readonly<Record<string, Level>>;
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;

@@ -25,7 +25,7 @@ export interface Reservations {
   expire(id: string): WholeReservation;
 }
 
-export interface FinishOrder {
+interface FinishOrder {
   readonly id: string;
   readonly action: string;
   readonly body: unknown;

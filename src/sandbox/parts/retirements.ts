@@ -13,7 +13,7 @@ export interface RetirementData {
   readonly comment: string | null;
 }
 
-export interface NewRetirement {
+interface NewRetirement {
   readonly organizationId: string;
   readonly appId: string | null;
   readonly creditId: string;

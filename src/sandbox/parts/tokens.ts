@@ -7,7 +7,7 @@ import type { Store } from '../store/store.js';
 
 const LIFETIME_MS = 2 * 60 * 60 * 1000;
 
-export interface TokenShape {
+interface TokenShape {
   readonly id: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -20,7 +20,7 @@ export interface TokenShape {
   readonly organizationId?: string;
 }
 
-export type TokenEntry = Omit<TokenShape, 'token' | 'permissions' | 'updatedAt'>;
+type TokenEntry = Omit<TokenShape, 'token' | 'permissions' | 'updatedAt'>;
 
 /** Whoever makes a call. */
 export interface Caller {

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js';
 import type { Announcer } from '../webhooks/announcer.js';
 import { type Fields, IS_ADDRESS, IS_UUID, NOT_EMPTY } from '../http/validate.js';
 
-export const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
+const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 
 export function readAction(word: string): Action {
   const action = ACTIONS.find(known => known === word);
@@ -49,13 +49,13 @@ export function readRetirementData(fields: Fields, action: Action): RetirementDa
   };
 }
 
-export interface Receiver {
+interface Receiver {
   readonly receiverId: string | null;
   /** An address that belongs to nobody here: what goes there has left the registry. */
   readonly outside: string | null;
 }
 
-export interface Move extends Receiver {
+interface Move extends Receiver {
   readonly action: Action;
   readonly event: TransactionEvent;
   readonly organizationId: string;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { readSetting, writeSetting } from './settings.js';
 
-export interface ClockState {
+interface ClockState {
   /** How far the sandbox's clock is ahead of the wall clock. Unused while it stands still. */
   readonly offsetMs: number;
   /** The instant at which it stands still, or null while it runs. */

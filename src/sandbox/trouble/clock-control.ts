@@ -2,7 +2,7 @@ import { readFields, refuseFaults } from '../http/validate.js';
 import { EARLIEST, LATEST } from '../store/clock.js';
 import type { Store } from '../store/store.js';
 
-export interface ClockShape {
+interface ClockShape {
   readonly now: string;
   readonly isFrozen: boolean;
 }

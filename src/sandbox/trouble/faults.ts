@@ -13,7 +13,7 @@ import type { TransactionStatus } from '../store/schema.js';
 import type { Store } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
 
-export interface FaultShape {
+interface FaultShape {
   readonly id: number;
   readonly method: string;
   readonly path: string;

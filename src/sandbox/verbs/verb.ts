@@ -1,7 +1,7 @@
 import type { Registry } from '../parts/registry.js';
 
 /** How a word of the command line becomes a value of a call. The last four may be said by name. */
-export const KINDS = [
+const KINDS = [
   'text',
   'texts',
   'number',

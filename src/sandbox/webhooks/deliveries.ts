@@ -6,7 +6,7 @@ import { createSender, type Sender } from './sender.js';
 import type { Store } from '../store/store.js';
 import { type Message, signPayload } from './announcer.js';
 
-export interface DeliveryShape {
+interface DeliveryShape {
   readonly id: number;
   readonly appId: string;
   readonly installationId: string;

@@ -9,7 +9,7 @@ const SLOTS = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029,
 const FIRST_FORWARD_VINTAGE = 2027;
 const DAY_MS = 86_400_000;
 
-export interface PlannedCredit extends Omit<CreditRow, 'issued_micro'> {
+interface PlannedCredit extends Omit<CreditRow, 'issued_micro'> {
   readonly projectName: string;
 }
 

@@ -20,7 +20,7 @@ export interface WorldSize {
 }
 
 /** Each project issues at most this many credits: one per vintage and type. */
-export const CREDITS_PER_PROJECT = 12;
+const CREDITS_PER_PROJECT = 12;
 
 const HISTORY_START = Date.UTC(2023, 6, 1);
 const HISTORY_END = Date.UTC(2025, 5, 30);

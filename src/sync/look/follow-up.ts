@@ -40,7 +40,7 @@ async function isNew({ mirror }: Context, organizationId: string): Promise<boole
   return (last.get('certificates')?.completeAt ?? null) === null;
 }
 
-export function certificatesJob(installationId: string, organizationId: string): NewJob {
+function certificatesJob(installationId: string, organizationId: string): NewJob {
   return {
     kind: 'certificates',
     dedupeKey: `certificates:${organizationId}`,

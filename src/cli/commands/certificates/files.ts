@@ -7,7 +7,7 @@ import type { PdfStore } from '../../../mirror/port.js';
 import { findActiveContent } from './active-content.js';
 import { demandNotInterrupted } from '../../exit.js';
 
-export interface FileFault {
+interface FileFault {
   readonly organization_id: string;
   readonly retirement_id: string;
   readonly file: string;

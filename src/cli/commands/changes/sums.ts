@@ -47,7 +47,7 @@ function microOf(value: unknown): bigint | null {
 }
 
 /** To the millionth, without trailing zeros. */
-export function tonnes(micro: bigint): string {
+function tonnes(micro: bigint): string {
   const part = String(micro % MICRO)
     .padStart(6, '0')
     .replace(/0+$/, '');

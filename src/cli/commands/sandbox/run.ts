@@ -10,7 +10,7 @@ import { itemsOf, readName } from './names.js';
 import { readDuration, readId } from '../../words.js';
 
 /** What was said of a field on the command line. */
-export type Said = string | readonly string[] | undefined;
+type Said = string | readonly string[] | undefined;
 export type Spoken = readonly (readonly [Field, Said])[];
 
 export async function runVerb(verb: Verb, spoken: Spoken, call: ControlClient): Promise<unknown> {

@@ -5,7 +5,7 @@ import { createMemory } from '../../../inbox/memory.js';
 import { toInstant } from './text.js';
 
 /** What a repeat shares a row with. */
-export interface StoredRow {
+interface StoredRow {
   readonly id: number;
   /** The job that it waits for; null where it was set aside. */
   readonly jobId: number | null;
@@ -14,7 +14,7 @@ export interface StoredRow {
   readonly since: number;
 }
 
-export interface Repeat {
+interface Repeat {
   readonly digest: string;
   readonly secretIndex: number;
   readonly receivedAt: number;

@@ -4,7 +4,7 @@ import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { toInstant } from './text.js';
 
-export interface SignedText {
+interface SignedText {
   readonly digest: string;
   readonly signedData: string;
   /** Epoch ms. */

@@ -7,7 +7,7 @@ import type { Cause, Mark } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
 
 /** What is known of one resource, and by which claim and read. */
-export interface KnownState extends OpeningRow, Pick<Tables['resource_states'], 'read_claim' | 'read_at'> {}
+interface KnownState extends OpeningRow, Pick<Tables['resource_states'], 'read_claim' | 'read_at'> {}
 
 interface Whose {
   organization_id: string;

@@ -25,7 +25,7 @@ export interface MirrorThreadOptions extends MirrorThreadData {
   readonly entry?: URL;
 }
 
-export interface ThreadCall {
+interface ThreadCall {
   readonly id: number;
   readonly name: Name;
   readonly given: Given[Name];

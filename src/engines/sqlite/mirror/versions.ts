@@ -2,7 +2,7 @@ import type { Sqlite } from '../open.js';
 import type { Value } from '../../../resources/columns.js';
 import { columnsOf, type Entry, keyOf } from '../../../resources/entry.js';
 
-export interface StoredVersion {
+interface StoredVersion {
   readonly version: number;
   readonly document: string;
   readonly valid_from: string;
