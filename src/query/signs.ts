@@ -22,3 +22,15 @@ export async function readLife({ db }: Reader, role: Role, now: number): Promise
   if (seenAt === null) return { state: 'never_seen', seenAt };
   return { state: now - Date.parse(seenAt) <= ALIVE_MS ? 'alive' : 'gone', seenAt };
 }
+
+/** How many processes of a role live. */
+export async function countAlive({ db }: Reader, role: Role, now: number): Promise<number> {
+  const { alive } = await db
+    .selectFrom('inbox.processes')
+    .select(eb => eb.fn.countAll<number>().as('alive'))
+    .where('role', '=', role)
+    .where('seen_at', '>=', new Date(now - ALIVE_MS).toISOString())
+    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
+    .executeTakeFirstOrThrow();
+  return alive;
+}

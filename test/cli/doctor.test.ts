@@ -190,6 +190,29 @@ describe('doctor', () => {
     ]);
   });
 
+  test('what several workers may ask of the registry together is added up, those that are gone left out', async () => {
+    expect((await findings()).of('pace')).toEqual([]);
+    const put = (host: string, at: number) => {
+      const seenAt = new Date(at).toISOString();
+      return demo.change(
+        "INSERT INTO processes (role, host, pid, started_at, seen_at) VALUES ('work', ?, 1, ?, ?)",
+        host,
+        seenAt,
+        seenAt,
+      );
+    };
+    await put('second', Date.now());
+    await put('gone', Date.now() - 120_000);
+    try {
+      const { of } = await findings({ ...demo.env, REGISTRY_REQUESTS_PER_SECOND: '12.5' });
+      expect(of('pace').map(({ found }) => found)).toEqual([
+        'REGISTRY_REQUESTS_PER_SECOND=12.5 is for each process: 2 workers live, which may ask 25 times a second together',
+      ]);
+    } finally {
+      await demo.change("DELETE FROM processes WHERE host IN ('second', 'gone')");
+    }
+  });
+
   test('something that was announced and that nobody has read fails, exit 3', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [id = ''] = demo.organizationIds;

@@ -3,6 +3,7 @@ import type { WorkSettings } from '../../../config/settings.js';
 import { hideSecrets } from '../../clean.js';
 import { examples } from '../../command.js';
 import { checkAnswers } from './answers.js';
+import { checkPace } from './pace.js';
 import { checkSettings } from './settings.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { findExposures } from '../../exposures.js';
@@ -38,6 +39,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...checkExposures(place, io),
     ...(await checkStore(place, io.now())),
     ...(await registryFindings(checkRegistry, place, work, io)),
+    ...(work === null ? [] : await checkPace(place, work.requestsPerSecond, io.now())),
     ...(await checkAnswers(place, io.now())),
     await checkReceiver(place.env),
   ];
