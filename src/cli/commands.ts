@@ -8,6 +8,7 @@ import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
 import * as doctor from './commands/doctor/doctor.js';
+import * as explain from './commands/explain/explain.js';
 import * as forget from './commands/forget.js';
 import * as friendbot from './commands/writes/friendbot.js';
 import * as history from './commands/history.js';
@@ -43,6 +44,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   'as-of': asOf,
   history,
   changes,
+  explain,
   certificates,
   deliveries,
   jobs,

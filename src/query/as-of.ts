@@ -31,17 +31,21 @@ export const DATED = {
 } as const;
 export type DatedResource = keyof typeof DATED;
 
-export interface AsOf {
+export interface ReadAt {
   readonly organizationId: string;
-  readonly resource: DatedResource;
+  readonly resource: string;
   /** An instant in the form of the mirror's own. */
   readonly at: string;
+}
+
+export interface AsOf extends ReadAt {
+  readonly resource: DatedResource;
 }
 
 /** End of the first complete read: what was before it is not known. Null where there was none. */
 export async function readKnownSince(
   { db }: Reader,
-  { organizationId, resource }: Omit<AsOf, 'at'>,
+  { organizationId, resource }: Omit<ReadAt, 'at'>,
 ): Promise<string | null> {
   const row = await db
     .selectFrom('resource_states')
@@ -55,7 +59,7 @@ export async function readKnownSince(
 /** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
 export async function readLastReadBefore(
   { db }: Reader,
-  { organizationId, resource, at }: AsOf,
+  { organizationId, resource, at }: ReadAt,
 ): Promise<string | null> {
   const { from } = await db
     .selectFrom('sync_runs')
@@ -77,7 +81,7 @@ export interface ReadUnderWay {
 /** The read that was under way at the instant and changed something: what it had not told by then is not shown. */
 export async function readReadAt(
   { db }: Reader,
-  { organizationId, resource, at }: AsOf,
+  { organizationId, resource, at }: ReadAt,
 ): Promise<ReadUnderWay | null> {
   const row = await db
     .selectFrom('sync_runs')

@@ -111,6 +111,7 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'inventory-requests show': async () => [await asked(), '--live', ...of],
     'as-of': () => [today, ...of],
     changes: () => [],
+    explain: async () => ['retirements', await one('retirements')],
     history: async () => ['retirements', await one('retirements')],
     'certificates list': () => [],
     'certificates verify': () => [],

@@ -5,9 +5,11 @@ import type { Reader } from '../../src/engines/contract/reader.js';
 import { readAnswers } from '../../src/query/answers.js';
 import * as asOf from '../../src/query/as-of.js';
 import { readAvailable } from '../../src/query/available.js';
+import * as changes from '../../src/query/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as documents from '../../src/query/documents.js';
 import { findProjects } from '../../src/query/find-projects.js';
+import * as explained from '../../src/query/explain.js';
 import * as health from '../../src/query/health.js';
 import * as inbox from '../../src/query/inbox.js';
 import * as lists from '../../src/query/lists.js';
@@ -73,6 +75,26 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
     readAvailable(reader, { organizationId, maxAgeSeconds }),
   ),
+  readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
+    changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
+  ),
+  readBetween: about(['installation', 'retirements'], (reader, resource) =>
+    changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 1e6),
+  ),
+  readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
+  readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
+  readBrokenBefore: about(
+    RESOURCES.flatMap(resource => MOMENTS.map(at => ({ organizationId: ONE, resource, at }))),
+    explained.readBrokenBefore,
+  ),
+  countDatedBy: about(MOMENTS, (reader, at) => explained.countDatedBy(reader, ONE, at)),
+  readCertificateAt: once(async reader => {
+    const found: unknown[] = [];
+    for await (const { retirementId } of certificates.readStoredFiles(reader, ONE)) {
+      for (const at of MOMENTS) found.push(await explained.readCertificateAt(reader, ONE, retirementId, at));
+    }
+    return found;
+  }),
   readStoredFiles: about(WHOSE, certificates.readStoredFiles),
   isNamed: once(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];
@@ -193,7 +215,7 @@ const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
   typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
 
 /** Numbers have gaps on either engine, and not the same ones: what stands for each is its place among all. */
-const NUMBERS = ['version', 'closed_version', 'retirement_version'];
+const NUMBERS = ['version', 'closed_version', 'retirement_version', 'number'];
 
 async function placesOf({ column }: Tables): Promise<Map<unknown, number>> {
   const asked = Object.entries(MIRROR_TABLES).flatMap(([table, columns]) =>

@@ -1767,7 +1767,8 @@ COMMENT ON COLUMN mirror.reservations_now.state_now IS 'outstanding, finished, c
 COMMENT ON COLUMN mirror.reservations_now.seconds_left IS 'how long the hold still lasts; null unless it is outstanding';
 
 CREATE FUNCTION mirror.as_text(instant timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
-SELECT to_char(instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C"
+SELECT (CASE WHEN instant < '0001-01-01T00:00:00Z'::timestamptz THEN '0000' ELSE to_char(instant AT TIME ZONE 'UTC', 'YYYY') END
+  || to_char(instant AT TIME ZONE 'UTC', '-MM-DD"T"HH24:MI:SS.MS"Z"')) COLLATE "C"
 $$;
 COMMENT ON FUNCTION mirror.as_text IS 'An instant as SQLite holds it, whatever the time zone of the connection.';
 

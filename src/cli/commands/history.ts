@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
-import type { Reader } from '../../engines/contract/reader.js';
-import { readHistory } from '../../query/lists.js';
 import type { Entry } from '../../resources/entry.js';
-import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { examples } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import type { Io } from '../io.js';
-import { installationIn, organizationIn } from '../named/in-mirror.js';
+import { demandEntry, findVersions } from '../named/versions.js';
 import { type Row, writeRows } from '../output/output.js';
 import { findPlace, reading } from '../place.js';
 
@@ -28,14 +24,7 @@ export function define(program: Command, io: Io): void {
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
     .argument('<id>', "the row's id (for certificates the id of the retirement)")
     .action(async (table: string, id: string, options: FormatOptions) => {
-      const entry = findEntry(table);
-      if (entry === undefined) {
-        throw new CommandFault(
-          EXIT.usage,
-          `There is no history of "${table}".`,
-          `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
-        );
-      }
+      const entry = demandEntry(table);
       const versions = await reading(findPlace(io), async reader => await findVersions(reader, entry, id));
       const format = formatOf(options);
       const all = format !== 'table';
@@ -46,20 +35,6 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror history retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
     'carbon-mirror history warehouse_credits exPost-2-0xabc --json',
   ]);
-}
-
-/** How a row may be named that is called by more than its id. */
-const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Promise<string>>>> = {
-  installations: installationIn,
-  organizations: organizationIn,
-};
-
-async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
-  const versions = await readHistory(reader, entry, id);
-  if (versions.length > 0) return versions;
-  const found = await FIND[entry.table]?.(reader, id);
-  if (found !== undefined) return await readHistory(reader, entry, found);
-  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }
 
 /** The dates first, then the columns whose value is not the same in all versions, then some that people read. */

@@ -1,0 +1,31 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { readHistory } from '../../query/lists.js';
+import type { Entry } from '../../resources/entry.js';
+import { ENTRIES, findEntry } from '../../resources/resources.js';
+import { CommandFault, EXIT } from '../exit.js';
+import type { Row } from '../output/output.js';
+import { installationIn, organizationIn } from './in-mirror.js';
+
+export function demandEntry(table: string): Entry {
+  const entry = findEntry(table);
+  if (entry !== undefined) return entry;
+  throw new CommandFault(
+    EXIT.usage,
+    `There is no history of "${table}".`,
+    `Expected one of ${ENTRIES.map(known => known.table).join(', ')}.`,
+  );
+}
+
+/** How a row may be named that is called by more than its id. */
+const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Promise<string>>>> = {
+  installations: installationIn,
+  organizations: organizationIn,
+};
+
+export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
+  const versions = await readHistory(reader, entry, id);
+  if (versions.length > 0) return versions;
+  const found = await FIND[entry.table]?.(reader, id);
+  if (found !== undefined) return await readHistory(reader, entry, found);
+  throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
+}

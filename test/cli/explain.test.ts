@@ -1,0 +1,104 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
+
+function sceneToAsk() {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const scene = temporaryScene({ folder });
+  const ask = (...words: string[]) =>
+    runCommand(['explain', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  const json = async (...words: string[]) => JSON.parse((await ask(...words, '--json')).stdout);
+  return { ...scene, ask, json };
+}
+
+const AS_MADE = retirement('r-1');
+const RENAMED = retirement('r-1', { beneficiary: 'Somebody Else' });
+
+async function read(scene: Scene, ...rows: (typeof AS_MADE)[]): Promise<void> {
+  await scene.read('retirements', rows, { limit: 10, total: rows.length, ask: async () => [] });
+  scene.clock.at += 10 * MINUTE;
+}
+
+/** At 12:00 and 12:10 as it was made, at 12:20 renamed. */
+async function sceneOfThree() {
+  const scene = sceneToAsk();
+  for (const row of [AS_MADE, AS_MADE, RENAMED]) await read(scene, row);
+  return scene;
+}
+
+test('a row is told with the read that showed it, the last that saw it so, and the one that ended it', async () => {
+  const { json, ask } = await sceneOfThree();
+  const [told] = await json('retirements', 'r-1', '--as-of', '2026-05-04T12:15:00Z');
+  expect(told).toMatchObject({
+    row: { beneficiary: 'Harbour Ferries', valid_from: '2026-05-04T12:00:00.000Z' },
+    document: AS_MADE.document,
+    shown_by: { trigger: 'delivery', started_at: '2026-05-04T12:00:00.000Z', delivery_id: null },
+    last_seen_at: '2026-05-04T12:10:00.000Z',
+    until: '2026-05-04T12:20:00.000Z',
+    ended_by: { started_at: '2026-05-04T12:20:00.000Z' },
+  });
+  expect((await json('retirements', 'r-1'))[0]).toMatchObject({
+    row: { beneficiary: 'Somebody Else' },
+    until: null,
+    ended_by: null,
+  });
+  const { stdout } = await ask('retirements', 'r-1');
+  expect(stdout).toContain('asked 2026-05-04T12:20:00.000Z');
+  expect(stdout).toContain('What asked for it: delivery.');
+  expect(stdout).toContain('What changed at the registry after 2026-05-04T12:20:00.000Z');
+  expect(stdout).toContain(RENAMED.document);
+});
+
+test('before the first complete read it says what can still be said, and ends as a check does', async () => {
+  const { ask } = await sceneOfThree();
+  const early = await ask('retirements', 'r-1', '--as-of', '2026-05-01');
+  expect(early.exitCode).toBe(3);
+  expect(early.stdout).toContain('What retirements held before 2026-05-04T12:00:00.000Z');
+  expect(early.stdout).toContain("1 retirements of today's list carry an earlier date.");
+  expect(await ask('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
+  expect(await ask('nothing', 'r-1')).toMatchObject({ exitCode: 2 });
+});
+
+test('a read that broke is named as what may have missed changes', async () => {
+  const scene = await sceneOfThree();
+  const begun = await scene.mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'retirements',
+    claim: 1,
+    startedAt: scene.clock.at,
+    trigger: 'schedule',
+  });
+  await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  const [told] = await scene.json('retirements', 'r-1');
+  expect(told.not_known.join(' ')).toMatch(/began 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
+});
+
+test('the certificate is told by its hash, and whether its file is still that one', async () => {
+  const scene = await sceneOfThree();
+  const files = scene.pdfs(1000);
+  await files.prepare();
+  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
+  await store.enter();
+  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
+  const walk = await store.begin({ ...request, startedAt: scene.clock.at });
+  await walk.store('r-1', pdf(), scene.clock.at);
+  await walk.finish(TRAFFIC);
+  const certificate = async () => (await scene.json('retirements', 'r-1'))[0].certificate;
+  expect(await certificate()).toMatchObject({
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    state: 'as it was stored',
+  });
+  const folder = join(scene.folder, 'certificates');
+  const [name = ''] = readdirSync(folder).filter(file => file.endsWith('.pdf'));
+  writeFileSync(join(folder, name), 'something else');
+  expect(await certificate()).toMatchObject({ state: 'changed' });
+});
+
+async function* pdf(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('%PDF-1.7\n%%EOF\n');
+}
