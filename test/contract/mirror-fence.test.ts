@@ -1,47 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { ENGINES } from '../support/engines.js';
+import {
+  beginWarehouse,
+  creditsIn,
+  writeAfterBeingTakenOver,
+  writeAfterUninstalling,
+} from '../support/fenced.js';
 import { credit, MINUTE, TRAFFIC } from '../support/mirror.js';
 
-const begin = ({ mirror, clock }: Stage, claim: number) =>
-  mirror.beginRead({
-    organizationId: 'organization-1',
-    resource: 'warehouse',
-    claim,
-    startedAt: clock.at,
-    trigger: 'delivery',
-  });
-
 const finish = { ...TRAFFIC, total: null };
-const inMirror = ({ db }: Stage) => db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
-
-/** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
-async function writeAfterBeingTakenOver(scene: Stage): Promise<string[]> {
-  const late = await begin(scene, 1);
-  await late.writeBatch([credit('old')], scene.clock.at);
-  scene.clock.at += MINUTE;
-  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
-  const newer = await begin(scene, 2);
-  await newer.writeBatch([credit('new')], scene.clock.at);
-  await newer.finish(finish);
-  await late.finish(finish).catch(() => undefined);
-  return await inMirror(scene);
-}
-
-/** The organization uninstalls while a read runs. */
-async function writeAfterUninstalling(scene: Stage): Promise<string[]> {
-  const read = await begin(scene, 2);
-  await read.writeBatch([credit('late')], scene.clock.at);
-  await scene.mirror.writeInstallationState({
-    installationId: 'installation-1',
-    state: 'uninstalled',
-    claim: 2,
-    startedAt: scene.clock.at,
-    arrivedAt: scene.clock.at,
-    trigger: 'delivery',
-  });
-  await read.finish(finish).catch(() => undefined);
-  return await inMirror(scene);
-}
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('T44 a read that was taken over cannot write any more', async () => {
@@ -54,7 +21,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('T44 the refusal names its reason, and the run that was cut off says so', async () => {
     const scene = await stage();
-    const read = await begin(scene, 1);
+    const read = await beginWarehouse(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
@@ -79,13 +46,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('an older read of the same claim does not overwrite a newer one', async () => {
     const scene = await stage();
-    const older = await begin(scene, 1);
+    const older = await beginWarehouse(scene, 1);
     await older.writeBatch([credit('old')], scene.clock.at);
     scene.clock.at += MINUTE;
-    const newer = await begin(scene, 1);
+    const newer = await beginWarehouse(scene, 1);
     await newer.writeBatch([credit('new')], scene.clock.at);
     await newer.finish(finish);
     await expect(older.finish(finish)).rejects.toMatchObject({ code: 'stale_read' });
-    expect(await inMirror(scene)).toEqual(['new']);
+    expect(await creditsIn(scene)).toEqual(['new']);
   });
 });

@@ -6,6 +6,7 @@ import type { Announcement, WatchedResource } from '../../mirror/port.js';
 import type { Context } from '../context.js';
 import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
+import { type Again, again } from './again.js';
 
 type Parts = Pick<Context, 'inbox' | 'mirror' | 'mirrorMembers' | 'now'>;
 
@@ -121,11 +122,6 @@ function instant(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-export interface Lookout {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 export interface LookoutOptions extends Parts {
   readonly self: LivingProcess;
   readonly log: Log;
@@ -133,35 +129,15 @@ export interface LookoutOptions extends Parts {
 }
 
 /** A look at once, and then every 15 seconds until it is stopped. */
-export function createLookout(options: LookoutOptions): Lookout {
+export function createLookout(options: LookoutOptions): Again {
   const { inbox, self, log, everyMs = SIGN_EVERY_MS } = options;
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  let started = false;
-
-  async function look(): Promise<void> {
+  return again(async () => {
     try {
       await inbox.signOfLife(self);
       await lookOut(options);
     } catch (error) {
       log.warn({ error: describe(error) }, 'no sign of life could be given this time');
     }
-    if (started) timer = setTimeout(begin, everyMs);
-  }
-
-  function begin(): void {
-    looking = look();
-  }
-
-  return {
-    start() {
-      started = true;
-      begin();
-    },
-    async stop() {
-      started = false;
-      clearTimeout(timer);
-      await looking;
-    },
-  };
+    return everyMs;
+  });
 }

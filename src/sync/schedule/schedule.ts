@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import type { InboxPort } from '../../inbox/port.js';
 import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
+import { type Again, again } from './again.js';
 
 export interface ScheduleOptions {
   /** A cron expression, read in UTC. */
@@ -9,11 +10,6 @@ export interface ScheduleOptions {
   readonly inbox: Pick<InboxPort, 'enqueueOnce'>;
   readonly now: () => number;
   readonly log: Log;
-}
-
-export interface Schedule {
-  start(): void;
-  stop(): Promise<void>;
 }
 
 /** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
@@ -28,36 +24,16 @@ const LONGEST_GAP_MS = 9 * 366 * 86_400_000;
  * Each time of the schedule becomes one job, however many processes count along.
  * The latest time is asked for at the start, so that nothing is lost while no process ran.
  */
-export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): Schedule {
-  let timer: NodeJS.Timeout | undefined;
-  let ticking = Promise.resolve();
-  let started = false;
-
-  async function tick(): Promise<void> {
+export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): Again {
+  return again(async () => {
     const { last, next } = timesAround(pattern, now());
     try {
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
       log.warn({ error: describe(error) }, 'the tick of the schedule was not stored this time');
     }
-    if (started) timer = setTimeout(begin, Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS));
-  }
-
-  function begin(): void {
-    ticking = tick();
-  }
-
-  return {
-    start() {
-      started = true;
-      begin();
-    },
-    async stop() {
-      started = false;
-      clearTimeout(timer);
-      await ticking;
-    },
-  };
+    return Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS);
+  });
 }
 
 export function enqueueTick(

@@ -1,0 +1,46 @@
+import type { Stage } from './engines.js';
+import { credit, MINUTE, TRAFFIC } from './mirror.js';
+
+type Played = Pick<Stage, 'mirror' | 'clock' | 'db'>;
+
+export const beginWarehouse = ({ mirror, clock }: Played, claim: number) =>
+  mirror.beginRead({
+    organizationId: 'organization-1',
+    resource: 'warehouse',
+    claim,
+    startedAt: clock.at,
+    trigger: 'delivery',
+  });
+
+const finish = { ...TRAFFIC, total: null };
+export const creditsIn = ({ db }: Played) =>
+  db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
+
+/** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
+export async function writeAfterBeingTakenOver(scene: Played): Promise<string[]> {
+  const late = await beginWarehouse(scene, 1);
+  await late.writeBatch([credit('old')], scene.clock.at);
+  scene.clock.at += MINUTE;
+  await scene.mirror.raiseFence({ organizationId: 'organization-1', lane: 'data', claim: 2 });
+  const newer = await beginWarehouse(scene, 2);
+  await newer.writeBatch([credit('new')], scene.clock.at);
+  await newer.finish(finish);
+  await late.finish(finish).catch(() => undefined);
+  return creditsIn(scene);
+}
+
+/** The organization uninstalls while a read runs. */
+export async function writeAfterUninstalling(scene: Played): Promise<string[]> {
+  const read = await beginWarehouse(scene, 2);
+  await read.writeBatch([credit('late')], scene.clock.at);
+  await scene.mirror.writeInstallationState({
+    installationId: 'installation-1',
+    state: 'uninstalled',
+    claim: 2,
+    startedAt: scene.clock.at,
+    arrivedAt: scene.clock.at,
+    trigger: 'delivery',
+  });
+  await read.finish(finish).catch(() => undefined);
+  return creditsIn(scene);
+}
