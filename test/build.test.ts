@@ -6,13 +6,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  mkdtempSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from './support/inbox.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -26,9 +28,25 @@ const OTHERS = [
   'engines/sqlite/asker/query-watch',
 ];
 
-/** A project with the build of ours and a program of its own, which loads every part. */
-function createProject(): string {
-  const folder = temporaryFolder();
+let project: string;
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'carbon-mirror-build-'));
+  createProject(project);
+  expect(build(project)).toEqual({ status: 0, said: '' });
+});
+
+afterAll(() => rmSync(project, { recursive: true }));
+
+/** As it was built once for all tests. */
+function builtProject(): string {
+  const folder = join(temporaryFolder(), 'project');
+  cpSync(project, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  return folder;
+}
+
+/** The build of ours and a program of its own, which loads every part. */
+function createProject(folder: string): void {
   for (const name of ['build.js', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -47,7 +65,6 @@ function createProject(): string {
      } else console.log((await Promise.all([${imports.join()}])).length);`,
   );
   writeParts(folder, 'first');
-  return folder;
 }
 
 function writeParts(folder: string, text: string): void {
@@ -73,8 +90,7 @@ const stamps = (folder: string): string[] =>
   });
 
 test('a program that starts again and again while dist/ is built anew always finds all of it', async () => {
-  const folder = createProject();
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const folder = builtProject();
   for (const text of ['second', 'third']) {
     writeParts(folder, text);
     const building = spawn(process.execPath, ['build.js'], { cwd: folder, stdio: 'inherit' });
@@ -95,8 +111,7 @@ test('a program that starts again and again while dist/ is built anew always fin
 });
 
 test('a program that goes on through a build finds what it loads later, and what it loads is of its own time', async () => {
-  const folder = createProject();
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const folder = builtProject();
   const running = spawn(process.execPath, ['dist/main.js', 'later'], { cwd: folder, stdio: 'pipe' });
   const [started] = await once(running.stdout.setEncoding('utf8'), 'data');
   expect(started).toBe('started\n');
@@ -109,9 +124,8 @@ test('a program that goes on through a build finds what it loads later, and what
 });
 
 test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {
-  const folder = createProject();
+  const folder = builtProject();
   const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
-  build(folder);
   const [first = ''] = programs();
   writeParts(folder, 'second');
   build(folder);
@@ -130,8 +144,7 @@ test('the bundle before stays for who runs it, out of packages, and goes with th
 });
 
 test('a second build of the same sources touches nothing, and needs no compiler', () => {
-  const folder = createProject();
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  const folder = builtProject();
   const before = stamps(folder);
   rmSync(join(folder, 'node_modules'));
   expect(build(folder)).toEqual({ status: 0, said: '' });
@@ -145,8 +158,7 @@ test('a second build of the same sources touches nothing, and needs no compiler'
 });
 
 test('what has no source any more goes, and what is missing comes back', () => {
-  const folder = createProject();
-  build(folder);
+  const folder = builtProject();
   writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
   expect(build(folder)).toEqual({ status: 0, said: '' });
@@ -165,8 +177,7 @@ test('what has no source any more goes, and what is missing comes back', () => {
 });
 
 test('sources that do not compile leave dist/ as it was, and nothing beside it', () => {
-  const folder = createProject();
-  build(folder);
+  const folder = builtProject();
   const before = stamps(folder);
   writeFileSync(join(folder, 'src/parts/part-1.ts'), "export const text: number = 'no number';\n");
   const { status, said } = build(folder);
