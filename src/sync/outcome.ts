@@ -123,6 +123,8 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
   SQLITE_READONLY: 'file_refused',
   SQLITE_BUSY: 'database_busy',
   SQLITE_LOCKED: 'database_busy',
+  /** PostgreSQL cannot be used now. */
+  away: 'database_busy',
 };
 
 export function codeOf(error: unknown): FailureCode {

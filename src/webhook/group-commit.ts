@@ -11,6 +11,8 @@ export interface GroupCommitOptions<Item, Result> {
   /** One transaction for all of them, one result for each. */
   readonly store: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxWaiting?: number;
+  /** How many transactions at once: one disk has one flush at a time, a server far away is waited for. */
+  readonly groupsAtOnce?: number;
 }
 
 /** A code of SQLite, or one of ours: closed, too_many_waiting, no_result. */
@@ -44,20 +46,24 @@ interface Waiting<Item, Result> {
 export function createGroupCommit<Item, Result>({
   store,
   maxWaiting = MAX_WAITING,
+  groupsAtOnce = 1,
 }: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let underWay = 0;
+  let groupsUnderWay = 0;
   let closed = false;
   let drained: (() => void) | null = null;
 
-  /** One group at a time: what arrives while it is flushed is the next. */
+  /** What arrives while as many groups as may be are flushed is the next. */
   function sendGroup(): void {
-    if (waiting.length === 0 || underWay > 0) return;
+    if (waiting.length === 0 || groupsUnderWay >= groupsAtOnce) return;
     const group = waiting.slice(0, MAX_GROUP);
     waiting = waiting.slice(MAX_GROUP);
-    underWay = group.length;
+    underWay += group.length;
+    groupsUnderWay += 1;
     void settle(group, store).then(() => {
-      underWay = 0;
+      underWay -= group.length;
+      groupsUnderWay -= 1;
       sendGroup();
       return underWay === 0 ? drained?.() : undefined;
     });

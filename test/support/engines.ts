@@ -95,7 +95,7 @@ function sqliteInbox(folder = temporaryFolder()): Store {
   };
 }
 
-function inboxOn(postgres: Postgres): Store {
+export function inboxOn(postgres: Postgres): Store {
   return {
     db: tablesOf(postgres),
     open: now => createInboxPort(postgres, now),

@@ -66,6 +66,7 @@ describe('the code of an error', () => {
     [Object.assign(new Error('x'), { code: 'ENOSPC' }), 'disk_full'],
     [Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'disk_full'],
     [Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }), 'database_busy'],
+    [Object.assign(new Error('x'), { code: 'away' }), 'database_busy'],
     [Object.assign(new Error('x'), { code: 'SQLITE_IOERR_WRITE' }), 'file_refused'],
     [Object.assign(new Error('x'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 'unexpected'],
     [new TypeError('x'), 'unexpected'],

@@ -35,6 +35,33 @@ describe('deliveries that arrive together', () => {
     expect(commits.waiting()).toBe(0);
   });
 
+  test('are stored in as many transactions at once as may be, the rest in the next', async () => {
+    const sizes: number[] = [];
+    const ends: (() => void)[] = [];
+    const commits = createGroupCommit({
+      groupsAtOnce: 2,
+      store: async (items: readonly number[]) => {
+        sizes.push(items.length);
+        await new Promise<void>(resolve => ends.push(resolve));
+        return items;
+      },
+    });
+    const answers: Promise<number>[] = [];
+    for (let item = 0; item < 5; item += 1) {
+      answers.push(commits.accept(item));
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    }
+    expect(sizes).toEqual([1, 1]);
+    expect(commits.waiting()).toBe(5);
+    const closed = commits.close();
+    ends[1]?.();
+    await expect.poll(() => sizes).toEqual([1, 1, 3]);
+    for (const end of ends) end();
+    expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4]);
+    await closed;
+    expect(commits.waiting()).toBe(0);
+  });
+
   test('are not answered before their transaction has ended', async () => {
     const { store, stored } = counted();
     let release = (): void => undefined;

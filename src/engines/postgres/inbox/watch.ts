@@ -57,7 +57,7 @@ export function createWake({ listen, query }: Pick<Postgres, 'listen' | 'query'>
 }
 
 /** `hears`: a word has come by the connection that listens. */
-function isTurn(quietTurns: number, hears: boolean): boolean {
+export function isTurn(quietTurns: number, hears: boolean): boolean {
   return !hears || quietTurns <= QUIET_TURNS || quietTurns % SELDOM === 0;
 }
 

@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import { installationJob, type JobEnd, type NewJob, UNCHANGED } from '../../src/inbox/job.js';
+import type { ClaimedJob } from '../../src/inbox/job.js';
+import { type Arrived, boxIn, type Box, type Store } from '../support/box.js';
+import { ENGINES } from '../support/engines.js';
+import { acceptedDelivery, NOON } from '../support/inbox.js';
+import { createRandom, pick } from '../support/random.js';
+
+const STEPS = 120;
+const INSTALLATIONS = 4;
+const ERROR = { code: 'unavailable', message: 'answered 503' };
+const WAITS_MS = [1, 40, 400, 1000, 2500, 16_000, 61_000, 3_700_000] as const;
+
+type Step = (box: Box, held: Map<number, ClaimedJob>, now: number) => Promise<unknown>;
+
+interface History {
+  readonly now: number;
+  readonly step: Step;
+}
+
+/** Ids differ where an engine leaves numbers out: each is told by its place among those of its table. */
+const TABLES: Readonly<Record<string, string>> = {
+  deliveries: `SELECT row_number() OVER (ORDER BY id) AS id, received_at, event, installation_id, digest,
+    (SELECT count(*) FROM signed_texts AS t WHERE t.id <= text_id) AS text, outer_mismatch, verdict, reason,
+    secret_index, (SELECT count(*) FROM jobs AS j WHERE j.id <= job_id) AS job, repeats, last_received_at, unread_at
+    FROM deliveries ORDER BY id`,
+  signed_texts: 'SELECT digest, last_received_at, signed_data FROM signed_texts ORDER BY id',
+  jobs: `SELECT kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at,
+    claimed_until, claim, started_at, finished_at, created_at, last_error_code, last_error, outcome,
+    (SELECT count(*) FROM jobs AS j WHERE j.id <= jobs.merged_into) AS merged_into, repeats_only FROM jobs ORDER BY id`,
+  claims: 'SELECT last FROM claims',
+};
+
+async function rowsOf({ db }: Store): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const [name, sql] of Object.entries(TABLES)) {
+    const rows = await db.rows(sql);
+    tables[name] = rows.map(row =>
+      'payload' in row ? { ...row, payload: JSON.parse(String(row['payload'])) } : row,
+    );
+  }
+  return tables;
+}
+
+function historyOf(seed: number): History[] {
+  const random = createRandom(seed);
+  const texts = Array.from({ length: 6 }, (_, index) => deliveryOf(random, index));
+  let now = NOON;
+  return Array.from({ length: STEPS }, () => {
+    now += pick(random, WAITS_MS, 1);
+    return { now, step: stepOf(random, texts, now) };
+  });
+}
+
+/** Two of them belong to one. */
+const organizationOf = (installation: number): string => `organization-${installation % (INSTALLATIONS - 1)}`;
+
+function deliveryOf(random: () => number, index: number): Arrived {
+  const isAside = random() < 0.2;
+  return acceptedDelivery({
+    digest: String(index).repeat(64),
+    installationId: `installation-${index % INSTALLATIONS}`,
+    organizationId: random() < 0.5 ? organizationOf(index % INSTALLATIONS) : null,
+    ...(isAside && { verdict: 'set_aside', reason: 'other_app' }),
+  });
+}
+
+/** Who arrives in one group is sorted by what it asks for: the engines number their jobs in different orders else. */
+function stepOf(random: () => number, texts: readonly Arrived[], now: number): Step {
+  const [choice, another, third] = [random(), random(), random()];
+  if (choice < 0.4) {
+    const group = Array.from({ length: 1 + Math.floor(another * 4) }, () =>
+      pick(random, texts, acceptedDelivery()),
+    )
+      .toSorted((a, b) => (String(a.installationId) < String(b.installationId) ? -1 : 1))
+      .map(one => ({ ...one, receivedAt: now, secretIndex: third < 0.1 ? 1 : 0 }));
+    return box => box.accept(group, now);
+  }
+  if (choice < 0.55) {
+    const job = jobOf(random, another, third);
+    return box => box.enqueue(job, now);
+  }
+  if (choice < 0.75) return claimed(Math.floor(another * 4), third < 0.2 ? 'certificates' : 'data');
+  if (choice < 0.95) return ended(another, endOf(random, third));
+  if (choice < 0.97)
+    return (box, _held, at) =>
+      box
+        .at(at)
+        .retryBuried('all')
+        .then(all => all.length);
+  return ended(another, null);
+}
+
+function jobOf(random: () => number, another: number, third: number): NewJob {
+  const name = `installation-${Math.floor(another * INSTALLATIONS)}`;
+  const job = installationJob(
+    name,
+    null,
+    pick(random, ['schedule', 'worker', 'person', 'delivery'], 'worker'),
+  );
+  const narrow = { resources: { [pick(random, ['warehouse', 'inventory'], 'warehouse')]: true } };
+  return {
+    ...job,
+    ...(third < 0.3 && { payload: third < 0.1 ? { full: true } : narrow }),
+    ...(third > 0.7 && { startInMs: 5000 }),
+    ...(third > 0.9 && { lane: 'certificates', dedupeKey: `certificates:${name}` }),
+  };
+}
+
+function claimed(slots: number, lane: 'data' | 'certificates'): Step {
+  return async (box, held, now) => {
+    const { jobs, ...seen } = await box.at(now).claim({ lanes: [{ lane, slots }], leaseMs: 60_000 });
+    for (const job of jobs) held.set(job.claim, job);
+    return { ...seen, jobs: jobs.map(({ id: _, ...job }) => job) };
+  };
+}
+
+const endOf = (random: () => number, third: number): JobEnd =>
+  pick<JobEnd>(
+    random,
+    [
+      { act: 'done', outcome: third < 0.5 ? UNCHANGED : 'read' },
+      { act: 'retry', inMs: 2000, error: ERROR },
+      { act: 'park', inMs: 20_000, error: ERROR },
+      { act: 'bury', error: ERROR },
+      { act: 'give_back', inMs: 0 },
+    ],
+    { act: 'give_back', inMs: 0 },
+  );
+
+/** Some job that was ever claimed: its claim may be lost since. Without an end it is renewed, and bound. */
+function ended(which: number, end: JobEnd | null): Step {
+  return async (box, held, now) => {
+    const job = [...held.values()].at(Math.floor(which * held.size));
+    if (job === undefined) return null;
+    if (end !== null) return box.end(job, end, now);
+    const lost = await box.at(now).renew([job], 60_000);
+    const installation = Number(job.installationId?.at(-1));
+    return [lost.length, await box.at(now).bind(job, organizationOf(installation))];
+  };
+}
+
+const SEEDS = Array.from({ length: 4 }, (_, seed) => seed);
+
+test.each(SEEDS)(
+  'what comes by chance stands in the tables of both engines alike, history %i',
+  async seed => {
+    const stores = await Promise.all(ENGINES.map(({ store }) => store()));
+    const played = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));
+    for (const [place, { now, step }] of historyOf(seed).entries()) {
+      const answers: unknown[] = [];
+      for (const { box, held } of played) answers.push(withoutIds(await step(box, held, now)));
+      const tables = await Promise.all(stores.map(rowsOf));
+      const [answer, ...others] = answers;
+      for (const other of others) expect(other, `answer of step ${place}`).toEqual(answer);
+      const [table, ...more] = tables;
+      for (const other of more) expect(other, `tables after step ${place}`).toEqual(table);
+    }
+  },
+);
+
+function withoutIds(answer: unknown): unknown {
+  if (typeof answer === 'number') return 'a job';
+  if (!Array.isArray(answer)) return answer;
+  return answer.map(each =>
+    typeof each === 'object' && each !== null && 'repeated' in each ? each.repeated : each,
+  );
+}
