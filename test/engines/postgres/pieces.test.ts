@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { measure } from '../../../src/cli/commands/certificates/files.js';
 import { createMirrorPort } from '../../../src/engines/postgres/mirror/mirror.js';
 import { createPieces } from '../../../src/engines/postgres/mirror/pieces.js';
 import { namesIn } from '../../support/pdfs.js';
@@ -105,4 +106,21 @@ test('pieces of which some are gone never become a file', async () => {
   }
   await expect(pdfs.save('r-1', body())).rejects.toThrow('3 of 4 pieces of a certificate were left');
   expect(await count()).toBe(0);
+});
+
+test('a piece that is missing is seen: what is left has another hash', async () => {
+  const { pdfs, query } = await piecesScene();
+  async function* body() {
+    yield Buffer.from('%PDF');
+    for (const words of ['one', 'two', 'three']) yield Buffer.alloc(MIB, words);
+    yield Buffer.from('%%EOF');
+  }
+  const { file, sha256, size } = await pdfs.save('r-1', body());
+  expect(await measure(pdfs, file)).toEqual({ sha256, size });
+  for (const piece of [1, 3]) {
+    await query('DELETE FROM mirror.certificate_pieces WHERE piece = $1', [piece]);
+    const found = await measure(pdfs, file);
+    expect(found?.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(found?.sha256).not.toBe(sha256);
+  }
 });

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { verifyFiles } from '../../src/cli/commands/certificates/files.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { ENGINES } from '../support/engines.js';
+import { retirements, TRAFFIC } from '../support/mirror.js';
+
+async function* pdf(words: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
+}
+
+describe.each(ENGINES)('$name', ({ library }) => {
+  test('every stored certificate is held against its row, and what no row names is told', async () => {
+    const { stage, reader } = await library();
+    const { clock, db, hands } = stage;
+    const pdfs = stage.pdfs(10_000);
+    await pdfs.prepare();
+    const store = createCertificateStore(stage.port, pdfs, () => clock.at);
+    await stage.read('retirements', retirements(4), { limit: 100, total: 4 });
+    await store.enter();
+    const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
+    const walk = await store.begin(request);
+    await walk.due(10);
+    for (const { id } of retirements(4)) await walk.store(id, pdf(id), clock.at);
+    await walk.finish(TRAFFIC);
+    const verify = () => verifyFiles(reader, pdfs, null, new AbortController().signal);
+    expect(await verify()).toMatchObject({ checked: 4, faults: [], unnamed: [] });
+
+    const files = await db.column<string>('SELECT file FROM certificates ORDER BY file');
+    const [gone = '', changed = '', longer = ''] = files;
+    const stray = `r-9-${'0'.repeat(64)}.pdf`;
+    await hands.remove(gone);
+    await hands.put(changed, 'another', clock.at);
+    await hands.put(stray, '%PDF', clock.at);
+    await db.change('UPDATE certificates SET size = size + 1 WHERE file = ?', longer);
+    const { checked, faults, unnamed } = await verify();
+    expect(checked).toBe(4);
+    expect(faults.map(({ file, fault }) => [file, fault]).toSorted()).toEqual(
+      [
+        [gone, 'missing'],
+        [changed, 'changed'],
+        [longer, 'changed'],
+      ].toSorted(),
+    );
+    expect(unnamed).toEqual([stray]);
+  });
+});
