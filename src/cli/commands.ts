@@ -1,4 +1,6 @@
 import * as api from './commands/api.js';
+import * as completion from './commands/completion/completion.js';
+import * as man from './commands/completion/man.js';
 import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
 import * as certificates from './commands/certificates/certificates.js';
@@ -17,6 +19,7 @@ import * as migrate from './commands/migrate.js';
 import * as purge from './commands/purge.js';
 import * as query from './commands/query.js';
 import * as receive from './commands/receive.js';
+import * as runs from './commands/runs.js';
 import * as sandbox from './commands/sandbox/sandbox.js';
 import * as schema from './commands/schema.js';
 import * as snapshot from './commands/snapshot.js';
@@ -43,6 +46,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   ...SHOWN,
   'as-of': asOf,
   history,
+  runs,
   changes,
   explain,
   certificates,
@@ -58,4 +62,6 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   api,
   friendbot,
   sandbox,
+  completion,
+  man,
 };

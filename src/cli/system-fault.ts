@@ -43,6 +43,9 @@ export function describeSystemFault(error: Error): SystemFault | null {
   }
   const path = textOf(error, 'path');
   const why = WHY[code];
+  if (syscall !== '' && Reflect.get(error, 'path') === '') {
+    return { said: 'An empty text is no name of a file or folder.', advice: 'Name a place.' };
+  }
   if (path === '' || why === undefined) return null;
   return {
     said: `"${cleanText(path)}" cannot be used: ${why} (${code}).`,

@@ -5,26 +5,28 @@ export const DELIVERY_COLUMNS = [
   'id',
   'received_at',
   'event',
-  'installation_id',
-  'repeats',
+  'organization_name',
   'verdict',
+  'job_state',
+  'end',
+  'repeats',
   'reason',
   'job_id',
-  'job_state',
-  'outcome',
+  'installation_id',
 ] as const;
 
 export const JOB_COLUMNS = [
   'id',
   'kind',
-  'lane',
   'state',
+  'organization_name',
+  'end',
+  'run_at',
   'attempts',
   'trigger',
-  'organization_id',
-  'run_at',
+  'lane',
   'last_error_code',
-  'outcome',
+  'organization_id',
 ] as const;
 
 interface DeliveryFilter {
@@ -57,7 +59,16 @@ function deliveries(db: Reader['db']) {
       eb.fn.coalesce('m.state', 'j.state').as('final_state'),
       eb.fn.coalesce('j.last_error', 'j.outcome').as('outcome'),
       'j.merged_into',
-      'j.finished_at',
+      eb.fn.coalesce('m.finished_at', 'j.finished_at').as('finished_at'),
+      eb.fn.coalesce('m.organization_id', 'j.organization_id').as('work_for'),
+      eb.fn.coalesce('m.claim', 'j.claim').as('work_claim'),
+      eb.fn.coalesce('m.started_at', 'j.started_at').as('work_started_at'),
+      eb
+        .selectFrom('installations as i')
+        .innerJoin('organizations as o', 'o.id', 'i.organization_id')
+        .select('o.full_name')
+        .whereRef('i.id', '=', 'd.installation_id')
+        .as('organization_name'),
     ]);
 }
 
@@ -146,9 +157,9 @@ interface JobFilter {
 /** Newest first. */
 export async function readJobs({ db }: Reader, filter: JobFilter): Promise<Row[]> {
   const { state, organizationId, limit } = filter;
-  let asked = db.selectFrom('inbox.jobs').selectAll().orderBy('id', 'desc');
-  if (state !== null) asked = asked.where('state', '=', state);
-  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  let asked = jobs(db).orderBy('j.id', 'desc');
+  if (state !== null) asked = asked.where('j.state', '=', state);
+  if (organizationId !== null) asked = asked.where('j.organization_id', '=', organizationId);
   if (limit !== null) asked = asked.limit(limit);
   return await asked.execute();
 }
@@ -160,6 +171,19 @@ export async function hasJobs({ db }: Reader, organizationId: string): Promise<b
 }
 
 export async function readJob({ db }: Reader, id: number): Promise<Row | null> {
-  const job = await db.selectFrom('inbox.jobs').selectAll().where('id', '=', id).executeTakeFirst();
+  const job = await jobs(db).where('j.id', '=', id).executeTakeFirst();
   return job ?? null;
+}
+
+function jobs(db: Reader['db']) {
+  return db
+    .selectFrom('inbox.jobs as j')
+    .leftJoin('organizations as o', 'o.id', 'j.organization_id')
+    .selectAll('j')
+    .select([
+      'o.full_name as organization_name',
+      'j.organization_id as work_for',
+      'j.claim as work_claim',
+      'j.started_at as work_started_at',
+    ]);
 }

@@ -116,6 +116,7 @@ function everyCommand(): Record<string, () => string[] | Promise<string[]>> {
     'certificates list': () => [],
     'certificates verify': () => [],
     'certificates export': () => [join(folder, 'export')],
+    'runs list': () => [],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
     'deliveries replay': () => ['1'],

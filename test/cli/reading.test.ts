@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
@@ -67,7 +67,33 @@ describe('query', () => {
     expect(await run('query', '--csv=odd', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
+  test('a statement is taken from standard input or a file, and one of them must be there', async () => {
+    const env = { DATA_DIR: demo.folder };
+    const sql = '-- how many\nselect count(*) as n from retirements\n';
+    const answer = { exitCode: 0, stdout: '[\n{"n":150}\n]\n' };
+    expect(await runCommand(['query', '-', '--json'], { env, input: sql })).toMatchObject(answer);
+    const file = join(demo.folder, 'question.sql');
+    writeFileSync(file, sql);
+    expect(await run('query', '--file', file, '--json')).toMatchObject(answer);
+    for (const argv of [
+      ['query'],
+      ['query', 'select 1', '--file', file],
+      ['query', '--file', '/nope/x.sql'],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(...argv);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).not.toMatch(/^ +at /m);
+    }
+  });
+
+  test('bytes are base64 in JSON, CSV and tables', async () => {
+    for (const form of [[], ['--csv'], ['--json']]) {
+      expect((await run('query', "select x'0102ff' as b", ...form)).stdout).toContain('AQL/');
+    }
+  });
+
   test('a mistake in the SQL is explained, exit 2', async () => {
+    expect((await run('query', '(select 1)')).stderr).toContain('SQLite takes no statement in brackets');
     const { exitCode, stdout, stderr } = await run('query', 'select * from retirement');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain('no such table: retirement');
@@ -303,6 +329,9 @@ describe('deliveries and jobs', () => {
     expect(rows[0]).toMatchObject({ event: 'installed', verdict: 'accepted', job_state: 'done' });
     const shown = await run('deliveries', 'show', String(rows[0].id));
     expect(shown.stdout).toContain('"event": "installed"');
+    expect(rows[0].organization_name).toEqual(expect.any(String));
+    expect(rows[0].end).toMatch(/^read in \d+\.\d s: (nothing new$|[+~-]\d)/);
+    expect((await run('deliveries', 'list')).stdout).toContain(rows[0].organization_name);
     expect(await json('deliveries', 'show', '1')).toMatchObject({ id: 1, content: { event: 'installed' } });
     expect(await json('deliveries', 'list', '--set-aside')).toEqual([]);
     expect(await run('deliveries', 'show', '999')).toMatchObject({ exitCode: 6, stdout: '' });
@@ -330,10 +359,49 @@ describe('deliveries and jobs', () => {
     expect(await run('jobs', 'retry', '99999')).toMatchObject({ exitCode: 6 });
     const refused = await run('jobs', 'retry', String(jobs[0].id));
     expect(refused).toMatchObject({ exitCode: 3 });
-    expect(refused.stderr).toContain('is not buried');
+    expect(refused.stderr).toMatch(/is not buried: it is done, /);
+    expect(jobs.some((job: { organization_name: string | null }) => job.organization_name)).toBe(true);
     expect(await run('jobs', 'retry')).toMatchObject({ exitCode: 2 });
     expect(await json('jobs', 'retry', '--all')).toEqual([]);
   });
+});
+
+describe('runs', () => {
+  test('list tells when, why and how long each read took, and what it changed', async () => {
+    const runs = await json('runs', 'list', '--limit', '0');
+    const [counted] = await demo.rows('SELECT count(*) AS n, sum(rows_added) AS added FROM sync_runs');
+    expect(runs).toHaveLength(Number(counted?.['n']));
+    const added = runs.reduce((sum: number, each: { rows_added: number }) => sum + each.rows_added, 0);
+    expect(added).toBe(counted?.['added']);
+    expect(runs[0].id).toBeGreaterThan(runs.at(-1).id);
+    const [first] = await json('runs', 'list', '--resource', 'warehouse', '--limit', '1');
+    expect(first).toMatchObject({ resource: 'warehouse', state: 'complete', seconds: expect.any(Number) });
+    expect(await json('runs', 'list', '--drift')).toEqual(
+      runs.filter((each: { drift: number }) => each.drift > 0).slice(0, 50),
+    );
+    expect(await run('runs', 'list', '--resource', 'weather')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});
+
+test.each([
+  ['certificates', 'export', ''],
+  ['snapshot', ''],
+  ['snapshot', '/nope/copy.db'],
+  ['query', ''],
+  ['as-of', ''],
+  ['history', '', ''],
+  ['retirements', 'show', ''],
+  ['jobs', 'retry', ''],
+  ['schema', ''],
+])('an argument that nobody can use is no stack trace: %s %s', async (...argv) => {
+  const { exitCode, stdout, stderr } = await run(...argv);
+  expect({ argv, exitCode: [2, 6].includes(exitCode) ? 'told' : exitCode, stdout }).toEqual({
+    argv,
+    exitCode: 'told',
+    stdout: '',
+  });
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(stderr).not.toBe('');
 });
 
 describe('snapshot', () => {

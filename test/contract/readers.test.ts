@@ -18,12 +18,13 @@ import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { readPulse } from '../../src/query/pulse.js';
 import * as refusals from '../../src/query/refusals.js';
+import { readEnds, readRuns } from '../../src/query/runs.js';
 import { readLife } from '../../src/query/signs.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { readSynced } from '../../src/query/synced.js';
-import { LIST_RESOURCES } from '../../src/resources/lists.js';
+import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { ENGINES, type Engine } from '../support/engines.js';
 import { NOON } from '../support/inbox.js';
@@ -108,6 +109,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readNotKnownAt: about(pairs(WHOSE, MOMENTS), (reader, [organizationId, at]) =>
     certificates.readNotKnownAt(reader, organizationId, at),
   ),
+  readCoverage: about(WHOSE, certificates.readCoverage),
   readVersions: about(pairs(ENTRIES, ['', '_past']), (reader, [{ table }, end]) =>
     documents.readVersions(reader, `${table}${end}`, 3, 40),
   ),
@@ -150,6 +152,27 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readList: about(pairs(ENTRIES, WHOSE), async (reader, [entry, organizationId]) => [
     await drained(lists.readList(reader, entry, { organizationId, limit: null })),
     await drained(lists.readList(reader, entry, { organizationId, limit: 3 })),
+    ...(await Promise.all(
+      MOMENTS.map(
+        async at =>
+          await drained(lists.readList(reader, LISTS.retirements, { organizationId, at, limit: 9 })),
+      ),
+    )),
+    ...(await Promise.all(
+      ['%', 'apfel', 'ÄPFEL', 'zeb'].map(
+        async holds =>
+          await drained(
+            lists.readList(reader, LISTS.retirements, {
+              organizationId,
+              where: [
+                { column: 'beneficiary', holds },
+                { column: 'created_at', from: MOMENTS[0] ?? '', before: MOMENTS[2] ?? '' },
+              ],
+              limit: null,
+            }),
+          ),
+      ),
+    )),
     entry.columns.some(({ name }) => name === 'state') &&
       (await drained(
         lists.readList(reader, entry, {
@@ -161,6 +184,19 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ]),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
     lists.readByName(reader, entry, name, organizationId),
+  ),
+  readBeginnings: about(
+    pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
+    (reader, [entry, text]) => lists.readBeginnings(reader, entry, text),
+  ),
+  readRuns: about(pairs(WHOSE, [null, 'warehouse']), (reader, [organizationId, resource]) =>
+    readRuns(reader, { organizationId, resource, isDrift: false, limit: resource === null ? null : 3 }),
+  ),
+  readEnds: about([[], [1, 2, 3, 4]], (reader, claims) =>
+    readEnds(
+      reader,
+      claims.map(claim => ({ organizationId: ONE, claim })),
+    ),
   ),
   readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
     lists.readHistory(reader, entry, name),

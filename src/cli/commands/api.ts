@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Argument, type Command } from 'commander';
 import type { RawCall, StreamedAnswer } from '../../registry/http/calls.js';
 import { RegistryError } from '../../registry/errors.js';
+import { escapeJson } from '../clean.js';
 import { examples } from '../command.js';
 import { confirm } from '../confirm.js';
 import { connect } from '../connect.js';
@@ -100,17 +101,44 @@ async function deliver(io: Io, answer: StreamedAnswer, options: ApiOptions): Pro
     await emit(io, `{"status":${status},"body":${asJson(body)}}\n`);
     return;
   }
-  if (io.terminal.stdout && body.includes(0)) {
+  if (io.terminal.stdout && !isText(body)) {
     throw new CommandFault(EXIT.usage, 'The answer is no text.', 'Write it into a file with --output FILE.');
   }
+  const text = body.toString('utf8');
+  if (io.terminal.stdout && isJson(text)) return await emit(io, `${escapeJson(indent(text))}\n`);
   io.stdout.write(body);
-  if (isJson(body.toString('utf8'))) await emit(io, '\n');
+  if (isJson(text)) await emit(io, '\n');
+  return undefined;
 }
 
 /** The digits stay as they came; what is no JSON becomes a text. */
 function asJson(body: Buffer): string {
   const text = body.toString('utf8');
   return isJson(text) ? text : JSON.stringify(text);
+}
+
+/** A PDF may hold no zero byte. */
+function isText(body: Buffer): boolean {
+  return !body.includes(0) && !body.subarray(0, 5).equals(Buffer.from('%PDF-'));
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
+
+/** The same JSON in lines, every digit as it came. */
+function indent(json: string): string {
+  let depth = 0;
+  let before = '';
+  let text = '';
+  for (const [token] of json.matchAll(TOKEN)) {
+    const closes = token === ']' || token === '}';
+    if (closes) depth -= 1;
+    const opened = before === '[' || before === '{';
+    if (closes ? !opened : opened || before === ',') text += `\n${'  '.repeat(depth)}`;
+    text += token === ':' ? ': ' : token;
+    if (token === '[' || token === '{') depth += 1;
+    before = token;
+  }
+  return text;
 }
 
 function isJson(text: string): boolean {

@@ -6,6 +6,7 @@ import { excessOf } from '../../registry/json/json-text.js';
 import { maskLooks } from '../../registry/http/mask.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { withEnds } from '../ends.js';
 import { askToLook } from '../inbox-writer.js';
 import { emit, type Io, print, say } from '../io.js';
 import { readLimit } from '../shown/lists.js';
@@ -74,14 +75,17 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   const rows = await reading(
     findPlace(io),
     async reader =>
-      await readDeliveries(reader, {
-        verdict: options.setAside ? 'set_aside' : null,
-        installationId: await installationOfDeliveries(reader, options.installation),
-        after: 0,
-        limit: readLimit(options.limit) || null,
-      }),
+      await withEnds(
+        reader,
+        await readDeliveries(reader, {
+          verdict: options.setAside ? 'set_aside' : null,
+          installationId: await installationOfDeliveries(reader, options.installation),
+          after: 0,
+          limit: readLimit(options.limit) || null,
+        }),
+      ),
   );
-  await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows);
+  await writeRows(io, options.json ? 'json' : 'table', DELIVERY_COLUMNS, rows, { keep: ['id'] });
 }
 
 async function listRefused(io: Io, options: ListOptions): Promise<void> {
@@ -112,7 +116,10 @@ async function tail(io: Io, options: { json?: boolean }): Promise<void> {
   const interrupted = io.interruption();
   await reading(findPlace(io), async reader => {
     const since = async (after: number, limit: number | null) =>
-      await readDeliveries(reader, { verdict: null, installationId: null, after, limit });
+      await withEnds(
+        reader,
+        await readDeliveries(reader, { verdict: null, installationId: null, after, limit }),
+      );
     let last = Number((await since(0, 1))[0]?.['id'] ?? 0);
     say(io, `Waiting for deliveries after number ${last}; Ctrl-C stops.`);
     while (!interrupted.aborted) {
@@ -126,8 +133,9 @@ async function tail(io: Io, options: { json?: boolean }): Promise<void> {
   });
 }
 
-function lineOf({ id, received_at: at, event, installation_id: installation, verdict, reason }: Row): string {
-  const line = [id, at, event, installation, verdict].map(String).join('  ');
+function lineOf({ reason, ...row }: Row): string {
+  const whose = row['organization_name'] ?? row['installation_id'];
+  const line = [row['id'], row['received_at'], row['event'], whose, row['verdict']].map(String).join('  ');
   return `${line}${reason === null ? '' : `: ${String(reason)}`}`;
 }
 
@@ -150,7 +158,12 @@ async function replay(io: Io, id: string, options: { json?: boolean }): Promise<
 
 async function find(place: Place, id: string) {
   const number = readNumber('the delivery', id);
-  const found = await reading(place, async reader => await readDelivery(reader, number));
+  const found = await reading(place, async reader => {
+    const one = await readDelivery(reader, number);
+    if (one === null) return null;
+    const [delivery = one.delivery] = await withEnds(reader, [one.delivery]);
+    return { ...one, delivery };
+  });
   if (found !== null) return found;
   throw new CommandFault(
     EXIT.notThere,

@@ -3,6 +3,7 @@ import { JOB_STATES, type JobState } from '../../inbox/job.js';
 import { JOB_COLUMNS, readJob, readJobs } from '../../query/inbox.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { withEnds } from '../ends.js';
 import { withInbox } from '../inbox-writer.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION, readLimit } from '../shown/lists.js';
@@ -56,13 +57,16 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   const rows = await reading(
     findPlace(io),
     async reader =>
-      await readJobs(reader, {
-        state: options.state ?? null,
-        organizationId: await organizationOfJobs(reader, options.organization),
-        limit: readLimit(options.limit) || null,
-      }),
+      await withEnds(
+        reader,
+        await readJobs(reader, {
+          state: options.state ?? null,
+          organizationId: await organizationOfJobs(reader, options.organization),
+          limit: readLimit(options.limit) || null,
+        }),
+      ),
   );
-  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows);
+  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows, { keep: ['id'] });
 }
 
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {
@@ -86,15 +90,17 @@ async function retry(
     );
   }
   const place = findPlace(io);
-  if (id !== undefined) await findJob(place, id);
+  const named = id === undefined ? null : await findJob(place, id);
   const which = id === undefined ? 'all' : [readNumber('the job', id)];
   const retried = await withInbox(place, io.now, inbox => inbox.retryBuried(which));
   const refused = retried.find(({ job }) => job === null);
   if (refused !== undefined && id !== undefined) {
     throw new CommandFault(
       EXIT.checkFailed,
-      `Job ${id} is not buried.`,
-      `See "carbon-mirror jobs show ${id}".`,
+      `Job ${id} is not buried: it is ${String(named?.['state'])}${named?.['end'] ? `, ${String(named['end'])}` : ''}.`,
+      named?.['state'] === 'parked'
+        ? 'It tries again by itself, and at once with "carbon-mirror sync".'
+        : `See "carbon-mirror jobs show ${id}".`,
     );
   }
   if (options.json) return await writeValue(io, retried);
@@ -109,7 +115,10 @@ async function retry(
 
 async function findJob(place: Place, id: string): Promise<Row> {
   const number = readNumber('the job', id);
-  const job = await reading(place, async reader => await readJob(reader, number));
+  const job = await reading(place, async reader => {
+    const found = await readJob(reader, number);
+    return found === null ? null : ((await withEnds(reader, [found]))[0] ?? null);
+  });
   if (job !== null) return job;
   throw new CommandFault(
     EXIT.notThere,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
@@ -10,15 +11,21 @@ import { findPlace } from '../place.js';
 
 interface QueryCommandOptions extends FormatOptions {
   readonly timeLimit: string;
+  readonly file?: string;
 }
+
+/** A longer one would not be a question. */
+const MAX_CHARACTERS = 1_000_000;
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('query')
     .description('Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs')
-    .argument('<sql>', 'one SELECT, WITH, VALUES or EXPLAIN statement')
+    .argument('[sql]', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input')
+    .option('--file <file>', 'read the statement from a file instead')
     .option('--time-limit <seconds>', 'stop the query after so long', '30')
-    .action(async (sql: string, options: QueryCommandOptions) => {
+    .action(async (text: string | undefined, options: QueryCommandOptions) => {
+      const sql = await readStatement(io, text, options.file);
       const { engine } = findPlace(io);
       const timeLimitMs = readSeconds(options.timeLimit) * 1000;
       try {
@@ -32,8 +39,23 @@ export function define(program: Command, io: Io): void {
   examples(command, [
     'carbon-mirror query "select count(*) from retirements"',
     'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
+    'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ]);
+}
+
+async function readStatement(io: Io, text: string | undefined, file: string | undefined): Promise<string> {
+  if ((text === undefined) === (file === undefined)) {
+    throw new CommandFault(EXIT.usage, 'Expected one statement, - for standard input, or --file FILE.');
+  }
+  if (file !== undefined) return readFileSync(file, 'utf8');
+  if (text !== '-') return text ?? '';
+  let sql = '';
+  for await (const chunk of io.stdin.setEncoding('utf8')) {
+    sql += String(chunk);
+    if (sql.length > MAX_CHARACTERS) throw new CommandFault(EXIT.usage, 'The statement has no end.');
+  }
+  return sql;
 }
 
 /** What the engine says of it, in a person's words; a damaged file is told as everywhere. */
@@ -57,6 +79,8 @@ function faultOf(error: AskError): Error {
 }
 
 function adviceFor(fault: string): readonly string[] {
+  if (/begins with "\(/.test(fault))
+    return ['SQLite takes no statement in brackets: leave out the outer ones.'];
   return /no such (table|column)|(relation|column) .* does not exist/.test(fault)
     ? ['See "carbon-mirror schema" for the tables and their columns.']
     : [];

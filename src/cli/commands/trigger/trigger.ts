@@ -71,9 +71,18 @@ async function trigger(io: Io, event: EventName, options: TriggerOptions): Promi
   for (let count = 0; count < times; count += 1) answers.push(await post(url, headers, body));
   const told = { event, installation: subject.installationId, url, answers };
   await printAnswers(io, told, options.json === true);
-  if (isBad) checkRefused(io, answers);
-  else checkStored(io, answers);
+  const hint = options.url === undefined ? HINTS : ELSEWHERE;
+  if (isBad) checkRefused(io, answers, hint.refused);
+  else checkStored(io, answers, hint.stored);
 }
+
+const HINTS = {
+  stored:
+    'It is stored. "carbon-mirror deliveries list" shows it, "carbon-mirror jobs list" what became of it.',
+  refused: 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.',
+};
+/** What another receiver does with it is not for us to say. */
+const ELSEWHERE = { stored: 'It was accepted.', refused: 'It was refused, as it must be.' };
 
 interface Report {
   readonly event: string;
@@ -88,13 +97,10 @@ async function printAnswers(io: Io, told: Report, json: boolean): Promise<void> 
   else await print(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}`);
 }
 
-function checkStored(io: Io, answers: readonly number[]): void {
+function checkStored(io: Io, answers: readonly number[], hint: string): void {
   const refused = answers.filter(status => status !== ACCEPTED);
   if (refused.length === 0) {
-    say(
-      io,
-      'It is stored. "carbon-mirror deliveries list" shows it, "carbon-mirror jobs list" what became of it.',
-    );
+    say(io, hint);
     return;
   }
   throw new CommandFault(
@@ -105,10 +111,10 @@ function checkStored(io: Io, answers: readonly number[]): void {
 }
 
 /** What nobody has signed must not be stored. */
-function checkRefused(io: Io, answers: readonly number[]): void {
+function checkRefused(io: Io, answers: readonly number[], hint: string): void {
   const others = answers.filter(status => status !== UNAUTHORIZED);
   if (others.length === 0) {
-    say(io, 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.');
+    say(io, hint);
     return;
   }
   throw new CommandFault(
