@@ -68,30 +68,35 @@ interface Told {
 
 /** One connection that listens, made anew when it was lost and `open` is called again. Its first word is its own. */
 function createEar(listen: Postgres['listen'], query: Postgres['query'], { heard, lost }: Told) {
-  let state: 'closed' | 'opening' | 'open' = 'closed';
+  /** The connection that is wanted; an older one that comes late, or goes, is no matter any more. */
+  let wanted: symbol | null = null;
   let end = (): void => undefined;
 
-  function gone(): void {
-    state = 'closed';
+  function close(): void {
+    wanted = null;
+    end();
     lost();
   }
 
-  async function start(): Promise<void> {
-    end = await listen(CHANNEL, heard, gone);
-    if (state === 'closed') return end();
-    state = 'open';
-    await query("SELECT pg_notify($1, '')", [CHANNEL]);
+  async function start(ear: symbol): Promise<void> {
+    const isWanted = (): boolean => wanted === ear;
+    try {
+      const stop = await listen(CHANNEL, heard, () => isWanted() && close());
+      if (!isWanted()) return stop();
+      end = stop;
+      await query("SELECT pg_notify($1, '')", [CHANNEL]);
+    } catch {
+      if (isWanted()) close();
+    }
+    return undefined;
   }
 
   return {
     open: () => {
-      if (state !== 'closed') return;
-      state = 'opening';
-      start().catch(gone);
+      if (wanted !== null) return;
+      wanted = Symbol('ear');
+      void start(wanted);
     },
-    close: () => {
-      state = 'closed';
-      end();
-    },
+    close,
   };
 }
