@@ -67,7 +67,6 @@ const OPENS: Readonly<Record<string, string>> = {
   'support/killed-writer.js': 'a process that dies as it writes',
   'support/kill-receiver.js': 'looks at a file before any program mends it',
   'support/receiver-process.js': 'a process that dies as it stores',
-  'cli/verify.test.ts': 'breaks a column and takes it back',
 };
 
 test('no test but those of the engine has a handle of its driver', () => {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
-import { readerOf } from '../../src/engines/sqlite/reader.js';
-import { openDatabase } from '../../src/engines/sqlite/open.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
 import { LISTED } from '../../src/engines/laws/law.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseRetirement } from '../../src/registry/json/parse.js';
@@ -13,7 +12,7 @@ import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, temporaryScene } from '../support/mirror.js';
-import { copyDatabases, tablesIn } from '../support/tables.js';
+import { copyDatabases, tablesIn, type Value } from '../support/tables.js';
 
 let demo: DemoMirror;
 /** A copy of both databases that nothing writes to. */
@@ -245,9 +244,9 @@ test('each column that was changed by hand in any table is told, and what it is 
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-columns-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
-  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 0 });
-  onTestFinished(() => void db.close());
-  expect(await findUnderived(readerOf(db))).toEqual([]);
+  const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => reader.close());
+  expect(await findUnderived(reader)).toEqual([]);
   const copy = tablesIn(folder);
   const changed: string[] = [];
   for (const table of ['projects', 'installations', ...Object.values(LISTED)]) {
@@ -257,13 +256,13 @@ test('each column that was changed by hand in any table is told, and what it is 
     if ((await copy.row(`SELECT 1 FROM ${table}`)) === undefined) continue;
     for (const { name, type } of columns) {
       const other = type === 'TEXT' ? `coalesce(${name}, '') || ' '` : `coalesce(${name}, 0) + 1`;
-      db.exec(
-        `BEGIN; UPDATE ${table} SET ${name} = ${other} WHERE version = (SELECT max(version) FROM ${table})`,
-      );
-      const found = await findUnderived(readerOf(db));
+      const newest = `WHERE version = (SELECT max(version) FROM ${table})`;
+      const before = await copy.value<Value>(`SELECT ${name} FROM ${table} ${newest}`);
+      await copy.change(`UPDATE ${table} SET ${name} = ${other} ${newest}`);
+      const found = await findUnderived(reader);
       expect(found, `${table}.${name}`).toHaveLength(1);
       expect(found[0]?.where, `${table}.${name}`).toMatch(new RegExp(`^version \\d+: ${name}$`));
-      db.exec('ROLLBACK');
+      await copy.change(`UPDATE ${table} SET ${name} = ? ${newest}`, before ?? null);
       changed.push(`${table}.${name}`);
     }
   }
