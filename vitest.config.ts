@@ -15,7 +15,11 @@ export const PROGRAM = [
 ];
 
 /** What needs a PostgreSQL. One is started for all of them, and only for them. */
-export const POSTGRES = ['test/{contract,postgres}/**/*.test.ts', 'test/engines/postgres/**/*.test.ts'];
+export const POSTGRES = [
+  'test/{contract,postgres}/**/*.test.ts',
+  'test/engines/postgres/**/*.test.ts',
+  'test/flows/postgres.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { childEnvironment, readSettings, readUpSettings } from '../src/config/config.js';
+import { databaseSecrets } from '../src/config/database.js';
 import {
   type ReceiveSettings,
   type Role,
@@ -44,6 +45,7 @@ const wrongNames = async (env: Record<string, string>, role: Role = 'work'): Pro
 test('the defaults are those of the table', async () => {
   expect(await readSettings(GOOD, 'receive', NO_FILES)).toEqual({
     dataDir: 'data',
+    database: null,
     logLevel: 'info',
     operationsHost: '127.0.0.1',
     operationsPort: 8081,
@@ -57,6 +59,7 @@ test('the defaults are those of the table', async () => {
   });
   expect(await readSettings(GOOD, 'work', NO_FILES)).toEqual({
     dataDir: 'data',
+    database: null,
     logLevel: 'info',
     operationsHost: '127.0.0.1',
     operationsPort: 8082,
@@ -76,6 +79,7 @@ test('the defaults are those of the table', async () => {
   });
   expect(await readSettings({}, 'sandbox', NO_FILES)).toEqual({
     dataDir: 'data',
+    database: null,
     logLevel: 'info',
     sandboxPort: 8090,
   });
@@ -250,6 +254,62 @@ describe('secrets', () => {
     expect(JSON.stringify(work)).not.toContain('short');
     expectTypeOf<ReceiveSettings>().not.toHaveProperty('privateKey');
     expectTypeOf<WorkSettings>().not.toHaveProperty('webhookSecrets');
+  });
+});
+
+describe('MIRROR_DATABASE_URL', () => {
+  const URL_TEXT = 'postgres://mirror:a-long-password@db.example.org:5433/mirror?sslmode=verify-full';
+
+  test('is read for every role, by itself or from a file, and leaves the folder as it is', async () => {
+    const env = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: '8' };
+    for (const role of ['receive', 'work', 'live'] as const) {
+      const { database, dataDir } = await readSettings(env, role, NO_FILES);
+      expect({ database, dataDir }).toEqual({ database: { url: URL_TEXT, pool: 8 }, dataDir: 'data' });
+    }
+    const files = { readFile: () => `${URL_TEXT}\n` };
+    const given = { ...GOOD, MIRROR_DATABASE_URL_FILE: '/run/secrets/url' };
+    expect((await readSettings(given, 'work', files)).database).toEqual({ url: URL_TEXT, pool: null });
+  });
+
+  test.each([
+    ['no URL', 'db.example.org', 'MIRROR_DATABASE_URL'],
+    ['another protocol', 'mysql://u:a-long-password@h/d', 'MIRROR_DATABASE_URL'],
+    [
+      'an sslmode that libpq does not know',
+      'postgres://u:a-long-password@h/d?sslmode=sometimes',
+      'MIRROR_DATABASE_URL',
+    ],
+  ])('T69 with %s is a fault by its name, and no part of it is shown', async (_what, url, name) => {
+    const fault = await refusal({ MIRROR_DATABASE_URL: url });
+    expect(fault?.faults.map(each => each.name)).toEqual([name]);
+    expect(String(fault)).not.toContain('a-long-password');
+  });
+
+  test('is given once, from a file that can be read, and with a pool that is a number', async () => {
+    const both = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_URL_FILE: '/url' };
+    expect(await wrongNames(both)).toEqual(['MIRROR_DATABASE_URL']);
+    expect(await wrongNames({ MIRROR_DATABASE_URL_FILE: '/url' })).toEqual(['MIRROR_DATABASE_URL_FILE']);
+    for (const pool of ['1', '101', 'many']) {
+      const env = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: pool };
+      expect(await wrongNames(env)).toEqual(['MIRROR_DATABASE_POOL']);
+    }
+    expect(String(await refusal({ MIRROR_DATABASE_ULR: 'x' }))).toContain('perhaps MIRROR_DATABASE_URL;');
+  });
+
+  test("is never what others call DATABASE_URL: that is somebody's own", async () => {
+    const { database } = await readSettings({ ...GOOD, DATABASE_URL: URL_TEXT }, 'work', NO_FILES);
+    expect(database).toBeNull();
+  });
+
+  test('lets a dyno receive: what is answered 202 stands in no disk of it', async () => {
+    expect(await wrongNames({ DYNO: 'web.1' }, 'receive')).toEqual(['DYNO']);
+    expect(await wrongNames({ DYNO: 'web.1', MIRROR_DATABASE_URL: URL_TEXT }, 'receive')).toEqual([]);
+  });
+
+  test('is a secret with all that makes it one', () => {
+    expect(databaseSecrets({ url: URL_TEXT, pool: null })).toEqual(
+      expect.arrayContaining([URL_TEXT, 'a-long-password']),
+    );
   });
 });
 

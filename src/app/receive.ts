@@ -33,8 +33,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const health = createHealth();
     const metrics = createMetrics(EVENTS);
     const { webhookSecrets: secrets, appId } = settings;
-    const { dataDir, diskReserveMb } = settings;
-    const workerData: DoorThreadData = { store: { dataDir, diskReserveMb }, secrets, appId };
+    const { dataDir, diskReserveMb, database } = settings;
+    const workerData: DoorThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
     const thread = await startDoorThread({ entry: ENTRY, workerData, now, failed: health.fail });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());

@@ -77,6 +77,10 @@ export function explain(error: unknown): Explanation {
   if (FAULTS_OF_THE_PLACE.includes(error.name)) {
     return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   }
+  if (error.name === 'PostgresError') {
+    const isAway = 'code' in error && error.code === 'away';
+    return { exitCode: isAway ? EXIT.unreachable : EXIT.usage, lines: [error.message] };
+  }
   if ('code' in error && error.code === 'foreign_registry') {
     return { exitCode: EXIT.usage, lines: [error.message] };
   }

@@ -4,7 +4,8 @@ import type { Reader } from '../engines/contract/reader.js';
 import type { PdfStore } from '../mirror/port.js';
 import type { Engine } from '../engines/engine.js';
 import { openEngine } from '../engines/open.js';
-import { readDiskReserve } from '../config/config.js';
+import { readStore } from '../config/config.js';
+import { namesDatabase } from '../config/database.js';
 import { parseDemoSettings } from './commands/demo/settings.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -22,9 +23,12 @@ export interface Place {
 
 const DEMO_SETTINGS = 'settings.json';
 
-/** With no setting of a registry or a webhook, a command means the demo. */
+/** With no setting of a registry, a webhook or a database, a command means the demo. */
 export function meansDemo(env: Environment): boolean {
-  return !Object.keys(env).some(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] !== '');
+  return (
+    !namesDatabase(env) &&
+    !Object.keys(env).some(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] !== '')
+  );
 }
 
 export function dataFolder(env: Environment): string {
@@ -45,7 +49,7 @@ export function placeAt(folder: string, env: Environment, demo: boolean): Place 
     folder,
     /** What a demo would lose is made up: it may stand on any disk. */
     env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
-    engine: openEngine({ dataDir: folder, diskReserveMb: readDiskReserve(env) }),
+    engine: openEngine(readStore({ ...env, DATA_DIR: folder })),
   };
 }
 

@@ -1,7 +1,13 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { findWeakness } from './weak-secret.js';
-import { LOG_LEVELS, MIN_SECRET_CHARACTERS, type Role, type SettingsByRole } from './settings.js';
+import {
+  type DatabaseSettings,
+  LOG_LEVELS,
+  MIN_SECRET_CHARACTERS,
+  type Role,
+  type SettingsByRole,
+} from './settings.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -64,11 +70,13 @@ const SETTINGS_TEXT = z.object({
         .filter(name => name !== ''),
     ),
   LOG_LEVEL: oneOf(LOG_LEVELS),
+  /** Read before: quick commands read it without these checks. */
+  DATABASE: z.custom<DatabaseSettings | null>(() => true),
 });
 
 type SettingsText = z.output<typeof SETTINGS_TEXT>;
 
-const SHARED = { DATA_DIR: true, LOG_LEVEL: true } as const;
+const SHARED = { DATA_DIR: true, LOG_LEVEL: true, DATABASE: true } as const;
 const LISTENING = {
   OPERATIONS_HOST: true,
   OPERATIONS_PORT: true,
@@ -132,7 +140,7 @@ export const CHECKS: { readonly [R in Role]: z.ZodType<SettingsByRole[R]> } = {
 };
 
 function shared(given: Pick<SettingsText, keyof typeof SHARED>) {
-  return { dataDir: given.DATA_DIR, logLevel: given.LOG_LEVEL };
+  return { dataDir: given.DATA_DIR, logLevel: given.LOG_LEVEL, database: given.DATABASE };
 }
 
 function listening(given: Pick<SettingsText, keyof typeof LISTENING>) {

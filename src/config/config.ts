@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { distance } from './distance.js';
+import { namesDatabase, readDatabase } from './database.js';
 import { dynoFaults, withoutAdvice } from './platform.js';
+import { type Given, type SettingsTools, takeSecret } from './secret.js';
 import {
   type Role,
   type Setting,
@@ -8,16 +10,11 @@ import {
   type SettingsByRole,
   SettingsError,
   type SettingsFault,
+  type StoreSettings,
 } from './settings.js';
 import { shownName, shownValue } from './shown.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-export interface SettingsTools {
-  readonly readFile: (path: string) => string;
-  /** Throws where the text is no usable private key; its message must not hold the text. */
-  readonly checkPrivateKey?: (pem: string) => void;
-}
 
 const OPERATIONS_PORTS = { receive: '8081', work: '8082', live: '0', sandbox: '0', console: '0' } as const;
 const SECRET_OF = {
@@ -37,8 +34,15 @@ export function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
+/** Where things are kept: all that a quick command needs, without the cost of the checked settings. */
+export function readStore(env: Environment): StoreSettings {
+  const { database, faults } = readDatabase(env, { readFile: readSecretFile });
+  if (faults.length > 0) throw new SettingsError(faults);
+  return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
+}
+
 /** The reserve of the disk in MiB, without the cost of the checked settings; null where the disk decides. What is no number, no process starts with. */
-export function readDiskReserve(env: Environment): number | null {
+function readDiskReserve(env: Environment): number | null {
   const text = env['DISK_RESERVE_MB'] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
@@ -62,13 +66,20 @@ export async function readSettings<R extends Role>(
   tools: SettingsTools = { readFile: readSecretFile },
 ): Promise<SettingsByRole[R]> {
   const { CHECKS } = await import('./checks.js');
-  const { given, faults } = takeSecret(withDefaults(env, role), SECRET_OF[role], tools);
-  const result = CHECKS[role].safeParse(given);
+  const { given, faults } = takeSecretOf(role, withDefaults(env, role), tools);
+  const store = readDatabase(env, tools);
+  const result = CHECKS[role].safeParse({ ...given, DATABASE: store.database });
   const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
   const unfit = (result.error?.issues ?? [])
     .map(({ path, message }) => faultAt(String(path[0]), message, given))
     .filter(({ name }) => !spoken.has(name));
-  const all = inOrder([...faults, ...unfit, ...unknownNames(env), ...placeFaults(env, role)]);
+  const all = inOrder([
+    ...faults,
+    ...store.faults,
+    ...unfit,
+    ...unknownNames(env),
+    ...placeFaults(env, role),
+  ]);
   if (all.length > 0 || !result.success) throw new SettingsError(all);
   return result.data;
 }
@@ -87,7 +98,7 @@ export async function readUpSettings(env: Environment, tools?: SettingsTools) {
 
 /** Where the databases cannot stand, nothing that writes them is started. */
 function placeFaults(env: Environment, role: Role): SettingsFault[] {
-  return role === 'receive' || role === 'work' ? dynoFaults(env) : [];
+  return (role === 'receive' || role === 'work') && !namesDatabase(env) ? dynoFaults(env) : [];
 }
 
 /** An empty value is one that is not set. */
@@ -102,45 +113,9 @@ function fallbackOf({ name, default: standard }: Setting, role: Role): string | 
   return standard ?? undefined;
 }
 
-interface Given {
-  readonly given: Environment;
-  readonly faults: readonly SettingsFault[];
-}
-
-function takeSecret(env: Environment, name: string | null, tools: SettingsTools): Given {
-  const path = name === null ? undefined : env[`${name}_FILE`];
-  if (name === null) return { given: env, faults: [] };
-  if (path !== undefined && env[name] !== undefined) {
-    const expected = `only one of ${name} and ${name}_FILE`;
-    return { given: env, faults: [{ name, expected, came: 'both are set' }] };
-  }
-  try {
-    const text =
-      path === undefined
-        ? env[name]
-        : tools
-            .readFile(path)
-            .replace(/^\uFEFF/, '')
-            .trimEnd();
-    const given = { ...env, [name]: text };
-    const source = path === undefined ? name : `${name}_FILE`;
-    return { given, faults: name === 'REGISTRY_PRIVATE_KEY' ? keyFaults(source, text, tools) : [] };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    const came = `${shownValue(path)} cannot be read${code}`;
-    return { given: env, faults: [{ name: `${name}_FILE`, expected: 'a file that can be read', came }] };
-  }
-}
-
-function keyFaults(name: string, pem: string | undefined, tools: SettingsTools): SettingsFault[] {
-  if (pem === undefined) return [];
-  try {
-    tools.checkPrivateKey?.(pem);
-    return [];
-  } catch (error) {
-    const came = error instanceof Error ? error.message : 'it cannot be read';
-    return [{ name, expected: "the app's private key, fit to sign with", came }];
-  }
+function takeSecretOf(role: Role, env: Environment, tools: SettingsTools): Given {
+  const name = SECRET_OF[role];
+  return name === null ? { given: env, faults: [] } : takeSecret(env, name, tools);
 }
 
 function faultAt(name: string, expected: string, given: Environment): SettingsFault {
@@ -154,7 +129,7 @@ function faultAt(name: string, expected: string, given: Environment): SettingsFa
 function unknownNames(env: Environment): SettingsFault[] {
   const known = SETTINGS.map(each => each.name);
   return Object.keys(env)
-    .filter(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] && !known.includes(name))
+    .filter(name => /^(REGISTRY|WEBHOOK|MIRROR)_/.test(name) && env[name] && !known.includes(name))
     .map(name => {
       const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
       return {

@@ -1,3 +1,4 @@
+import { namesDatabase } from './database.js';
 import type { SettingsFault } from './settings.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -29,6 +30,7 @@ export function dynoFaults(env: Environment): SettingsFault[] {
 
 /** What to see to where the disk does not stay by itself; null elsewhere. */
 export function volumeAdvice(env: Environment): string | null {
+  if (namesDatabase(env)) return null;
   return VOLUMES.find(({ name }) => env[name])?.advice ?? null;
 }
 

@@ -61,11 +61,34 @@ export const SETTINGS: readonly Setting[] = [
     null,
     'comma-separated: further names by which a proxy or a tunnel calls the console',
   ),
+  secret(
+    'MIRROR_DATABASE_URL',
+    'a PostgreSQL, 14 or later, that holds inbox and mirror instead of the files of `DATA_DIR`',
+  ),
+  setting('MIRROR_DATABASE_URL_FILE', null, 'a file that holds it'),
+  setting('MIRROR_DATABASE_POOL', '2 receive, 4 work', 'connections to it at most, per process'),
   setting('LOG_LEVEL', 'info', 'one of trace, debug, info, warn, error, fatal, silent'),
 ];
 
+/** A PostgreSQL. */
+export interface DatabaseSettings {
+  readonly url: string;
+  /** Connections at most; null where the role decides. */
+  readonly pool: number | null;
+}
+
+/** Where things are kept. */
+export interface StoreSettings {
+  readonly dataDir: string;
+  /** Null where the size of the disk decides. */
+  readonly diskReserveMb: number | null;
+  /** Null where it is the files of `dataDir`. */
+  readonly database: DatabaseSettings | null;
+}
+
 interface SharedSettings {
   readonly dataDir: string;
+  readonly database: DatabaseSettings | null;
   readonly logLevel: LogLevel;
 }
 

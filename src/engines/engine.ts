@@ -12,10 +12,18 @@ export interface StoreSettings {
   readonly dataDir: string;
   /** Null where the size of the disk decides. */
   readonly diskReserveMb: number | null;
+  /** A PostgreSQL; null where it is the files of `dataDir`. */
+  readonly database: DatabaseSettings | null;
+}
+
+export interface DatabaseSettings {
+  readonly url: string;
+  /** Connections at most; null where the role decides. */
+  readonly pool: number | null;
 }
 
 /** A migration that was applied now. */
-interface Applied {
+export interface Applied {
   readonly database: string;
   readonly file: string;
 }
@@ -98,7 +106,7 @@ export interface Engine {
   /** Runs a person's SQL where it can be ended. Throws `AskError`. */
   readonly ask: (question: Question) => Promise<Asked>;
   /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
-  readonly snapshot: (file: string) => Promise<boolean>;
+  readonly snapshot: (file: string, now: number) => Promise<boolean>;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
   readonly findBroken: (now: number) => Promise<readonly Broken[]>;
   /** What `findBroken` has found whole where it has found nothing. */

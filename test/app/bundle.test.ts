@@ -75,6 +75,20 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
 
 test('the asker loads the driver and what opens the databases, and no package else', () => {
   const { sources, packages } = loadedWith(['query-process.js']);
-  expect(sources.filter(source => !/^(?:engines\/(?:sqlite|migrations)|package)/.test(source))).toEqual([]);
+  expect(
+    sources.filter(source => !/^(?:engines\/(?:sqlite|contract|migrations)|package)/.test(source)),
+  ).toEqual([]);
   expect(packages).toEqual([]);
+});
+
+test('the driver of PostgreSQL is loaded by what asks PostgreSQL, and by nothing that has only files', () => {
+  const files = readdirSync(FOLDER).filter(name => name.endsWith('.js'));
+  const naming = files.filter(name => all(IMPORT, read(name)).includes('pg'));
+  expect(naming.length).toBeGreaterThan(0);
+  for (const name of naming) expect(all(SOURCE, read(name))).toContain('engines/postgres/driver.ts');
+  const reaching = files.filter(name => loadedWith([name]).packages.includes('pg'));
+  const sources = reaching.flatMap(name => all(SOURCE, read(name)));
+  expect(
+    sources.filter(source => /^(?:app|cli|engines\/open|engines\/sqlite\/(?:engine|reader))/.test(source)),
+  ).toEqual([]);
 });

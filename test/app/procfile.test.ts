@@ -64,7 +64,7 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   await processes.filled();
   await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
   expect(await mirrored()).toBe(900);
-  const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null });
+  const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
   expect(await engine.findBroken(Date.now())).toEqual([]);
   const claims =
     "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";

@@ -1,5 +1,11 @@
 /** All of an engine that others see: what it is asked, and the one place that picks. */
-const ENGINE = ['engines/contract', 'engines/engine.ts', 'engines/migrations.ts', 'engines/open.ts'];
+const ENGINE = [
+  'engines/contract',
+  'engines/engine.ts',
+  'engines/migrations.ts',
+  'engines/open.ts',
+  'engines/open-door.ts',
+];
 
 /** For those who wire: everything but what is inside an engine. */
 const EVERYTHING = [

@@ -88,7 +88,7 @@ export function acceptHere(db: Sqlite): Accept {
 async function acceptInThread(db: Sqlite): Promise<Accept> {
   const thread = await startDoorThread({
     entry: THREAD_ENTRY,
-    workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null } },
+    workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null, database: null } },
     now: Date.now,
     failed: () => undefined,
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { grantsTo, type Purpose } from '../../src/engines/postgres/grants.js';
+import { grantsTo, type Purpose } from '../../src/engines/contract/grants.js';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.js';
 import type { Server } from '../postgres/server.js';
 

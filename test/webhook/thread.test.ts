@@ -11,7 +11,11 @@ import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY): Promise<DoorThread> {
   const thread = await startDoorThread({
     entry,
-    workerData: { store: { dataDir: dirname(file), diskReserveMb: null }, secrets: [SECRET], appId: APP_ID },
+    workerData: {
+      store: { dataDir: dirname(file), diskReserveMb: null, database: null },
+      secrets: [SECRET],
+      appId: APP_ID,
+    },
     now: () => NOON,
     failed: error => failures.push(error),
   });

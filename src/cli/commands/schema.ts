@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Relation } from '../../engines/contract/relation.js';
 import { examples } from '../command.js';
-import { grantsTo, PURPOSES, type Purpose } from '../../engines/postgres/grants.js';
+import { grantsTo, PURPOSES, type Purpose } from '../../engines/contract/grants.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../named/named.js';

@@ -13,7 +13,7 @@ export function define(program: Command, io: Io): void {
     .argument('<file>', 'the copy; it must not be there yet')
     .option('--json', 'print what was written as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      if (!(await findPlace(io).engine.snapshot(file))) throw isThere(file);
+      if (!(await findPlace(io).engine.snapshot(file, io.now()))) throw isThere(file);
       const bytes = statSync(file).size;
       if (options.json) return await writeValue(io, { file, bytes });
       say(io, `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB). Try "datasette ${file}" or "duckdb ${file}".`);

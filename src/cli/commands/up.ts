@@ -4,7 +4,7 @@ import { examples } from '../command.js';
 import { findOpenSettings } from '../exposures.js';
 import { type Io, say } from '../io.js';
 import { adviseVolume } from '../processes/service.js';
-import { meansDemo } from '../place.js';
+import { meansDemo, ownPlace } from '../place.js';
 import { SETTINGS_TOOLS } from '../settings-tools.js';
 
 export function define(program: Command, io: Io): void {
@@ -21,6 +21,7 @@ export function define(program: Command, io: Io): void {
       }
       const { runChildren } = await import('../processes/children.js');
       await readUpSettings(io.env, SETTINGS_TOOLS);
+      await ownPlace(io).engine.migrate(io.now());
       adviseVolume(io);
       for (const { found, todo } of findOpenSettings(io.secretFiles)) say(io, `Warning: ${found}. ${todo}`);
       return await runChildren(io, io.env, interrupted, async () => undefined);

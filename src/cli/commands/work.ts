@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
+import { databaseSecrets } from '../../config/database.js';
 import { createMask } from '../../registry/http/mask.js';
 import { examples } from '../command.js';
 import { colours, type Io } from '../io.js';
@@ -17,7 +18,7 @@ export function define(program: Command, io: Io): void {
       const { startWork } = await import('../../app/work.js');
       const log = createLog({
         level: settings.logLevel,
-        mask: createMask([settings.privateKey]),
+        mask: createMask([settings.privateKey, ...databaseSecrets(settings.database)]),
         now: io.now,
         pretty: io.terminal.stdout,
         inColour: colours(io),

@@ -1,8 +1,8 @@
 /**
- * schema: it is not that of this program. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
+ * older: its schema is yet to be migrated. schema: it is a newer program's. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
  * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
  */
-export type PostgresErrorCode = 'schema' | 'foreign' | 'encoding' | 'away';
+export type PostgresErrorCode = 'older' | 'schema' | 'foreign' | 'encoding' | 'away';
 
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';

@@ -38,7 +38,7 @@ export async function demandSchema({ query }: Postgres, family: Family): Promise
   if (version > newest) throw newerSchema(family, version, newest);
   if (version < newest) {
     throw new PostgresError(
-      'schema',
+      'older',
       `the schema ${family} has version ${version}, this program needs ${newest}: run "carbon-mirror migrate" first`,
     );
   }

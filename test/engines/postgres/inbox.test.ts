@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { stateOf } from '../../../src/engines/postgres/errors.js';
-import { grantsTo } from '../../../src/engines/postgres/grants.js';
+import { grantsTo } from '../../../src/engines/contract/grants.js';
 import { createDoorPort } from '../../../src/engines/postgres/inbox/door.js';
 import { createInboxPort } from '../../../src/engines/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/engines/postgres/inbox/watch.js';

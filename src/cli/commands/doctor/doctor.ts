@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { namesDatabase } from '../../../config/database.js';
 import type { WorkSettings } from '../../../config/settings.js';
 import { hideSecrets } from '../../clean.js';
 import { examples } from '../../command.js';
@@ -35,6 +36,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
   const hide = hideSecrets(place.env);
   const found: Finding[] = [
     describePlace(place),
+    ...describeForeign(place.env),
     ...findings,
     ...checkExposures(place, io),
     ...(await checkStore(place, io.now())),
@@ -94,6 +96,14 @@ function placeOf(io: Io): Place {
 function describePlace({ demo, engine }: Place): Finding {
   const found = demo ? `the demo in ${engine.place}: made-up data` : `a real mirror in ${engine.place}`;
   return { check: 'place', state: 'ok', found, todo: null };
+}
+
+/** A platform's own name for a database says nothing of whose it is. */
+function describeForeign(env: Place['env']): Finding[] {
+  if (!/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') || namesDatabase(env)) return [];
+  const found = "DATABASE_URL names a PostgreSQL that is not used: it may be somebody else's";
+  const todo = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
+  return [{ check: 'place', state: 'ok', found, todo }];
 }
 
 async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {

@@ -44,7 +44,7 @@ async function failedInsert(credits: number): Promise<Error> {
   const { sandbox, registry, app, folder, time } = program;
   const { id: organizationId } = createOrganization(sandbox);
   for (let count = 0; count < credits; count += 1) issueCredit(sandbox, organizationId);
-  const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0 });
+  const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
   const store = await engine.openWork({ now: time.now, failed: () => {} });
   onTestFinished(() => store.close());
   await program.change(

@@ -1,0 +1,62 @@
+import { type SettingsTools, takeSecret } from './secret.js';
+import type { DatabaseSettings, SettingsFault } from './settings.js';
+import { shownValue } from './shown.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const URL_NAME = 'MIRROR_DATABASE_URL';
+const POOL_NAME = 'MIRROR_DATABASE_POOL';
+/** A worker listens on one of them. */
+const FEWEST_CONNECTIONS = 2;
+const MOST_CONNECTIONS = 100;
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** Whether a PostgreSQL is named, be it rightly or not. */
+export function namesDatabase(env: Environment): boolean {
+  return Boolean(env[URL_NAME] || env[`${URL_NAME}_FILE`]);
+}
+
+/** The texts of it that nobody may see. */
+export function databaseSecrets(database: DatabaseSettings | null): string[] {
+  if (database === null) return [];
+  const { password } = new URL(database.url.replace('@/', '@localhost/'));
+  return [database.url, password, decodeURIComponent(password)];
+}
+
+export interface DatabaseRead {
+  /** Null where none is named. */
+  readonly database: DatabaseSettings | null;
+  readonly faults: readonly SettingsFault[];
+}
+
+/** The PostgreSQL that is named instead of files. What others call DATABASE_URL is somebody's own, and is not looked at. */
+export function readDatabase(env: Environment, tools: SettingsTools): DatabaseRead {
+  if (!namesDatabase(env)) return { database: null, faults: [] };
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { given, faults } = takeSecret(set, URL_NAME, tools);
+  const url = given[URL_NAME];
+  const pool = given[POOL_NAME] ?? null;
+  const all = [...faults, ...(faults.length > 0 ? [] : urlFaults(url ?? '')), ...poolFaults(pool)];
+  if (all.length > 0 || url === undefined) return { database: null, faults: all };
+  return { database: { url, pool: pool === null ? null : Number(pool) }, faults: [] };
+}
+
+function urlFaults(url: string): SettingsFault[] {
+  const came = 'its text is not shown';
+  const like = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
+  if (!URL.canParse(like)) {
+    return [{ name: URL_NAME, expected: 'a URL such as postgres://user:password@host:5432/database', came }];
+  }
+  const mode = new URL(like).searchParams.get('sslmode');
+  if (mode === null || SSL_MODES.includes(mode)) return [];
+  const said = `sslmode is ${shownValue(mode)}`;
+  return [{ name: URL_NAME, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, came: said }];
+}
+
+function poolFaults(pool: string | null): SettingsFault[] {
+  const number = Number(pool);
+  if (pool === null || (/^\d{1,3}$/.test(pool) && number >= FEWEST_CONNECTIONS && number <= MOST_CONNECTIONS))
+    return [];
+  const expected = `a whole number from ${FEWEST_CONNECTIONS} to ${MOST_CONNECTIONS}`;
+  return [{ name: POOL_NAME, expected, came: `came ${shownValue(pool)}` }];
+}

@@ -1,0 +1,35 @@
+import type { DatabaseSettings, Engine } from '../engine.js';
+import type { Family } from '../migrations.js';
+import { placeOf } from './place.js';
+import { poolOf } from './pool.js';
+
+const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
+
+/** Two schemas of one database. The driver is loaded with the first thing that is asked. */
+export function createPostgresEngine(database: DatabaseSettings): Engine {
+  const command = poolOf(database, 'command');
+  const stores = () => import('./stores.js');
+
+  return {
+    place: placeOf(database.url),
+    files: {},
+    findMissing: () => null,
+    migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
+    prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
+    openReader: async () => (await stores()).openReader(command),
+    openPdfs: async now => (await stores()).openPdfs(command, now),
+    openInbox: async () => (await stores()).openInbox(command),
+    openWriters: async now => (await stores()).openWriters(command, now),
+    openWork: async ({ now }) => (await stores()).openWork(poolOf(database, 'work'), now),
+    ask: async question => (await import('./asker.js')).ask(command, question),
+    snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
+    findBroken: async now => (await stores()).findBrokenIn(command, now),
+    checked: 'What was written fits together (whether the server keeps it whole is its own to check)',
+    examine: async function* () {
+      yield* (await import('./examine.js')).examine(command);
+    },
+    describeSchema: async () => (await import('./describe-schema.js')).describeSchema(command, FAMILIES),
+    lookAtDisk: () => null,
+    logBytes: () => null,
+  };
+}

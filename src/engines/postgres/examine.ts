@@ -1,0 +1,82 @@
+import { type Finding, ok } from '../contract/finding.js';
+import type { PoolOptions } from './driver.js';
+import { placeOf } from './place.js';
+import { demandSchema } from './migrate.js';
+import { during } from './prepare.js';
+
+interface Server {
+  readonly version: string;
+  readonly bytes: number;
+  readonly certificates: number;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+  readonly synchronous_standby_names: string;
+  readonly replicas: number;
+  readonly encrypted: boolean;
+}
+
+const MIB = 1024 * 1024;
+const SERVER = `
+  SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
+    pg_total_relation_size('mirror.certificate_pieces') AS certificates,
+    current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+    current_setting('synchronous_standby_names') AS synchronous_standby_names,
+    (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS replicas,
+    coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted`;
+
+/** What is the server's matter, and ours to tell: whose it is, and how durable a 202 is there. */
+export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
+  const server = await during(pool, async postgres => {
+    await demandSchema(postgres, 'inbox');
+    await demandSchema(postgres, 'mirror');
+    const [found] = await postgres.query<Server>(SERVER);
+    return found;
+  });
+  if (server === undefined) throw new Error('the server told nothing of itself');
+  yield ok('databases', describe(pool.url, server));
+  yield* checkFlush(server);
+  yield* checkReplicas(server);
+  yield* checkConnection(pool.url, server);
+}
+
+function describe(url: string, { version, bytes, certificates }: Server): string {
+  const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
+  return `PostgreSQL ${version}, ${placeOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+}
+
+function checkFlush(server: Server): Finding[] {
+  return (['fsync', 'full_page_writes'] as const)
+    .filter(name => server[name] !== 'on')
+    .map(name => ({
+      check: 'durability',
+      state: 'fail',
+      found: `${name} is off: a power cut can lose what was answered 202`,
+      todo: `Set ${name} = on at the server.`,
+    }));
+}
+
+function checkReplicas({ replicas, synchronous_standby_names: names }: Server): Finding[] {
+  if (replicas === 0 || names !== '') return [];
+  return [
+    {
+      check: 'durability',
+      state: 'warn',
+      found:
+        'replicas follow without being waited for: a failover can lose the last moments of what was answered 202',
+      todo: 'Set synchronous_standby_names at the server, or rely on the schedule: it finds what those deliveries announced.',
+    },
+  ];
+}
+
+/** Without sslmode a server beyond this machine is talked to encrypted, whoever it is. */
+function checkConnection(url: string, { encrypted }: Server): Finding[] {
+  if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
+  return [
+    {
+      check: 'databases',
+      state: 'warn',
+      found: 'the connection is encrypted, but whose server it is was not verified',
+      todo: 'Add sslmode=verify-full (and sslrootcert=FILE where its authority is not a public one) to MIRROR_DATABASE_URL.',
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Applied } from '../engine.js';
+import type { Family } from '../migrations.js';
+import type { PoolOptions } from './driver.js';
+import { PostgresError } from './errors.js';
+import { demandSchema, migrate } from './migrate.js';
+import { openPostgres, type Postgres } from './open.js';
+
+const LOOK_EVERY_MS = 500;
+const LOOKS = 120;
+const LATER = ['older', 'away'];
+
+export async function migrateAll(pool: PoolOptions, now: number): Promise<Applied[]> {
+  return await during(pool, async postgres =>
+    (await migrate(postgres, new Date(now).toISOString())).map(name => {
+      const [database = '', file = ''] = name.split('/');
+      return { database: `schema ${database}`, file };
+    }),
+  );
+}
+
+/** Somebody else migrates: that is waited for, a minute long, and so is a server that is not there yet. */
+export async function awaitSchema(pool: PoolOptions, families: readonly Family[]): Promise<Applied[]> {
+  await during(pool, async postgres => {
+    for (let look = 1; ; look += 1) {
+      const fault = await faultOf(postgres, families);
+      if (fault === null) return;
+      if (look === LOOKS || !isForLater(fault)) throw fault;
+      await sleep(LOOK_EVERY_MS);
+    }
+  });
+  return [];
+}
+
+/** Opens for one piece of work, and closes after it. */
+export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) => Promise<T>): Promise<T> {
+  const postgres = openPostgres(pool);
+  try {
+    return await work(postgres);
+  } finally {
+    await postgres.close();
+  }
+}
+
+async function faultOf(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
+  try {
+    for (const family of families) await demandSchema(postgres, family);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+function isForLater(error: unknown): boolean {
+  return error instanceof PostgresError && LATER.includes(error.code);
+}

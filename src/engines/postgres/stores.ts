@@ -1,0 +1,86 @@
+import type { InboxPort } from '../../inbox/port.js';
+import type { OpenReader } from '../contract/reader.js';
+import type { Broken, Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
+import type { PoolOptions } from './driver.js';
+import { findBroken } from './find-broken.js';
+import { createInboxPort } from './inbox/inbox.js';
+import { demandSchema } from './migrate.js';
+import { createMirrorPort } from './mirror/mirror.js';
+import { createPieces } from './mirror/pieces.js';
+import { openPostgres, type Postgres } from './open.js';
+import { during } from './prepare.js';
+import { readerOf } from './reader.js';
+import { snapshot } from './snapshot.js';
+
+export async function writeSnapshot(pool: PoolOptions, file: string, now: number): Promise<boolean> {
+  return await during(pool, postgres => snapshot(postgres, file, new Date(now).toISOString()));
+}
+
+export async function findBrokenIn(pool: PoolOptions, now: number): Promise<Broken[]> {
+  return await during(pool, postgres => findBroken(postgres, now));
+}
+
+/** Instants of the inbox are the server's, by one clock for all machines. */
+const CLOCK = null;
+
+export async function openReader(pool: PoolOptions): Promise<OpenReader> {
+  const postgres = await openMigrated(pool);
+  return { ...readerOf(postgres), close: postgres.close };
+}
+
+export async function openPdfs(pool: PoolOptions, now: () => number): Promise<OpenPdfs> {
+  const postgres = await openMigrated(pool);
+  return { pdfs: createPieces(postgres, { now }), close: postgres.close };
+}
+
+export async function openInbox(pool: PoolOptions): Promise<InboxPort> {
+  return createInboxPort(await openMigrated(pool), CLOCK);
+}
+
+export async function openWriters(pool: PoolOptions, now: () => number): Promise<Writers> {
+  const postgres = await openMigrated(pool);
+  return { ...partsOf(postgres, now), erase: vacuum => erase(postgres, vacuum), close: postgres.close };
+}
+
+export async function openWork(pool: PoolOptions, now: () => number): Promise<WorkStore> {
+  const postgres = await openMigrated(pool);
+  return { ...partsOf(postgres, now), logs: () => [], close: postgres.close };
+}
+
+function partsOf(postgres: Postgres, now: () => number) {
+  return {
+    inbox: createInboxPort(postgres, CLOCK),
+    mirror: createMirrorPort(postgres),
+    pdfs: createPieces(postgres, { now }),
+    reader: readerOf(postgres),
+  };
+}
+
+async function openMigrated(pool: PoolOptions): Promise<Postgres> {
+  const postgres = openPostgres(pool);
+  try {
+    await demandSchema(postgres, 'inbox');
+    await demandSchema(postgres, 'mirror');
+    return postgres;
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+}
+
+const DEAD_ROWS =
+  'Removed rows stand in the files of the server until it has vacuumed: without --no-vacuum it does so now.';
+const OPERATORS =
+  "The server's log of writes, its replicas and its backups keep older copies until their operator removes them.";
+
+/** Rows are gone with the commit, their bytes after this. */
+async function erase({ query }: Postgres, vacuum: boolean): Promise<Erased> {
+  if (vacuum) {
+    const tables = await query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_catalog.pg_tables
+       WHERE schemaname IN ('inbox', 'mirror') ORDER BY 1`,
+    );
+    await query(`VACUUM ${tables.map(({ name }) => name).join(', ')}`);
+  }
+  return { vacuumed: vacuum, logEmptied: false, left: [...(vacuum ? [] : [DEAD_ROWS]), OPERATORS] };
+}

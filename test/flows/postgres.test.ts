@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { payloadOf, installationOf, signedPost } from '../support/door.js';
+import { temporaryFolder } from '../support/inbox.js';
+import { type Database, temporaryDatabase } from '../support/postgres.js';
+import { type StartedProcess, startProcess } from '../support/processes.js';
+import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+
+const SECRET = 'a webhook secret of the flow';
+const AN_HOUR = '0 * * * *';
+/** What a killed worker held is free again after a minute. */
+const A_LEASE = { timeout: 90_000 };
+
+/** A registry, and the settings of who mirrors it in a database: nothing of them names a folder that is there. */
+async function scene(database: Database) {
+  const sandbox = await temporarySandbox();
+  const { app, organization, installationId } = installApp(sandbox);
+  const folder = join(temporaryFolder(), 'data');
+  const env = {
+    REGISTRY_BASE_URL: sandbox.url,
+    REGISTRY_APP_ID: app.id,
+    REGISTRY_PRIVATE_KEY: app.privateKey,
+    WEBHOOK_SECRETS: SECRET,
+    MIRROR_DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    SYNC_SCHEDULE: AN_HOUR,
+    PORT: '0',
+    OPERATIONS_PORT: '0',
+    DYNO: 'web.1',
+  };
+  const command = (...argv: string[]) => runCommand(argv, { env });
+  const deliver = (receive: Receiver) => {
+    const installation = installationOf({ id: installationId, appId: app.id });
+    const { body, headers } = signedPost(payloadOf({ installation }), { secret: SECRET });
+    return fetch(`${receive.url}/webhooks`, {
+      method: 'POST',
+      body,
+      headers: { ...headers, 'content-type': 'application/json' },
+    });
+  };
+  const rows = async () => {
+    const { stdout } = await command('query', 'select count(*) as n from warehouse_credits', '--json');
+    return Number(/"n":\s*(\d+)/.exec(stdout)?.[1]);
+  };
+  return {
+    env,
+    folder,
+    sandbox,
+    organization,
+    command,
+    deliver,
+    rows,
+    issue: () => issueCredit(sandbox, organization.id),
+    receive: () => startReceiver(env),
+    work: () => startWorker(env),
+  };
+}
+
+interface Receiver extends StartedProcess {
+  readonly url: string;
+}
+
+async function startReceiver(env: Record<string, string>): Promise<Receiver> {
+  const started = startProcess(['receive'], env);
+  const { port } = await started.line(line => line['msg'] === 'receiving webhooks');
+  return { ...started, url: `http://127.0.0.1:${String(port)}` };
+}
+
+async function startWorker(env: Record<string, string>): Promise<StartedProcess> {
+  const started = startProcess(['work'], env);
+  await started.line(line => line['msg'] === 'working');
+  return started;
+}
+
+test('with a database alone a webhook becomes rows, nothing is written to a folder, and every process may be killed', async () => {
+  const mirror = await scene(await temporaryDatabase({ migrated: false }));
+  expect((await mirror.command('migrate')).exitCode).toBe(0);
+  const receive = await mirror.receive();
+  const work = await mirror.work();
+  mirror.issue();
+  expect((await mirror.deliver(receive)).status).toBe(202);
+  await expect.poll(mirror.rows).toBe(1);
+
+  work.child.kill('SIGKILL');
+  receive.child.kill('SIGKILL');
+  await Promise.all([work.ended, receive.ended]);
+  const next = await mirror.receive();
+  mirror.issue();
+  expect((await mirror.deliver(next)).status).toBe(202);
+  await mirror.work();
+  await expect.poll(mirror.rows, A_LEASE).toBe(2);
+
+  const verified = await mirror.command('verify');
+  expect({ exitCode: verified.exitCode, said: verified.stderr }).toMatchObject({ exitCode: 0 });
+  expect(existsSync(mirror.folder)).toBe(false);
+}, 180_000);
