@@ -34,13 +34,11 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await db.change('UPDATE certificates SET size = size + 1 WHERE file = ?', longer);
     const { checked, faults, unnamed } = await verify();
     expect(checked).toBe(4);
-    expect(faults.map(({ file, fault }) => [file, fault]).toSorted()).toEqual(
-      [
-        [gone, 'missing'],
-        [changed, 'changed'],
-        [longer, 'changed'],
-      ].toSorted(),
-    );
+    expect(Object.fromEntries(faults.map(({ file, fault }) => [file, fault]))).toEqual({
+      [gone]: 'missing',
+      [changed]: 'changed',
+      [longer]: 'changed',
+    });
     expect(unnamed).toEqual([stray]);
   });
 });
