@@ -2076,3 +2076,46 @@ COMMENT ON COLUMN mirror.changes.sync_run_id IS 'the sync run that found it; old
 COMMENT ON COLUMN mirror.changes.trigger IS 'what asked for that run: delivery, schedule, worker or a person';
 COMMENT ON COLUMN mirror.changes.job_id IS 'the job of the inbox that did it; null where none did';
 COMMENT ON COLUMN mirror.changes.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it';
+
+CREATE VIEW mirror.credit_findings (finding, organization_id, resource, id, serialization, amount_exact, found) AS
+WITH amounts AS (
+  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id AS id, serialization, amount, amount_exact FROM mirror.warehouse_credits
+  UNION ALL
+  SELECT organization_id, 'inventory'::text COLLATE "C", credit_id, serialization, amount, amount_exact FROM mirror.inventory_credits
+  UNION ALL
+  SELECT organization_id, 'reservations'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.reservations
+  UNION ALL
+  SELECT organization_id, 'inventory_requests'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.inventory_requests
+  UNION ALL
+  SELECT organization_id, 'retirements'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.retirements
+),
+issued AS (
+  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact
+  FROM mirror.warehouse_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  UNION ALL
+  SELECT organization_id, 'inventory'::text COLLATE "C", credit_id, lower(serialization), serialization, amount_exact
+  FROM mirror.inventory_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+),
+twice AS (
+  SELECT serial, min(credit_id) AS one, max(credit_id) AS other FROM issued GROUP BY serial HAVING min(credit_id) <> max(credit_id)
+)
+SELECT 'negative_amount'::text COLLATE "C", organization_id, resource, id, serialization, amount_exact, 'its amount is below zero'::text COLLATE "C"
+FROM amounts WHERE amount < 0
+UNION ALL
+SELECT 'serialization_twice'::text COLLATE "C", i.organization_id, i.resource, i.credit_id, i.serialization, i.amount_exact,
+  'its serialization stands for credit ' || CASE WHEN i.credit_id = t.one THEN t.other ELSE t.one END || ' too'
+FROM issued AS i JOIN twice AS t ON t.serial = i.serial
+UNION ALL
+SELECT 'hold_outlived'::text COLLATE "C", r.organization_id, 'reservations'::text COLLATE "C", r.id, r.serialization, r.amount_exact,
+  'it ended at ' || mirror.as_text(r.reserved_to_at) || ' and is listed as ' || coalesce(r.state, 'outstanding')
+FROM mirror.reservations AS r JOIN mirror.resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
+WHERE coalesce(r.is_complete, 0) = 0 AND lower(coalesce(r.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')
+  AND s.complete_at >= r.reserved_to_at + interval '1 hour';
+COMMENT ON VIEW mirror.credit_findings IS 'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; a hold that a complete read an hour after its end still showed as outstanding. Every row of the lists is looked at.';
+COMMENT ON COLUMN mirror.credit_findings.finding IS 'negative_amount, serialization_twice or hold_outlived';
+COMMENT ON COLUMN mirror.credit_findings.organization_id IS 'whose list it stands in';
+COMMENT ON COLUMN mirror.credit_findings.resource IS 'which list, by its word in sync_runs';
+COMMENT ON COLUMN mirror.credit_findings.id IS 'id of the row: of a credit its credit_id';
+COMMENT ON COLUMN mirror.credit_findings.serialization IS 'what names the credit in public';
+COMMENT ON COLUMN mirror.credit_findings.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
+COMMENT ON COLUMN mirror.credit_findings.found IS 'what is wrong, in words';

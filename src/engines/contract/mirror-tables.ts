@@ -152,6 +152,15 @@ export const MIRROR_TABLES = {
     job_id: 'integer?',
     delivery_id: 'integer?',
   },
+  credit_findings: {
+    finding: 'text',
+    organization_id: 'text',
+    resource: 'text',
+    id: 'text',
+    serialization: 'text?',
+    amount_exact: 'text?',
+    found: 'text',
+  },
   freshness: {
     organization_id: 'text',
     resource: 'text',

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import type { Reservation } from '../../src/registry/model.js';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+
+const OTHER = 'ICR-ISL-354-2-14-R-0-2021';
+
+function hold(id: string, overrides: Partial<Reservation> = {}): Reservation {
+  return {
+    id,
+    creditId: 'c-1',
+    serialization: OTHER,
+    type: 'exPost',
+    amount: amount('1'),
+    project: null,
+    reserverId: null,
+    reserverName: null,
+    state: 'outstanding',
+    isComplete: false,
+    reservedToDate: new Date(NOON + 10 * MINUTE).toISOString(),
+    createdAt: null,
+    updatedAt: null,
+    document: `{"hold":"${id}"}`,
+    ...overrides,
+  };
+}
+
+const findings = ({ db }: Stage) =>
+  db.rows(
+    'SELECT finding, resource, id, amount_exact, found FROM credit_findings ORDER BY finding, resource, id',
+  );
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('a mirror in which nothing is wrong has no findings', async () => {
+    const scene = await stage();
+    await scene.read('warehouse', [credit('c-1'), credit('c-2', { serialization: OTHER })]);
+    await scene.read('inventory', [credit('c-1')]);
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.read('reservations', [hold('h-1')]);
+    expect(await findings(scene)).toEqual([]);
+  });
+
+  test('an amount below zero is one, in whatever list; nothing below zero is none', async () => {
+    const scene = await stage();
+    await scene.read('warehouse', [
+      credit('c-1', { amount: amount('-5') }),
+      credit('c-0', { amount: amount('0'), serialization: OTHER }),
+    ]);
+    await scene.read('retirements', [retirement('r-1', { amount: amount('-0.000001') })]);
+    const found = 'its amount is below zero';
+    expect(await findings(scene)).toEqual([
+      { finding: 'negative_amount', resource: 'retirements', id: 'r-1', amount_exact: '-0.000001', found },
+      { finding: 'negative_amount', resource: 'warehouse', id: 'c-1', amount_exact: '-5', found },
+    ]);
+  });
+
+  test('a serialization that stands for two issued credits names both, in whatever case it is written', async () => {
+    const scene = await stage();
+    const twin = { serialization: OTHER.toLowerCase() };
+    await scene.read('warehouse', [credit('c-1', { serialization: OTHER }), credit('c-3')]);
+    await scene.read('inventory', [credit('c-2', twin), credit('c-4', { ...twin, type: 'exAnte' })]);
+    expect(await findings(scene)).toMatchObject([
+      {
+        finding: 'serialization_twice',
+        resource: 'inventory',
+        id: 'c-2',
+        found: expect.stringContaining('c-1'),
+      },
+      {
+        finding: 'serialization_twice',
+        resource: 'warehouse',
+        id: 'c-1',
+        found: expect.stringContaining('c-2'),
+      },
+    ]);
+  });
+
+  test('a hold outlives its end where a read an hour later still shows it as outstanding', async () => {
+    const scene = await stage();
+    const ended = [hold('h-2', { state: 'expired' }), hold('h-3', { isComplete: true })];
+    const later = hold('h-4', { reservedToDate: new Date(NOON + 60 * MINUTE).toISOString() });
+    const all = [hold('h-1'), ...ended, later];
+    await scene.read('reservations', all);
+    scene.clock.at = NOON + 70 * MINUTE - 1;
+    await scene.read('reservations', all);
+    expect(await findings(scene)).toEqual([]);
+    scene.clock.at = NOON + 70 * MINUTE;
+    await scene.read('reservations', all);
+    expect(await findings(scene)).toEqual([
+      {
+        finding: 'hold_outlived',
+        resource: 'reservations',
+        id: 'h-1',
+        amount_exact: '1',
+        found: 'it ended at 2026-05-04T12:10:00.000Z and is listed as outstanding',
+      },
+    ]);
+  });
+});
