@@ -7,15 +7,19 @@ const LEASE_MS = 60;
 function scene(renew: LeasesOptions['renew']) {
   const lost: number[] = [];
   const failures: unknown[] = [];
+  const failedBefore: number[] = [];
   const leases = createLeases({
     renew,
     leaseMs: LEASE_MS,
-    lost: id => lost.push(id),
+    lost: id => {
+      lost.push(id);
+      failedBefore.push(failures.length);
+    },
     failed: error => failures.push(error),
   });
   onTestFinished(() => leases.stop());
   leases.start();
-  return { leases, lost, failures };
+  return { leases, lost, failures, failedBefore };
 }
 
 test('all leases are renewed together, and one that is another’s is lost', async () => {
@@ -35,7 +39,7 @@ test('all leases are renewed together, and one that is another’s is lost', asy
 test('one whose renewals fail is lost once its last good one is a lease old, and no sooner', async () => {
   let isBroken = false;
   let renewals = 0;
-  const { leases, lost, failures } = scene(async () => {
+  const { leases, lost, failedBefore } = scene(async () => {
     if (isBroken) throw new Error('locked');
     renewals += 1;
     return [];
@@ -45,7 +49,15 @@ test('one whose renewals fail is lost once its last good one is a lease old, and
   expect(lost).toEqual([]);
   isBroken = true;
   await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
-  expect(failures.length).toBeGreaterThan(0);
+  expect(failedBefore[0]).toBeGreaterThan(0);
+  expect(failedBefore[0]).toBeLessThan(4);
+});
+
+test('a lease that may have begun before it was known is lost by its own age', async () => {
+  const { leases, lost } = scene(() => Promise.reject(new Error('locked')));
+  leases.hold({ id: 1, claim: 1 }, 0);
+  leases.hold({ id: 2, claim: 2 }, LEASE_MS - 10);
+  await expect.poll(() => lost, { interval: 5 }).toEqual([2, 1]);
 });
 
 test('a renewal that is never answered is not asked for twice, and the lease ends all the same', async () => {
