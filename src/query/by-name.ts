@@ -53,3 +53,8 @@ function mayBeNull(table: string, column: string): boolean {
   const kind = Object.entries(columns).find(([name]) => name === column)?.[1];
   return typeof kind === 'string' && kind.endsWith('?');
 }
+
+/** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */
+export function lowered(text: string): string {
+  return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
+}

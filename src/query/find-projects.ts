@@ -2,7 +2,7 @@ import type { Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import type { Entry } from '../resources/entry.js';
 import { ENTRIES } from '../resources/resources.js';
-import { byName } from './by-name.js';
+import { byName, lowered } from './by-name.js';
 
 export interface Sought {
   readonly serialization: string | undefined;
@@ -18,7 +18,7 @@ function has({ key, columns }: Entry, column: string): boolean {
 
 /** The projects that the mirror's credits, holds, requests and retirements name for this credit. */
 export async function findProjects(reader: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
-  const text = serialization?.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()) ?? null;
+  const text = serialization === undefined ? null : lowered(serialization);
   const named = SOURCES.map(entry =>
     byName(reader)
       .selectFrom(entry.table)

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
-import { byName, totalOrder, withOwner } from './by-name.js';
+import { byName, lowered, totalOrder, withOwner } from './by-name.js';
 
 interface ListFilter {
   readonly organizationId: string | null;
@@ -46,8 +46,8 @@ function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Co
   if ('from' in condition) {
     return eb.and([eb(column, '>=', condition.from), eb(column, '<', condition.before)]);
   }
-  const pattern = `%${condition.holds.replace(/[\\%_]/g, '\\$&')}%`;
-  return sql<boolean>`lower(${eb.ref(column)}) like lower(${pattern}) escape '\\'`;
+  const pattern = `%${lowered(condition.holds).replace(/[\\%_]/g, '\\$&')}%`;
+  return sql<boolean>`lower(${eb.ref(column)}) like ${pattern} escape '\\'`;
 }
 
 /** The whole names that begin so, two at most: one is meant, of two nobody knows which. */

@@ -16,10 +16,11 @@ import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
+import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
 import { readPulse } from '../../src/query/pulse.js';
 import * as refusals from '../../src/query/refusals.js';
 import { readEnds, readRuns } from '../../src/query/runs.js';
-import { readLife } from '../../src/query/signs.js';
+import { countAlive, readLife } from '../../src/query/signs.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
@@ -80,7 +81,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
   ),
   readBetween: about(['installation', 'retirements'], (reader, resource) =>
-    changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 1e6),
+    changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
   readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
@@ -208,10 +209,24 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMirrored: once(readMirrored),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
+  readPage: reader => PAGINGS.map(paging => () => everyPage(reader, paging)),
+  streamRows: reader => PAGINGS.map(paging => () => streamRows(reader, paging, 7)),
+  'readList of what is looked for': reader =>
+    LOOKED_FOR.map(
+      holds => () =>
+        lists.readList(reader, LISTS.warehouse, {
+          organizationId: null,
+          limit: null,
+          where: [{ column: 'project_name', holds }],
+        }),
+    ),
   readPulse: once(async reader => (await readPulse(reader)).replaceAll(/\d+/g, 'a number')),
   readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
   readAcceptedAt: once(refusals.readAcceptedAt),
+  countAlive: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
+    countAlive(reader, role, now),
+  ),
   readLife: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
     readLife(reader, role, now),
   ),
@@ -234,8 +249,26 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readSynced: about(ASKED, (reader, asked) => readSynced(reader, asked, RESOURCES)),
 };
 
+const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
+const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as const).flatMap(column =>
+  (['asc', 'desc'] as const).map(direction => ({
+    from: 'retirements',
+    columns: ['id', 'organization_name', column],
+    filters: direction === 'asc' ? [] : [['vintage', '2021'] as const],
+    order: [[column, direction] as const, ['version', direction] as const],
+    after: null,
+    limit: 15,
+  })),
+);
+
+/** Each from where the one before has ended. The statement that is shown is each engine's own. */
+async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
+  const { sql: _, next, ...page } = await readPage(reader, paging);
+  return [page, ...(next === null ? [] : await everyPage(reader, { ...paging, after: next }))];
+}
+
 /** What readers are made of. */
-const PARTS = ['NULLS_FIRST', 'byName', 'count', 'inSnapshot', 'totalOrder'];
+const PARTS = ['NULLS_FIRST', 'byName', 'count', 'inSnapshot', 'lowered', 'totalOrder', 'withOwner'];
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
   return (await drained(rows)).map(row => JSON.stringify(row)).toSorted();
@@ -315,7 +348,8 @@ test('every reader is asked here', async () => {
     const module: Record<string, unknown> = await import(new URL(file, folder).href);
     exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function'));
   }
-  expect(exported.toSorted()).toEqual([...Object.keys(QUESTIONS), ...PARTS].toSorted());
+  const asked = new Set(Object.keys(QUESTIONS).map(name => name.split(' ')[0] ?? ''));
+  expect(exported.toSorted()).toEqual([...asked, ...PARTS].toSorted());
 });
 
 test('each answers the same on both engines, to the byte, whatever the registry sent', () =>
