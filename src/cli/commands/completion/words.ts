@@ -16,7 +16,7 @@ export interface Place {
   readonly choices: readonly Choice[];
 }
 
-export interface Choice {
+interface Choice {
   readonly after: string;
   readonly words: readonly string[];
 }
