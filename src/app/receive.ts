@@ -68,6 +68,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const refusals = createRefusalCounter({ write: counted => thread.countRefusals(counted), now });
     closing.add(() => refusals.close());
     const inbox = createGroupCommit({
+      groupsAtOnce: database === null ? 1 : 2,
       store: async (posts: readonly Post[]) => {
         const outcomes = await thread.accept(posts);
         const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
