@@ -66,6 +66,20 @@ const once = (ask: (reader: Reader) => unknown): Question => about([null], ask);
 const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
   some.flatMap(one => others.map(other => [one, other] as const));
 
+type ListFilter = Parameters<typeof lists.readList>[2];
+const [EARLIEST = '', , LATEST = ''] = MOMENTS;
+const ofRetirements = (organizationId: string | null): ListFilter[] => [
+  ...MOMENTS.map(at => ({ organizationId, at, limit: 9 })),
+  ...['%', 'apfel', 'ÄPFEL', 'zeb'].map(holds => ({
+    organizationId,
+    where: [
+      { column: 'beneficiary', holds },
+      { column: 'created_at', from: EARLIEST, before: LATEST },
+    ],
+    limit: null,
+  })),
+];
+
 /** Every reader, and all that it is asked. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readAnswers: once(readAnswers),
@@ -150,39 +164,17 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   hasJobs: about([ONE, 'nobody'], inbox.hasJobs),
   readJob: about([1, 5, 99], inbox.readJob),
-  readList: about(pairs(ENTRIES, WHOSE), async (reader, [entry, organizationId]) => [
-    await drained(lists.readList(reader, entry, { organizationId, limit: null })),
-    await drained(lists.readList(reader, entry, { organizationId, limit: 3 })),
-    ...(await Promise.all(
-      MOMENTS.map(
-        async at =>
-          await drained(lists.readList(reader, LISTS.retirements, { organizationId, at, limit: 9 })),
-      ),
-    )),
-    ...(await Promise.all(
-      ['%', 'apfel', 'ÄPFEL', 'zeb'].map(
-        async holds =>
-          await drained(
-            lists.readList(reader, LISTS.retirements, {
-              organizationId,
-              where: [
-                { column: 'beneficiary', holds },
-                { column: 'created_at', from: MOMENTS[0] ?? '', before: MOMENTS[2] ?? '' },
-              ],
-              limit: null,
-            }),
-          ),
-      ),
-    )),
-    entry.columns.some(({ name }) => name === 'state') &&
-      (await drained(
-        lists.readList(reader, entry, {
-          organizationId,
-          where: [{ column: 'state', is: 'äpfel' }],
-          limit: null,
-        }),
-      )),
-  ]),
+  readList: about(pairs(ENTRIES, WHOSE), async (reader, [entry, organizationId]) => {
+    const filters: ListFilter[] = [
+      { organizationId, limit: null },
+      { organizationId, limit: 3 },
+      ...(entry.columns.some(({ name }) => name === 'state')
+        ? [{ organizationId, where: [{ column: 'state', is: 'äpfel' }], limit: null }]
+        : []),
+      ...(entry === LISTS.retirements ? ofRetirements(organizationId) : []),
+    ];
+    return await Promise.all(filters.map(filter => drained(lists.readList(reader, entry, filter))));
+  }),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
     lists.readByName(reader, entry, name, organizationId),
   ),

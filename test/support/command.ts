@@ -13,6 +13,7 @@ export interface CommandOptions {
   readonly input?: string;
   readonly now?: () => number;
   readonly terminal?: boolean;
+  readonly columns?: number;
   readonly interruption?: () => AbortSignal;
 }
 
@@ -31,7 +32,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     env: options.env ?? {},
     now: options.now ?? Date.now,
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
-    columns: 100,
+    columns: options.columns ?? 100,
     interruption: options.interruption ?? (() => new AbortController().signal),
     tellParent: () => undefined,
   });
