@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
@@ -46,8 +46,10 @@ function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Co
   if ('from' in condition) {
     return eb.and([eb(column, '>=', condition.from), eb(column, '<', condition.before)]);
   }
-  const pattern = `%${lowered(condition.holds).replace(/[\\%_]/g, '\\$&')}%`;
-  return sql<boolean>`lower(${eb.ref(column)}) like ${pattern} escape '\\'`;
+  const text = eb.fn<string>('lower', [column]);
+  if (condition.holds === '') return eb(text, 'is not', null);
+  const without = eb.fn<string>('replace', [text, eb.val(lowered(condition.holds)), eb.val('')]);
+  return eb(without, '<>', text);
 }
 
 /** The whole names that begin so, two at most: one is meant, of two nobody knows which. */
