@@ -2,6 +2,7 @@ import { createConsole } from '../console/console.js';
 import { createKeys } from '../console/guard/keys.js';
 import { listen, type Listening } from '../console/listen.js';
 import { createChanges } from '../console/live/changes.js';
+import { createReaders } from '../console/readers.js';
 import type { OpenReader } from '../engines/contract/reader.js';
 import { readPulse } from '../query/pulse.js';
 import { openAll } from './closing.js';
@@ -20,14 +21,15 @@ export interface ConsoleSetup {
 /** Pages over the mirror, on loopback. It reads, and writes nothing. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
-    const reader = await setup.openReader();
-    closing.add(() => reader.close());
+    const readers = createReaders(setup.openReader);
+    closing.add(() => readers.close());
+    await readers.use(readPulse);
     const changes = createChanges({
-      look: () => readPulse(reader),
+      look: () => readers.use(readPulse),
       failed: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
     });
     const app = createConsole({
-      reader,
+      readers,
       now,
       changes,
       names: setup.names,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit } from '../support/mirror.js';
+import { amount, credit, retirements } from '../support/mirror.js';
 
 async function stage() {
   const { page, ...rest } = await consoleStage();
@@ -61,4 +61,17 @@ test('a page that is not there says so, one that cannot be made too, and goes on
   expect((await open('/nothing')).status).toBe(404);
   expect(faults).toEqual([]);
   expect((await open('/')).status).toBe(200);
+});
+
+test('pages, a file of rows and those who wait for changes do not stand in each other’s way', async () => {
+  const { scene, open, page, faults } = await consoleStage();
+  await scene.read('retirements', retirements(500));
+  const download = await open('/retirements.csv');
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => open(index % 2 ? '/' : '/retirements')),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect((await download.text()).split('\n')).toHaveLength(502);
+  expect(await page('/')).toContain('for sale now');
+  expect(faults).toEqual([]);
 });

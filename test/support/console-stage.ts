@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { openBoth } from '../../src/engines/sqlite/open-both.js';
-import { readerOf } from '../../src/engines/sqlite/reader.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { ConsoleOptions } from '../../src/console/console.js';
 import { visitConsole, type Visit } from './console.js';
 import { temporaryInbox } from './inbox.js';
@@ -19,9 +17,7 @@ export async function consoleStage(options: Partial<ConsoleOptions> = {}): Promi
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
   const files = { mirrorFile: join(scene.folder, 'mirror.db'), inboxFile: join(scene.folder, 'inbox.db') };
-  const db = openBoth(files);
-  onTestFinished(() => void db.close());
-  const visit = await visitConsole(readerOf(db), options);
+  const visit = await visitConsole(async () => openReader(files), options);
   return { ...visit, scene, page: async path => await (await visit.open(path)).text() };
 }
 

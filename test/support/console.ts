@@ -3,7 +3,8 @@ import { type ConsoleOptions, createConsole } from '../../src/console/console.js
 import { createKeys, type Keys } from '../../src/console/guard/keys.js';
 import { listen } from '../../src/console/listen.js';
 import { createChanges } from '../../src/console/live/changes.js';
-import type { Reader } from '../../src/engines/contract/reader.js';
+import { createReaders } from '../../src/console/readers.js';
+import type { OpenReader } from '../../src/engines/contract/reader.js';
 import { readPulse } from '../../src/query/pulse.js';
 import { NOON } from './inbox.js';
 import { talk } from './wire.js';
@@ -25,19 +26,24 @@ export interface Visit {
 const SECRET = Buffer.alloc(32, 7);
 
 /** A console over a mirror, and a visitor whom it let in. */
-export async function visitConsole(reader: Reader, options: Partial<ConsoleOptions> = {}): Promise<Visit> {
+export async function visitConsole(
+  open: () => Promise<OpenReader>,
+  options: Partial<ConsoleOptions> = {},
+): Promise<Visit> {
   const clock = { at: NOON };
   const now = () => clock.at;
   const keys = createKeys({ secret: SECRET, now });
   const faults: unknown[] = [];
   const failed = (fault: unknown) => void faults.push(fault);
-  const changes = createChanges({ look: () => readPulse(reader), failed, everyMs: 10 });
+  const readers = createReaders(open);
+  const changes = createChanges({ look: () => readers.use(readPulse), failed, everyMs: 10 });
   const port = () => listening.port;
-  const app = createConsole({ reader, now, changes, names: [], keys, port, failed, ...options });
+  const app = createConsole({ readers, now, changes, names: [], keys, port, failed, ...options });
   const listening = await listen(app, 0);
   onTestFinished(async () => {
     changes.close();
     await listening.close();
+    await readers.close();
   });
   const cookie = `carbon-mirror-${listening.port}=${keys.exchange(keys.mint())}`;
   return {

@@ -1,0 +1,59 @@
+import type { OpenReader, Reader } from '../engines/contract/reader.js';
+
+export interface Readers {
+  /** One reader for one page: what it asks of one moment, or streams, is nobody else's. */
+  use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Pages of one person: more at once wait for one another. */
+const AT_ONCE = 4;
+
+/** Readers that are opened when they are needed, and kept for the next page. */
+export function createReaders(open: () => Promise<OpenReader>): Readers {
+  const idle: OpenReader[] = [];
+  const all: OpenReader[] = [];
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+
+  async function take(): Promise<OpenReader> {
+    const known = idle.pop();
+    if (known !== undefined) return known;
+    const reader = await open();
+    all.push(reader);
+    return reader;
+  }
+
+  async function turn(): Promise<void> {
+    if (busy < AT_ONCE) {
+      busy += 1;
+      return;
+    }
+    await new Promise<void>(resolve => waiting.push(resolve));
+  }
+
+  function pass(): void {
+    const next = waiting.shift();
+    if (next === undefined) busy -= 1;
+    else next();
+  }
+
+  return {
+    use: async work => {
+      await turn();
+      try {
+        const reader = await take();
+        try {
+          return await work(reader);
+        } finally {
+          idle.push(reader);
+        }
+      } finally {
+        pass();
+      }
+    },
+    close: async () => {
+      for (const reader of all.splice(0)) await reader.close();
+    },
+  };
+}
