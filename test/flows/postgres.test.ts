@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { payloadOf, installationOf, signedPost } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -95,4 +96,52 @@ test('with a database alone a webhook becomes rows, nothing is written to a fold
   const verified = await mirror.command('verify');
   expect({ exitCode: verified.exitCode, said: verified.stderr }).toMatchObject({ exitCode: 0 });
   expect(existsSync(mirror.folder)).toBe(false);
+}, 180_000);
+
+/** A way to the server that can be cut, and opened again at the same port. */
+async function wayTo({ url, name }: Database) {
+  const socket = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
+  const open = new Set<Socket>();
+  const server = createServer(from => {
+    const to = connect(socket);
+    for (const end of [from, to]) {
+      open.add(end);
+      end.on('error', () => undefined);
+      end.on('close', () => [from, to].forEach(each => each.destroy()));
+    }
+    from.pipe(to).pipe(from);
+  });
+  const listen = (port: number) =>
+    new Promise<void>(resolve => {
+      server.listen(port, '127.0.0.1', resolve);
+    });
+  await listen(0);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const cut = async () => {
+    const closed = new Promise(resolve => {
+      server.close(resolve);
+    });
+    for (const each of open) each.destroy();
+    await closed;
+  };
+  onTestFinished(cut);
+  return { url: `postgres://postgres@127.0.0.1:${port}/${name}`, cut, mend: () => listen(port) };
+}
+
+test('while the server is away a delivery is answered 503 with Retry-After, and all goes on by itself when it is back', async () => {
+  const database = await temporaryDatabase();
+  const way = await wayTo(database);
+  const mirror = await scene({ ...database, url: way.url });
+  const receive = await mirror.receive();
+  const work = await mirror.work();
+  await way.cut();
+  const refused = await mirror.deliver(receive);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  mirror.issue();
+  await way.mend();
+  await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
+  await expect.poll(mirror.rows, A_LEASE).toBe(1);
+  expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
 }, 180_000);
