@@ -78,7 +78,7 @@ describe('reservations', () => {
     const live = await json('reservations', 'show', id, '--live', '--organization', owner);
     expect(live.minutes_left).toBeGreaterThan(9);
     expect((await run('reservations', 'list', '--live', '--organization', owner)).stdout).toMatch(
-      new RegExp(`${id}.*outstanding +(9\\.9|10) `),
+      new RegExp(`outstanding +(9\\.9|10) .*${id}`),
     );
     const cancel = ['reservations', 'cancel', id, '--organization', owner];
     await expectFault(2, 'Add --yes', ...cancel);
@@ -91,7 +91,7 @@ describe('reservations', () => {
     const known = async () => (await demo.rows(`SELECT 1 FROM reservations WHERE id = '${id}'`)).length === 1;
     await until(known, 'the reservation in the mirror');
     expect((await run('reservations', 'list', '--organization', owner)).stdout).toMatch(
-      new RegExp(`${id}.*outstanding +(9\\.\\d|10) `),
+      new RegExp(`outstanding +(9\\.\\d|10) .*${id}`),
     );
     expect(await json('reservations', 'show', id)).toMatchObject({ organization_id: owner });
     const { exitCode } = await run('reservations', 'cancel', id, '--yes');
