@@ -55,6 +55,12 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   cancelled: EXIT.interrupted,
 };
 
+/** The same for those of the store; all others are a matter of settings. */
+const EXIT_BY_STORE: Readonly<Record<string, ExitCode>> = {
+  away: EXIT.unreachable,
+  refused: EXIT.notAuthorized,
+};
+
 /** What a job's error code means for whoever waits for it. */
 export function exitCodeOf(code: string): ExitCode {
   return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
@@ -78,8 +84,8 @@ export function explain(error: unknown): Explanation {
     return { exitCode: EXIT.usage, lines: error.message.split('\n') };
   }
   if (error.name === 'PostgresError') {
-    const isAway = 'code' in error && error.code === 'away';
-    return { exitCode: isAway ? EXIT.unreachable : EXIT.usage, lines: [error.message] };
+    const code = 'code' in error ? String(error.code) : '';
+    return { exitCode: EXIT_BY_STORE[code] ?? EXIT.usage, lines: [error.message] };
   }
   if ('code' in error && error.code === 'foreign_registry') {
     return { exitCode: EXIT.usage, lines: [error.message] };

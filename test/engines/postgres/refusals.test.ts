@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../../support/command.js';
+import { theDatabase } from '../../support/postgres.js';
+
+function address(user: string, database: string): string {
+  const { host, searchParams } = new URL(theDatabase().url);
+  return `postgres://${user}:very-secret-word@${host}/${database}?${searchParams.toString()}`;
+}
+
+const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: number, said: RegExp])[] = [
+  [
+    'a user whom the server does not know',
+    () => address('nobody_of_that_name', 'postgres'),
+    4,
+    /^PostgreSQL refuses: role "nobody_of_that_name" does not exist\./,
+  ],
+  [
+    'a database that is not there',
+    () => address('postgres', 'no_such_database'),
+    2,
+    /^database "no_such_database" does not exist\. Make it, or name another/,
+  ],
+  [
+    'a server that is not there',
+    () => 'postgres://postgres@127.0.0.1:1/postgres',
+    5,
+    /^PostgreSQL cannot be used now: /,
+  ],
+  ['a database without our schema', () => theDatabase().url, 2, /carbon-mirror migrate/],
+];
+
+test.each(FAULTS)(
+  'T69 %s is told in a sentence, without the password and without a stack',
+  async (_what, url, exitCode, said) => {
+    const env = { MIRROR_DATABASE_URL: url(), REGISTRY_BASE_URL: 'https://registry.example' };
+    const outcome = await runCommand(['status'], { env });
+    expect(outcome).toMatchObject({ exitCode, stdout: '' });
+    expect(outcome.stderr).toMatch(said);
+    expect(outcome.stderr).not.toMatch(/very-secret-word|\n\s+at /);
+  },
+);
