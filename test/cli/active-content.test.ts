@@ -103,14 +103,16 @@ test('T46 certificates verify names files with active content, which is no damag
   await read('retirements', [retirement('r-1'), retirement('r-2')]);
   mkdirSync(join(folder, 'certificates'));
   const store = async (id: string, version: number, bytes: Buffer) => {
-    writeFileSync(join(folder, 'certificates', `${id}.pdf`), bytes);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const file = `${id}-${sha256}.pdf`;
+    writeFileSync(join(folder, 'certificates', file), bytes);
     await db.change(
       `INSERT INTO certificates (version, organization_id, retirement_id, state, file, sha256, size, fetched_at, due_at,
          retirement_version, valid_from) VALUES (?, 'organization-1', ?, 'stored', ?, ?, ?, '', '', 1, '')`,
       version,
       id,
-      `${id}.pdf`,
-      createHash('sha256').update(bytes).digest('hex'),
+      file,
+      sha256,
       bytes.length,
     );
   };
