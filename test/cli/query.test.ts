@@ -115,13 +115,26 @@ describe('T77 a query that asks for too much', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test('rows of a megabyte each stream through a table, cut to what is shown', async () => {
-    const { exitCode, stdout } = await run(
-      "with recursive n(i) as (values(1) union all select i + 1 from n limit 300) select printf('%.*c', 1000000, 'x') as big from n",
-    );
+  const wideRows = (rows: number) =>
+    `with recursive n(i) as (values(1) union all select i + 1 from n limit ${rows})
+     select printf('%.*c', 1000000, 'x') as big from n`;
+
+  test('rows of a megabyte each stream through a table, on a terminal cut to its width', async () => {
+    const env = { DATA_DIR: emptyMirror() };
+    const { exitCode, stdout } = await runCommand(['query', wideRows(300)], { env, terminal: true });
     expect(exitCode).toBe(0);
     expect(stdout.split('\n')).toHaveLength(302);
-    expect(stdout.length).toBeLessThan(30_000);
+    expect(stdout.length).toBeLessThan(40_000);
+  });
+
+  test('in a pipe they are whole', async () => {
+    const { exitCode, stdout } = await run(wideRows(20));
+    expect(exitCode).toBe(0);
+    expect(stdout.split('\n').map(({ length }) => length)).toEqual([
+      3,
+      ...Array.from({ length: 20 }, () => 1_000_000),
+      0,
+    ]);
   });
 
   test('bytes are base64 in JSON', async () => {

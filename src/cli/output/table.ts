@@ -123,8 +123,11 @@ function widest(least: number, texts: readonly string[]): number {
   return texts.reduce((width, text) => Math.max(width, lengthOf(text)), least);
 }
 
+/** No terminal is so wide that what is longer must be counted sign by sign. */
+const COUNTED = 1_000;
+
 function lengthOf(text: string): number {
-  return Array.from(text).length;
+  return text.length > COUNTED ? text.length : Array.from(text).length;
 }
 
 type Paint = (text: string, place: Place) => string;
@@ -134,7 +137,7 @@ function cut(text: string, column: string, { width, isShort }: Place): string {
   const short = shorten(column, text);
   return lengthOf(short) <= width
     ? short
-    : `${Array.from(short)
+    : `${Array.from(short.slice(0, 2 * width))
         .slice(0, width - 1)
         .join('')}…`;
 }
