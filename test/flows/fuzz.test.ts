@@ -36,4 +36,5 @@ test.each([
   const { status, said } = fuzz(create(), asked);
   expect(status, said).toBe(1);
   expect(said).toContain('FAULT');
+  expect(said).not.toContain('MODULE_NOT_FOUND');
 });

@@ -13,7 +13,7 @@ import { createCertificateFolder } from '../../../dist/engines/sqlite/certificat
 import { createMirror } from '../../../dist/mirror/create-mirror.js';
 
 import { createPerform } from '../../../dist/sync/perform.js';
-import { createWorker } from '../../../dist/sync/worker.js';
+import { createWorker } from '../../../dist/sync/worker/worker.js';
 
 const {
   url,
