@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
@@ -101,6 +101,7 @@ function isKnown(value: unknown): value is Known {
 /** Who may read this file gets in: it is the owner's alone. */
 function keep(place: Place, known: Known): void {
   const file = fileOf(place);
+  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
