@@ -1,20 +1,6 @@
 import { isId, isPrintable } from '../registry/model.js';
 import { CommandFault, EXIT } from './exit.js';
 
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-] as const;
-
-/** A stretch of time as a person says it: `42 s`, `5 min`, `3 h`, `2 d`. */
-export function ago(seconds: number): string {
-  for (const [unit, size] of UNITS) {
-    if (seconds >= 2 * size) return `${Math.floor(seconds / size)} ${unit}`;
-  }
-  return `${Math.max(0, Math.floor(seconds))} s`;
-}
-
 export function readNumber(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CommandFault(EXIT.usage, `Expected the number of ${what}, got "${text}".`);

@@ -1,7 +1,8 @@
 import type { Reader } from '../engines/contract/reader.js';
 
 /** Says something else once a row, a read, a delivery or a job has changed; not with each sign of life. */
-export async function readPulse({ db }: Reader): Promise<string> {
+export async function readPulse(reader: Reader): Promise<string> {
+  const { db } = reader;
   const runs = db.selectFrom('sync_runs');
   const jobs = db.selectFrom('inbox.jobs');
   const answers = [
@@ -13,8 +14,8 @@ export async function readPulse({ db }: Reader): Promise<string> {
       .select(eb => eb.fn.max<number | null>('id').as('newest'))
       .executeTakeFirst(),
     await jobs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
-    await newest(jobs, 'done'),
-    await newest(jobs, 'buried'),
+    await newestEnd(reader, 'done'),
+    await newestEnd(reader, 'buried'),
     await jobs
       .where('state', '=', 'claimed')
       .select(eb => eb.fn.max('started_at').as('newest'))
@@ -23,13 +24,10 @@ export async function readPulse({ db }: Reader): Promise<string> {
   return answers.map(answer => answer?.newest ?? '').join(' ');
 }
 
-type Jobs = ReturnType<typeof jobsOf>;
-
-function jobsOf({ db }: Reader) {
-  return db.selectFrom('inbox.jobs');
-}
-
-async function newest(jobs: Jobs, state: 'done' | 'buried') {
-  const asked = jobs.where('state', '=', state).select(eb => eb.fn.max('finished_at').as('newest'));
+async function newestEnd({ db }: Reader, state: 'done' | 'buried') {
+  const asked = db
+    .selectFrom('inbox.jobs')
+    .where('state', '=', state)
+    .select(eb => eb.fn.max('finished_at').as('newest'));
   return await asked.executeTakeFirst();
 }

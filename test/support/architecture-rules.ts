@@ -26,6 +26,7 @@ const EVERYTHING = [
   'sandbox',
   'sync',
   'webhook',
+  'text',
 ];
 
 /** Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. */
@@ -44,7 +45,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   query: ['engines/contract', 'resources', 'registry/model.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
-  console: ['engines/contract', 'query', 'resources'],
+  text: [],
+  console: ['text', 'engines/contract', 'query', 'resources'],
   sandbox: [],
   cli: EVERYTHING,
   app: EVERYTHING,

@@ -8,10 +8,11 @@ import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION } from '../shown/lists.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
-import { withThousands } from '../output/cells.js';
+import { withThousands } from '../../text/thousands.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { findPlace, reading } from '../place.js';
-import { ago, readDuration } from '../words.js';
+import { stretch } from '../../text/stretch.js';
+import { readDuration } from '../words.js';
 
 interface AvailableOptions extends FormatOptions, Only {
   readonly organization?: string;
@@ -111,7 +112,7 @@ async function write(io: Io, { rows, leftOut }: Available, options: AvailableOpt
 async function writeForPeople(io: Io, rows: readonly Row[]): Promise<void> {
   const total = totalOf(rows);
   const columns = FOR_PEOPLE.filter(name => name !== 'rows_not_summed' || total.notSummed > 0);
-  const shown = rows.map(row => ({ ...row, age: ago(Number(row['age_seconds'])) }));
+  const shown = rows.map(row => ({ ...row, age: stretch(Number(row['age_seconds'])) }));
   await writeRows(io, 'table', columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
   const warehouses = new Set(rows.map(row => row['organization_id'])).size;
   const of = `${warehouses} ${warehouses === 1 ? 'warehouse' : 'warehouses'}`;
@@ -127,7 +128,7 @@ function describe({
   amount,
   error,
 }: LeftOut): string {
-  const known = ageSeconds === null ? 'never read completely' : `known ${ago(ageSeconds)} ago`;
+  const known = ageSeconds === null ? 'never read completely' : `known ${stretch(ageSeconds)} ago`;
   const tonnes = amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t`;
   const why = error === null ? '' : `: ${error}`;
   const name = shortName(organizationName ?? organizationId);

@@ -6,7 +6,7 @@ import { examples } from '../command.js';
 import { type Io, print } from '../io.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, reading, type Place } from '../place.js';
-import { ago } from '../words.js';
+import { stretch } from '../../text/stretch.js';
 
 const COLUMNS = [
   'organization',
@@ -57,7 +57,7 @@ function toRow(organization: OrganizationStatus): Row {
     retirements: rows('retirements'),
     certificates: certificates.join(', ') || null,
     freshness: worst(organization.resources),
-    oldest_read: ages.length === 0 ? null : ago(Math.max(...ages)),
+    oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
   };
 }
 
@@ -94,10 +94,10 @@ function firstLine({ demo, engine }: Place, status: Status, now: number): string
   const delivery = status.oldestDueDeliveryAt;
   return [
     `${demo ? 'The demo' : 'The mirror'} in ${engine.place}${registry}.`,
-    WORKER[status.worker.state](ago(secondsSince(status.worker.seenAt, now))),
+    WORKER[status.worker.state](stretch(secondsSince(status.worker.seenAt, now))),
     delivery === null
       ? 'No delivery is due.'
-      : `The oldest due delivery waits for ${ago(secondsSince(delivery, now))}.`,
+      : `The oldest due delivery waits for ${stretch(secondsSince(delivery, now))}.`,
     describeRefused(status),
   ].join(' ');
 }
@@ -125,7 +125,7 @@ function secondsSince(at: string | null, now: number): number {
 }
 
 function summary(status: Status, now: number): string[] {
-  const since = (at: string | null) => (at === null ? 'never' : `${ago(secondsSince(at, now))} ago`);
+  const since = (at: string | null) => (at === null ? 'never' : `${stretch(secondsSince(at, now))} ago`);
   const { due, claimed, parked, buried } = status.jobs;
   const lines = [
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,

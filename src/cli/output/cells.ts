@@ -28,9 +28,3 @@ export function shorten(column: string, text: string): string {
 export function isNumber(cell: Cell): cell is string | number | bigint {
   return typeof cell === 'string' ? NUMBER.test(cell) : ['number', 'bigint'].includes(typeof cell);
 }
-
-/** The same digits, the thousands set apart; what is written with an exponent stays. */
-export function withThousands(number: string | number | bigint): string {
-  const [whole = '', ...fraction] = String(number).split('.');
-  return [whole.replace(/(?<=\d)(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
-}

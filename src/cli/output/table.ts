@@ -1,6 +1,7 @@
+import { withThousands } from '../../text/thousands.js';
 import { cleanText } from '../clean.js';
 import { colours, emit, type Io, say } from '../io.js';
-import { type Cell, isHash, isNumber, type Row, shorten, textOf, withThousands } from './cells.js';
+import { type Cell, isHash, isNumber, type Row, shorten, textOf } from './cells.js';
 import { bold, paintState } from './colour.js';
 import { fit, GAP, type Measured, type Place } from './layout.js';
 

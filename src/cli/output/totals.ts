@@ -1,6 +1,6 @@
-import { type Row, withThousands } from './cells.js';
-
-const MICRO = 1_000_000n;
+import { tonnesOf } from '../../text/tonnes.js';
+import { withThousands } from '../../text/thousands.js';
+import type { Row } from './cells.js';
 
 export interface Total {
   /** With its unit, to the last digit that could be summed. */
@@ -45,12 +45,4 @@ export function totalOf(rows: readonly Row[]): Total {
 export function describeTotal({ tonnes, rows, notSummed }: Total): string {
   const left = notSummed === 0 ? '' : `, without ${notSummed} whose amount cannot be summed`;
   return `${tonnes} in ${withThousands(rows)} ${rows === 1 ? 'row' : 'rows'}${left}`;
-}
-
-function tonnesOf(micro: bigint): string {
-  const size = micro < 0n ? -micro : micro;
-  const fraction = String(size % MICRO)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  return `${micro < 0n ? '-' : ''}${withThousands(size / MICRO)}${fraction === '' ? '' : `.${fraction}`}`;
 }

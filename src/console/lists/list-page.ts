@@ -4,7 +4,8 @@ import { type Ask, page, type Page } from '../page.js';
 import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
 import { table } from '../parts/table.js';
-import { counted, thousands } from '../parts/words.js';
+import { withThousands } from '../../text/thousands.js';
+import { counted } from '../parts/words.js';
 import { cursorOf, isSortable, pagingOf } from './asked.js';
 import type { Listing } from './listing.js';
 
@@ -52,7 +53,9 @@ function heading(listing: Listing, paging: Paging, query: URLSearchParams, colum
 }
 
 function caption({ filters: set }: Paging, { count, isCountedToTheEnd }: Paged, one: string): string {
-  const how = isCountedToTheEnd ? counted(count, one, `${one}s`) : `More than ${thousands(count)} ${one}s`;
+  const how = isCountedToTheEnd
+    ? counted(count, one, `${one}s`)
+    : `More than ${withThousands(count)} ${one}s`;
   return set.length === 0
     ? how
     : `${how} with ${set.map(([column, value]) => `${column} ${value}`).join(', ')}`;

@@ -3,7 +3,10 @@ import { type OrganizationStatus, readStatus, type Status } from '../../query/st
 import { type Ask, page, type Shown } from '../page.js';
 import { html, type Html } from '../parts/html.js';
 import { table } from '../parts/table.js';
-import { ago, badge, counted, shown, stretch, thousands, tonnes } from '../parts/words.js';
+import { stretch } from '../../text/stretch.js';
+import { withThousands } from '../../text/thousands.js';
+import { tonnesOf } from '../../text/tonnes.js';
+import { ago, badge, counted, shown } from '../parts/words.js';
 import { findStuck, type Stuck } from './stuck.js';
 
 interface Now {
@@ -30,7 +33,7 @@ function show({ status, available }: Now, { now }: Ask): Shown {
       { name: 'Project', cell: row => shown(row['project_name'] ?? row['project_id']) },
       { name: 'Vintage', cell: row => shown(row['vintage']) },
       { name: 'Type', cell: row => shown(row['type']) },
-      { name: 'Tonnes', cell: row => tonnes(microOf(row)), numeric: true },
+      { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
       { name: 'Read', cell: row => ago(textOf(row['complete_at']), now) },
     ],
     available.rows,
@@ -48,7 +51,7 @@ function sentence({ status, available }: Now, stuck: readonly Stuck[]): Html {
   const all = available.rows.reduce((sum, row) => sum + microOf(row), 0n);
   const ages = warehouseAges(status.organizations);
   const organizations = counted(available.warehouses, 'organization');
-  return html`<a href="#forsale">${tonnes(all)} t</a> for sale now in <a href="#glance">${thousands(ages.length)} of ${organizations}</a>.
+  return html`<a href="#forsale">${tonnesOf(all)} t</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
 ${ages.length > 0 && html`Freshest ${stretch(Math.min(...ages))}, oldest ${stretch(Math.max(...ages))}.`}
 ${notSummed(available)}
 ${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}
@@ -91,7 +94,7 @@ function leftOutTable(leftOut: readonly LeftOut[], now: number): Html {
       },
       { name: 'State', cell: ({ state }) => badge(state) },
       { name: 'Known', cell: ({ completeAt }) => ago(completeAt, now) },
-      { name: 'Rows', cell: ({ rows }) => thousands(rows), numeric: true },
+      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Why', cell: ({ error }) => error },
     ],
     leftOut,
@@ -115,7 +118,7 @@ function glance(organizations: readonly OrganizationStatus[]): Html {
         name: resource.replaceAll('_', ' '),
         cell: ({ resources }: OrganizationStatus) => {
           const own = resources.find(each => each.resource === resource);
-          return own !== undefined && html`${badge(own.state)} ${thousands(own.rows)}`;
+          return own !== undefined && html`${badge(own.state)} ${withThousands(own.rows)}`;
         },
       })),
     ],
@@ -128,7 +131,7 @@ function refused({ refused: sums }: Status, now: number): Html | false {
   return table(
     'Posts that were refused since yesterday',
     [
-      { name: 'Posts', cell: ({ posts }) => thousands(posts), numeric: true },
+      { name: 'Posts', cell: ({ posts }) => withThousands(posts), numeric: true },
       { name: 'Answer', cell: ({ status }) => status },
       { name: 'Why', cell: ({ reason }) => reason },
       { name: 'Newest', cell: ({ newestAt }) => ago(newestAt, now) },

@@ -3,7 +3,8 @@ import { LISTINGS } from '../lists/listings.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { html } from '../parts/html.js';
 import { table } from '../parts/table.js';
-import { ago, badge, counted, thousands } from '../parts/words.js';
+import { withThousands } from '../../text/thousands.js';
+import { ago, badge, counted } from '../parts/words.js';
 
 export const ORGANIZATION = page('/organizations/:id', read, show);
 
@@ -27,9 +28,9 @@ function show(
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       { name: 'State', cell: each => badge(each.state) },
-      { name: 'Rows', cell: ({ rows }) => thousands(rows), numeric: true },
+      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Last complete read', cell: ({ completeAt }) => ago(completeAt, now) },
-      { name: 'Drift', cell: ({ drift }) => thousands(drift), numeric: true },
+      { name: 'Drift', cell: ({ drift }) => withThousands(drift), numeric: true },
       { name: 'Fault', cell: ({ error }) => error },
     ],
     resources,

@@ -1,5 +1,6 @@
 import type { Status } from '../../query/status.js';
-import { counted, stretch } from '../parts/words.js';
+import { stretch } from '../../text/stretch.js';
+import { counted } from '../parts/words.js';
 
 /** What does not go on by itself, where to look, and what helps. */
 export interface Stuck {

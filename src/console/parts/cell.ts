@@ -1,6 +1,7 @@
 import type { Value } from '../../engines/contract/tables.js';
 import { html, type Html } from './html.js';
-import { ago, badge, shown, thousands } from './words.js';
+import { withThousands } from '../../text/thousands.js';
+import { ago, badge, shown } from './words.js';
 
 const STATES = ['state', 'state_now', 'verdict', 'outcome'];
 const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
@@ -17,7 +18,7 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   if (typeof value === 'string' && isInstant(column)) return ago(value, now);
   if (typeof value === 'string' && STATES.includes(column)) return badge(value);
   if (typeof value === 'string' && isId(column, value)) return shortId(value);
-  if (typeof value === 'number' && COUNTS.test(column)) return html`${thousands(value)}`;
+  if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
   return html`${shown(value)}`;
 }
 

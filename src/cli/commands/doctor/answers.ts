@@ -1,7 +1,7 @@
 import { type AnswerGroup, readAnswers } from '../../../query/answers.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
 import { reading, type Place } from '../../place.js';
-import { ago } from '../../words.js';
+import { stretch } from '../../../text/stretch.js';
 
 /** What the registry really answered the last time that each resource was asked for. */
 export async function checkAnswers(place: Place, now: number): Promise<Finding[]> {
@@ -20,7 +20,7 @@ async function readGroups(place: Place): Promise<AnswerGroup[]> {
 function describeGroup(group: AnswerGroup, now: number): Finding {
   const { resource, status, form, organizations, answeredAt, example, notOffered } = group;
   const whose = organizations === 1 ? example : `${organizations} organizations, ${example} among them`;
-  const age = ago((now - Date.parse(answeredAt)) / 1000);
+  const age = stretch((now - Date.parse(answeredAt)) / 1000);
   const found = `${resource}: ${status}, ${WORDS[form] ?? form}, ${age} ago, for ${whose}`;
   if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', found);
   const todo = notOffered > 0 ? NOT_OFFERED : 'See "carbon-mirror status" for what came of it.';

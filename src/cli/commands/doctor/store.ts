@@ -2,7 +2,7 @@ import { type Finding, ok } from '../../../engines/contract/finding.js';
 import { type Health, readHealth } from '../../../query/health.js';
 import { describeDamage } from '../../damage.js';
 import { type Place, reading } from '../../place.js';
-import { ago } from '../../words.js';
+import { stretch } from '../../../text/stretch.js';
 import { checkRefusals, checkRepeats } from './receiver.js';
 
 /** What can be seen without asking anybody: what the engine looks at, and what stands in the databases. */
@@ -64,7 +64,7 @@ function describeDeliveries(
       todo: 'Is the webhook URL of the app set at the registry, and does it reach "carbon-mirror receive"?',
     };
   }
-  const found = `the newest came ${ago((now - Date.parse(newestDeliveryAt)) / 1000)} ago`;
+  const found = `the newest came ${stretch((now - Date.parse(newestDeliveryAt)) / 1000)} ago`;
   if (setAside === 0) return ok('deliveries', found);
   const todo = 'See "carbon-mirror deliveries list --set-aside" for the reasons.';
   return {
@@ -76,7 +76,7 @@ function describeDeliveries(
 }
 
 function describeWorker({ worker: { state, seenAt } }: Health, now: number): Finding {
-  const since = seenAt === null ? '' : `${ago((now - Date.parse(seenAt)) / 1000)} ago`;
+  const since = seenAt === null ? '' : `${stretch((now - Date.parse(seenAt)) / 1000)} ago`;
   if (state === 'alive') return ok('worker', `its last sign of life came ${since}`);
   const found =
     state === 'gone' ? `the last sign of life came ${since}` : 'none has ever given a sign of life';

@@ -1,0 +1,12 @@
+import { withThousands } from './thousands.js';
+
+const MICRO = 1_000_000n;
+
+/** Millionths as tonnes, to the last digit: `6,300.2`. */
+export function tonnesOf(micro: bigint): string {
+  const size = micro < 0n ? -micro : micro;
+  const fraction = String(size % MICRO)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${micro < 0n ? '-' : ''}${withThousands(size / MICRO)}${fraction === '' ? '' : `.${fraction}`}`;
+}
