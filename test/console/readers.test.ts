@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createReaders } from '../../src/console/readers.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { temporaryScene } from '../support/mirror.js';
+
+test('pages at once have readers of their own, the fifth waits, and the next ones are given those that are free', async () => {
+  const { folder } = temporaryScene();
+  temporaryInbox(folder);
+  const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
+  const readers = createReaders(async () => openReader(files));
+  onTestFinished(() => readers.close());
+  await readers.use(async () => undefined);
+  const ends: (() => void)[] = [];
+  const seen: Reader[] = [];
+  const page = async (reader: Reader): Promise<void> => {
+    seen.push(reader);
+    await new Promise<void>(resolve => ends.push(resolve));
+  };
+  const pages = Array.from({ length: 5 }, () => readers.use(page));
+  await expect.poll(() => seen.length).toBe(4);
+  expect(new Set(seen).size).toBe(4);
+  ends[0]?.();
+  await expect.poll(() => seen.length).toBe(5);
+  expect(seen[4]).toBe(seen[0]);
+  for (const end of ends) end();
+  await Promise.all(pages);
+});
