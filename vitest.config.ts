@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
   'test/auth/{clock,sandbox}.test.ts',
-  'test/{build,public-names,readme,readme-queries}.test.ts',
+  'test/{build,public-names,readme,readme-queries,tasks}.test.ts',
   'test/{app,cli,engines,flows}/**/*.test.ts',
   'test/mirror/{certificates,closing,fence}.test.ts',
   'test/registry/{examples,package,sandbox}.test.ts',
@@ -21,6 +21,24 @@ export const POSTGRES = [
   'test/flows/postgres.test.ts',
 ];
 
+/** What needs a browser. It is unpacked once for all of them, and only for them. */
+export const BROWSER = ['test/browser/**/*.test.ts'];
+
+/** Flows that meet the engine: on files, and once more on a PostgreSQL. The others and why: test/flows/engines.test.ts. */
+export const ON_BOTH = [
+  'behind',
+  'causes',
+  'certificates',
+  'clock',
+  'deliveries',
+  'history',
+  'hostile-rows',
+  'install',
+  'lifecycle',
+  'mutants',
+  'transactions',
+].map(name => `test/flows/${name}.test.ts`);
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -35,14 +53,20 @@ export default defineConfig({
         test: {
           name: 'laws',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES],
+          exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES, ...BROWSER],
           isolate: false,
           setupFiles: ['test/support/leaves-nothing.ts'],
         },
       },
       {
         extends: true,
-        test: { name: 'program', include: PROGRAM, exclude: ['test/fixtures/**', ...POSTGRES] },
+        test: {
+          name: 'program',
+          include: PROGRAM,
+          exclude: ['test/fixtures/**', ...POSTGRES],
+          isolate: false,
+          setupFiles: ['test/support/leaves-nothing.ts'],
+        },
       },
       {
         extends: true,
@@ -52,6 +76,21 @@ export default defineConfig({
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'browser', include: BROWSER, globalSetup: ['test/browser/global-setup.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'flows on PostgreSQL',
+          include: ON_BOTH,
+          isolate: false,
+          globalSetup: ['test/postgres/global-setup.ts'],
+          setupFiles: ['test/support/leaves-nothing.ts'],
+          provide: { keptIn: 'PostgreSQL' },
         },
       },
     ],

@@ -13,6 +13,11 @@ import { createAppJwt } from './auth/app-jwt.js';
 import { createClock } from './auth/clock.js';
 import { readPrivateKey } from './auth/private-key.js';
 
+export {
+  createClientWithToken,
+  type GivenTokenClient,
+  type GivenTokenOptions,
+} from './registry/given-token.js';
 export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
 export type {
   Action,

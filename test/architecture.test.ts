@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
-import { POSTGRES, PROGRAM } from '../vitest.config.js';
+import { BROWSER, POSTGRES, PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
+import { longestChain, readImports } from './support/import-chain.js';
 import { readSource } from './support/source.js';
 
 const fixtures = join(import.meta.dirname, 'fixtures/architecture');
@@ -28,9 +29,28 @@ test('the code keeps to the architecture', () => {
   expect(explain(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
 });
 
+/** From one that starts to one that imports nothing, types among them. */
+const CHAIN_AT_MOST = 14;
+
+test('what a file rests on is soon understood: chains of imports are short', () => {
+  const chain = longestChain(readImports(join(import.meta.dirname, '../src')));
+  expect(chain.length, chain.join('\n')).toBeLessThanOrEqual(CHAIN_AT_MOST);
+  expect(chain.length).toBeGreaterThan(CHAIN_AT_MOST / 2);
+});
+
+test('the longest chain is found among shorter ones', () => {
+  const imports = new Map([
+    ['a', ['b', 'd']],
+    ['b', ['c']],
+    ['c', ['d']],
+    ['d', []],
+  ]);
+  expect(longestChain(imports)).toEqual(['a', 'b', 'c', 'd']);
+});
+
 test('a law starts no process and imports nothing that is built', () => {
   const laws = tests().filter(
-    file => ![...PROGRAM, ...POSTGRES].some(glob => matchesGlob(`test/${file}`, glob)),
+    file => ![...PROGRAM, ...POSTGRES, ...BROWSER].some(glob => matchesGlob(`test/${file}`, glob)),
   );
   const faults = laws.flatMap(law =>
     [...reachedBy(law)]

@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { childEnvironment, readSettings, readUpSettings } from '../src/config/config.js';
 import { databaseSecrets } from '../src/config/database.js';
-import {
-  type ReceiveSettings,
-  type Role,
-  SETTINGS,
-  SettingsError,
-  type WorkSettings,
-} from '../src/config/settings.js';
+import { SettingsError } from '../src/config/fault.js';
+import type { Role } from '../src/config/row.js';
+import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../src/config/settings.js';
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -140,6 +136,13 @@ describe('T03 a webhook secret', () => {
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
     expect(String(error)).toMatch(/of number 2 of 2: it (has|is) /);
     expect(String(error)).not.toContain(secret);
+  });
+
+  test('that holds a comma is two, and the fault says so', async () => {
+    const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET.slice(0, 9)},${SECRET.slice(9)}` };
+    const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
+    expect(String(error)).toContain('of 2; a comma ends a secret, so none can hold one');
+    expect(String(error)).not.toContain(SECRET.slice(0, 9));
   });
 
   test('of 16 characters is taken, and several are kept in their order', async () => {
@@ -410,6 +413,12 @@ test('the children of up get different ports and only their own secrets', async 
   const { work } = await readUpSettings(env, NO_FILES);
   expect(work.operationsPort).toBe(9001);
   expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
+  expect(Object.keys(childEnvironment(env, 'console')).toSorted()).toEqual([
+    'HOME',
+    'OPERATIONS_PORT',
+    'REGISTRY_APP_ID',
+    'REGISTRY_BASE_URL',
+  ]);
 });
 
 test('up reports the faults of both children, each once', async () => {

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoFolder } from '../src/cli/place.js';
+import { demoFolder } from '../src/cli/place/find-place.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
@@ -11,11 +10,12 @@ import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';
 import { issueCredit } from './support/sandbox.js';
 import { until } from './support/wait.js';
+import { makeFolder } from './support/folder.js';
 
 type Row = Record<string, string | number | null>;
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const queries = blocks(readme, 'sql');
+const document = readFileSync(new URL('../docs/queries.md', import.meta.url), 'utf8');
+const queries = blocks(document, 'sql');
 const INSTANT = /'\d{4}-\d{2}-\d{2}T[\d:.]+Z'/;
 
 let demo: DemoMirror;
@@ -92,7 +92,7 @@ function tonnes(micro: number): string {
   return `${Math.floor(micro / 1_000_000)}.${String(micro % 1_000_000).padStart(6, '0')}`;
 }
 
-/** Every query of README, by words of it, and what its answer must be. */
+/** Every query of the document, by words of it, and what its answer must be. */
 const CHECKS: Record<string, (sql: string) => Promise<void>> = {
   'from available_credits': async sql => {
     const rows = await answer(sql);
@@ -190,7 +190,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
 };
 
 describe('on a mirror with corrections', () => {
-  test('every query of README is checked', () => {
+  test('every query of docs/queries.md is checked', () => {
     expect(queries).toHaveLength(Object.keys(CHECKS).length);
   });
 
@@ -203,11 +203,22 @@ describe('on a mirror with corrections', () => {
   }
 });
 
+test('the line for python3 reads a copy, where there is a python3', async () => {
+  const [, program = ''] = /^python3 -c "(import sqlite3; .*)"$/m.exec(document) ?? [];
+  expect(program).toContain('freshness');
+  const { folder } = copyMirror(demo.folder);
+  copyFileSync(join(folder, 'mirror.db'), join(folder, 'mirror-copy.db'));
+  const { error, stdout, stderr } = spawnSync('python3', ['-c', program], { cwd: folder, encoding: 'utf8' });
+  if (error !== undefined) return;
+  expect(stderr).toBe('');
+  expect(stdout.match(/'retirements'/g)).toHaveLength(demo.organizationIds.length);
+});
+
 test('the line for sqlite3 works where the demo is', async () => {
-  const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(readme) ?? [];
+  const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(document) ?? [];
   expect(file).toBe(join(demoFolder({}), 'mirror.db'));
   const { folder } = copyMirror(demo.folder);
-  const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-readme-'));
+  const cwd = makeFolder('carbon-mirror-readme-');
   mkdirSync(join(cwd, dirname(file)), { recursive: true });
   copyFileSync(join(folder, 'mirror.db'), join(cwd, file));
   const { error, stdout, stderr } = spawnSync('sqlite3', ['-readonly', file, sql], { cwd, encoding: 'utf8' });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { wordsOf } from './support/command-lines.js';
 import { blocks, commandsTable, settingsTable } from './support/readme.js';
 
 const ROOT = new URL('../', import.meta.url);
@@ -17,16 +18,11 @@ describe('README', () => {
   let demo: DemoMirror;
 
   beforeAll(async () => {
-    demo = await startDemoMirror();
+    demo = await startDemoMirror({ seed: 1 });
   });
 
   afterAll(async () => {
     await demo.stop();
-  });
-
-  test('its settings and commands are those of the code', async () => {
-    expect(readme).toContain(settingsTable());
-    expect(readme).toContain(await commandsTable());
   });
 
   test('the three commands to try first work as written', async () => {
@@ -35,10 +31,53 @@ describe('README', () => {
     );
     expect(tried.length).toBeGreaterThanOrEqual(3);
     for (const line of tried.filter(words => !words.includes('>'))) {
-      const argv = Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), match => match[1] ?? match[2] ?? '');
-      expect(await runCommand(argv, { env: { DATA_DIR: demo.folder } }), line).toMatchObject({ exitCode: 0 });
+      const answer = await runCommand(wordsOf(line), { env: { DATA_DIR: demo.folder } });
+      expect(answer, line).toMatchObject({ exitCode: 0 });
     }
   });
+
+  test('what it shows of the demo is what the demo answers', async () => {
+    const shown = blocks(readme, 'text').flatMap(block => block.split(/^\$ npx carbon-mirror /m).slice(1));
+    expect(shown.length).toBeGreaterThanOrEqual(6);
+    for (const each of shown) {
+      const [line = '', ...lines] = each.trimEnd().split('\n');
+      const { stdout, stderr } = await until(wordsOf(line), demo);
+      const answered = `${stdout}\n${stderr}`.split('\n').map(ofAnyRun);
+      for (const row of lines.filter(text => text !== '…')) {
+        const isThere = answered.some(text => text.startsWith(ofAnyRun(row)));
+        expect(isThere, `"${row}" of "${line}" in\n${stdout}`).toBe(true);
+      }
+    }
+  });
+});
+
+/** The worker takes up a delivery a moment after it came. */
+async function until(argv: readonly string[], { env }: DemoMirror) {
+  const isAtWork = (text: string) => /\b(ready|claimed)\b/.test(text);
+  for (;;) {
+    const answer = await runCommand(argv, { env });
+    expect(answer, argv.join(' ')).toMatchObject({ exitCode: 0 });
+    if (argv[0] !== 'deliveries' || !isAtWork(answer.stdout)) return answer;
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
+/** Without what is of this run alone: instants, ages, ids, ports, and how wide a column is for them. */
+function ofAnyRun(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+    .replaceAll(/\b\d+(\.\d+)? s\b/g, 'AGE')
+    .replaceAll(/(?<=read in AGE): .*$/g, '')
+    .replaceAll(/^ *\d+ (?= *INSTANT)/g, 'N ')
+    .replaceAll(/ +/g, ' ')
+    .trim();
+}
+
+test('the settings and commands of the documents are those of the code', async () => {
+  expect(readFileSync(new URL('docs/settings.md', ROOT), 'utf8')).toContain(settingsTable());
+  expect(readFileSync(new URL('docs/commands.md', ROOT), 'utf8')).toContain(await commandsTable());
 });
 
 test('every command, script and file that README or a document names is there', () => {

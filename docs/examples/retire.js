@@ -1,15 +1,17 @@
 // Retires one tonne out of the first warehouse that has one, and saves the certificate.
 //
 //   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... node docs/examples/retire.js FILE
+//   (and REGISTRY_HEADER_PREFIX, where the registry's is another than "registry")
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createClient } from 'carbon-mirror/client';
 
-const [file = 'certificate.pdf'] = process.argv.slice(2);
+const [given] = process.argv.slice(2);
 
 const client = createClient({
   baseUrl: process.env['REGISTRY_BASE_URL'],
+  headerPrefix: process.env['REGISTRY_HEADER_PREFIX'],
   appId: process.env['REGISTRY_APP_ID'],
   privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
   now: Date.now,
@@ -32,6 +34,7 @@ await organization.finishReservation(reservation.id, 'retire', {
 
 const retirement = await findRetirement();
 const certificate = await organization.downloadCertificate(retirement.id);
+const file = given ?? certificate.fileName ?? 'certificate.pdf';
 await pipeline(certificate.body, createWriteStream(file));
 process.stdout.write(`retired ${retirement.amount.exact} t for ${retirement.beneficiary}: ${file}\n`);
 

@@ -9,6 +9,7 @@ const [sellerId, creditId, email, fullName] = process.argv.slice(2);
 
 const client = createClient({
   baseUrl: process.env['REGISTRY_BASE_URL'],
+  headerPrefix: process.env['REGISTRY_HEADER_PREFIX'],
   appId: process.env['REGISTRY_APP_ID'],
   privateKey: readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
   now: Date.now,

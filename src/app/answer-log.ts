@@ -3,6 +3,7 @@ import { REFUSAL_REASONS } from '../inbox/refusal.js';
 import type { Log } from '../log/log.js';
 import type { Metrics } from '../operations/metrics.js';
 import type { RefusalCounter } from '../webhook/refusals.js';
+import type { Landed } from '../webhook/landing.js';
 import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
@@ -14,6 +15,7 @@ export interface AnswerLogOptions {
 
 export interface AnswerLog {
   readonly answered: (answer: Answer) => void;
+  readonly landed: (landed: Landed) => void;
   /** Tell what has not been told. */
   readonly close: () => void;
 }
@@ -27,17 +29,21 @@ const TELL_EVERY_MS = 10_000;
 export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
   for (const reason of REFUSAL_REASONS) metrics.refused(REFUSAL_STATUS[reason], reason, 0);
-  const refused = createOccasion(tellEveryMs, (posts, answer) => {
+  const refused = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
     log.warn({ ...describe(answer), refused: posts }, 'posts refused');
   });
-  const notStored = createOccasion(tellEveryMs, (posts, answer) => {
+  const notStored = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
     log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
   });
 
-  const repeated = createOccasion(tellEveryMs, (posts, answer) => {
+  const repeated = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
     const { delivery, stored, sender } = answer;
     const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
     log.info({ ...ids, sender, repeats: posts }, 'deliveries came again: reads for them slow down');
+  });
+
+  const turnedAway = createOccasion<Landed>(tellEveryMs, (callbacks, { status, sender, error }) => {
+    log.warn({ status, sender, err: error ?? undefined, refused: callbacks }, 'installations not taken');
   });
 
   function tellStored(answer: Answer): void {
@@ -62,8 +68,13 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
       refusals.count(answer.refused, answer.status);
       return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
     },
+    landed: landed => {
+      if (landed.status !== 200) return turnedAway.add(landed);
+      const { installationId: installation, sender } = landed;
+      log.info({ status: 200, installation, sender }, 'installation announced by its callback');
+    },
     close: () => {
-      for (const occasion of [refused, notStored, repeated]) occasion.close();
+      for (const occasion of [refused, notStored, repeated, turnedAway]) occasion.close();
     },
   };
 }
@@ -78,15 +89,15 @@ function describe({ status, refused, sender, error, delivery }: Answer): object 
   };
 }
 
-interface Occasion {
-  add(answer: Answer): void;
+interface Occasion<Told> {
+  add(told: Told): void;
   close(): void;
 }
 
 /** The first is told at once, those after it together with the latest of them. */
-function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void): Occasion {
+function createOccasion<Told>(everyMs: number, tell: (count: number, latest: Told) => void): Occasion<Told> {
   let count = 0;
-  let latest: Answer | undefined;
+  let latest: Told | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function turn(): void {
@@ -97,9 +108,9 @@ function createOccasion(everyMs: number, tell: (count: number, latest: Answer) =
   }
 
   return {
-    add: answer => {
+    add: told => {
       count += 1;
-      latest = answer;
+      latest = told;
       if (timer === undefined) turn();
     },
     close: () => {

@@ -1,38 +1,64 @@
+import type { Hands } from '../console/acts/acts.js';
+import type { Asking } from '../console/ask/asking.js';
 import { createConsole } from '../console/console.js';
+import type { Deed } from '../console/demo/demo.js';
 import { createKeys } from '../console/guard/keys.js';
 import { listen, type Listening } from '../console/listen.js';
 import { createChanges } from '../console/live/changes.js';
 import { createReaders } from '../console/readers.js';
+import type { OpenPdfs } from '../engines/engine.js';
+import type { PdfStore } from '../mirror/port.js';
+import type { Inspected } from '../query/past/explanation.js';
 import type { OpenReader } from '../engines/contract/reader.js';
-import { readPulse } from '../query/pulse.js';
+import type { InboxPort } from '../inbox/port.js';
+import { readPulse } from '../query/reads/pulse.js';
 import { openAll } from './closing.js';
+import { createHands } from './hands.js';
 import { listenFrom } from './next-port.js';
 import { createHealth, type Running, type Tools } from './running.js';
 
 export interface ConsoleSetup {
   readonly openReader: () => Promise<OpenReader>;
+  /** Whether one reader serves all pages at once. */
+  readonly sharesReader: boolean;
   readonly secret: Buffer;
   readonly port: number;
   /** A port that nobody asked for by name may be another one. */
   readonly orNextPort: boolean;
   readonly names: readonly string[];
+  /** Null where the pages are to do nothing. */
+  readonly openInbox: (() => Promise<InboxPort>) | null;
+  readonly webhookUrl: string | null;
+  readonly asking: Asking;
+  readonly openPdfs: () => Promise<OpenPdfs>;
+  readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
+  /** By what the pages ask for; null where it is no demo, or nothing is to be done. */
+  readonly deedsBy: ((hands: Hands) => readonly Deed[]) | null;
 }
 
-/** Pages over the mirror, on loopback. It reads, and writes nothing. */
+/** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
-    const readers = createReaders(setup.openReader);
+    const readers = createReaders(setup.openReader, setup.sharesReader);
     closing.add(() => readers.close());
     await readers.use(readPulse);
     const changes = createChanges({
       look: () => readers.use(readPulse),
       failed: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
     });
+    const { pdfs, close } = await setup.openPdfs();
+    closing.add(close);
+    const hands = setup.openInbox === null ? null : createHands(setup.openInbox, log);
     const app = createConsole({
       readers,
       now,
       changes,
       names: setup.names,
+      hands,
+      deeds: hands === null || setup.deedsBy === null ? null : setup.deedsBy(hands),
+      webhookUrl: setup.webhookUrl,
+      asking: setup.asking,
+      pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
       keys: createKeys({ secret: setup.secret, now }),
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { StoreSettings } from '../engines/engine.js';
+import type { StoreSettings } from '../engines/settings.js';
 import { openDoor } from '../engines/open-door.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveDoor } from '../webhook/thread-service.js';

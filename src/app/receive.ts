@@ -82,6 +82,8 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
       accept: post => inbox.accept(post),
+      land: callback => thread.land(callback),
+      landed: answers.landed,
       now,
       answered: answers.answered,
     });

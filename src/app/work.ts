@@ -6,13 +6,15 @@ import { openEngine } from '../engines/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFTING } from '../mirror/sync-run.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
-import { readAges, readCertificateCounts } from '../query/status.js';
+import { readFindings } from '../query/past/findings.js';
+import { readAges, readCertificateCounts } from '../query/reads/status.js';
 import { EVENTS } from '../registry/model.js';
 import type { HttpOptions } from '../registry/http/calls.js';
 import type { ReadEnd } from '../sync/read/read-end.js';
 import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './closing.js';
+import { startCounting } from './counting.js';
 import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -56,7 +58,12 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
           "refused, and the registry's clock is not to be believed: is this machine's right?",
         ),
     });
-    const store = await engine.openWork({ now, failed: health.fail });
+    const store = await engine.openWork({
+      now,
+      failed: health.fail,
+      lost: error =>
+        log.warn({ error: describe(error) }, 'the connection to the database was lost, and is made anew'),
+    });
     closing.add(() => store.close());
     const { inbox, reader } = store;
     const parts = { ...store, client, now, random };
@@ -82,6 +89,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
         for (const { name, ...held } of store.logs(now())) metrics.walHeld(name, held);
         metrics.reads(await readAges(reader));
         metrics.certificates(await readCertificateCounts(reader));
+        metrics.findings((await readFindings(reader)).counts);
       },
     });
     closing.add(async () => operations?.close());
@@ -105,6 +113,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     await sync.start();
     closing.add(() => sync.stop());
     closing.add(startSweep(context.certificates, log));
+    closing.add(startCounting({ engine, mirror: store.mirror, now, log }));
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
 

@@ -87,9 +87,9 @@ async function mintFor(mint: TokenMint, installationId: string): Promise<Install
 }
 
 /** Whoever asked for something else must not take it for the answer to that. */
-function gone({ status, registryMessage, message }: RegistryError): RegistryError {
+function gone({ call, status, registryMessage, message }: RegistryError): RegistryError {
   const text = `no access token for the installation: ${message}`;
-  return new RegistryError('installation_gone', text, { status, registryMessage });
+  return new RegistryError('installation_gone', text, { call, status, registryMessage });
 }
 
 function isNotFound(error: unknown): error is RegistryError {

@@ -1,19 +1,21 @@
-import * as api from './commands/api.js';
+import * as api from './commands/api/api.js';
 import * as completion from './commands/completion/completion.js';
 import * as man from './commands/completion/man.js';
 import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
+import * as balance from './commands/balance/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
 import * as changes from './commands/changes/changes.js';
 import type { CommandModule } from './command.js';
 import * as browser from './commands/console.js';
-import * as deliveries from './commands/deliveries.js';
+import * as deliveries from './commands/deliveries/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
 import * as doctor from './commands/doctor/doctor.js';
 import * as explain from './commands/explain/explain.js';
 import * as forget from './commands/forget.js';
 import * as friendbot from './commands/writes/friendbot.js';
 import * as history from './commands/history.js';
+import * as installUrl from './commands/install-url.js';
 import * as jobs from './commands/jobs.js';
 import * as migrate from './commands/migrate.js';
 import * as purge from './commands/purge.js';
@@ -25,6 +27,7 @@ import * as schema from './commands/schema.js';
 import * as snapshot from './commands/snapshot.js';
 import * as status from './commands/status.js';
 import * as sync from './commands/sync/sync.js';
+import * as transactions from './commands/transactions.js';
 import * as trigger from './commands/trigger/trigger.js';
 import * as up from './commands/up.js';
 import * as verify from './commands/verify/verify.js';
@@ -49,7 +52,9 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   runs,
   changes,
   explain,
+  balance,
   certificates,
+  transactions,
   deliveries,
   jobs,
   snapshot,
@@ -59,6 +64,7 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   purge,
   forget,
   trigger,
+  'install-url': installUrl,
   api,
   friendbot,
   sandbox,

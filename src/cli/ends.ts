@@ -1,5 +1,5 @@
 import type { Reader } from '../engines/contract/reader.js';
-import { type Ended, readEnds } from '../query/runs.js';
+import { type Ended, readEnds } from '../query/reads/runs.js';
 import type { Row } from './output/output.js';
 
 /** Rows of jobs, or of deliveries with their jobs, and beside each the end of it in words: `end`. */

@@ -1,6 +1,6 @@
-import { describeDamage } from './damage.js';
-import { adviceFor } from './registry-advice.js';
-import { describeSystemFault } from './system-fault.js';
+import { describeDamage } from './faults/damage.js';
+import { adviceFor } from './faults/registry-advice.js';
+import { describeSystemFault } from './faults/system-fault.js';
 
 /** What the exit code of a command says. */
 export const EXIT = {
@@ -104,6 +104,7 @@ function explainRegistry(error: Error): Explanation | null {
   const exitCode = EXIT_BY_CODE[code];
   if (exitCode === undefined) return null;
   const candidates = 'candidates' in error && Array.isArray(error.candidates) ? error.candidates : [];
+  const call = 'call' in error && typeof error.call === 'string' ? error.call : '';
   const said = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
-  return { exitCode, lines: [said, ...adviceFor(code, error.message, candidates)] };
+  return { exitCode, lines: [said, ...adviceFor(code, call, candidates)] };
 }

@@ -1,47 +1,13 @@
+import { parseInstant } from '../text/instant.js';
 import { CommandFault, EXIT } from './exit.js';
-import { readLength } from './words.js';
 
 /** What `readInstant` takes, for the help of every command that takes one. */
 export const AN_INSTANT =
   'a date (the end of that day in UTC), an instant such as 2026-01-31T12:00:00Z, yesterday, 24h (so long ago) or now';
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-/** Earlier ones have a sign and six digits, which would not sort as text. */
-const FIRST = Date.parse('0000-01-01T00:00:00Z');
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
-
 /** An instant that is past, as a person says it, in the form of the mirror's own. */
 export function readInstant(text: string, now: number): string {
-  const ms = millisecondsOf(text, now);
-  if (ms === null) {
-    throw new CommandFault(
-      EXIT.usage,
-      `Expected a date like 2025-12-31, an instant like 2025-12-31T12:00:00Z, "yesterday", "24h" or "now", got "${text}".`,
-    );
-  }
-  const isToday = text === dayOf(now);
-  if (ms > now && !isToday) {
-    throw new CommandFault(EXIT.usage, `${text} lies in the future: the mirror knows the past only.`);
-  }
-  return new Date(Math.min(ms, now)).toISOString();
-}
-
-function millisecondsOf(text: string, now: number): number | null {
-  if (text === 'now') return now;
-  if (text === 'yesterday') return endOf(dayOf(now - 24 * 3_600_000));
-  if (DAY.test(text)) return endOf(text);
-  const ago = readLength(text);
-  if (ago !== null) return now - ago < FIRST ? null : now - ago;
-  const ms = INSTANT.test(text) && endOf(text.slice(0, 10)) !== null ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(ms) ? null : ms;
-}
-
-/** Null for a day that no calendar has: Date.parse takes 30 February for 2 March. */
-function endOf(day: string): number | null {
-  const ms = Date.parse(`${day}T23:59:59.999Z`);
-  return new Date(ms || 0).toISOString().startsWith(day) ? ms : null;
-}
-
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  const read = parseInstant(text, now);
+  if ('fault' in read) throw new CommandFault(EXIT.usage, read.fault);
+  return read.at;
 }

@@ -26,7 +26,7 @@ export function say(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
 
 /** Data for people, a line each. */
 export async function print(io: Io, ...lines: readonly string[]): Promise<void> {
-  for (const line of lines) await emit(io, `${cleanLine(line)}\n`);
+  if (lines.length > 0) await emit(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
 }
 
 /** For a person who has not said that colours, or a terminal's own commands, are of no use there. */

@@ -1,5 +1,6 @@
 import type { Reader } from '../engines/contract/reader.js';
-import { type AsOf, readKnownSince } from '../query/as-of.js';
+import { type AsOf, readKnownSince } from '../query/past/as-of.js';
+import { countDatedBy } from '../query/past/explain.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
 
@@ -15,7 +16,8 @@ export async function knownAt(
   for (const asOf of wanted) {
     const since = await readKnownSince(reader, asOf);
     if (since === null) unknown.push(`${nameOf(asOf)}: never read completely`);
-    else if (since > asOf.at) unknown.push(`${nameOf(asOf)}: not known before ${since}`);
+    else if (since > asOf.at)
+      unknown.push(`${nameOf(asOf)}: not known before ${since}${await stillKnown(reader, asOf)}`);
     else known.push(asOf);
   }
   if (known.length === 0 && unknown.length > 0) {
@@ -27,4 +29,11 @@ export async function knownAt(
   }
   for (const line of unknown) say(io, line);
   return known;
+}
+
+/** The registry dates retirements itself. */
+async function stillKnown(reader: Reader, { resource, organizationId, at }: AsOf): Promise<string> {
+  if (resource !== 'retirements') return '';
+  const dated = await countDatedBy(reader, organizationId, at);
+  return dated === 0 ? '' : `; ${dated} retirements of today's list carry an earlier date`;
 }

@@ -7,7 +7,7 @@ import { COMMANDS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
 import { colours, type Io, say } from './io.js';
-import { NoMirror } from './place.js';
+import { NoMirror } from './place/find-place.js';
 
 /** The files of settings are known once the command line is read. */
 export type GivenIo = Omit<Io, 'secretFiles'>;

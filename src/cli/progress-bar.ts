@@ -1,9 +1,9 @@
 import { say } from './io.js';
-import { shortName } from './clean.js';
-import type { EndedRun, Progress } from '../query/sync-progress.js';
+import { shortName } from '../text/clean.js';
+import type { EndedRun, Progress } from '../query/reads/sync-progress.js';
 import type { Io } from './io.js';
 
-/** One line that is drawn again and again on a terminal; elsewhere a line for each run that ended. */
+/** One line that is drawn again and again on a terminal; elsewhere a line for each run that changed something or failed. */
 export interface ProgressBar {
   show(progress: Progress): void;
   /** Everything that ended so far; what was told is not told again. */
@@ -30,7 +30,7 @@ export function createProgressBar(io: Io): ProgressBar {
     },
     tell: runs => {
       if (draws) return;
-      for (const run of runs.filter(({ id }) => !told.has(id))) {
+      for (const run of runs.filter(each => !told.has(each.id) && isWorthTelling(each))) {
         told.add(run.id);
         say(io, describeRun(run));
       }
@@ -60,6 +60,10 @@ export function describeProgress(progress: Progress, mostDue: number, seconds: n
 function left(seconds: number, part: number): string {
   const remaining = Math.ceil((seconds * (1 - part)) / part);
   return remaining < 120 ? `${remaining} s` : `${Math.ceil(remaining / 60)} min`;
+}
+
+function isWorthTelling({ state, added, changed, removed }: EndedRun): boolean {
+  return state !== 'complete' || added + changed + removed > 0;
 }
 
 function describeRun(run: EndedRun): string {

@@ -3,27 +3,12 @@ import { distance } from './distance.js';
 import { namesDatabase, readDatabase } from './database.js';
 import { dynoFaults, withoutAdvice } from './platform.js';
 import { type Given, type SettingsTools, takeSecret } from './secret.js';
-import {
-  type Role,
-  type Setting,
-  SETTINGS,
-  type SettingsByRole,
-  SettingsError,
-  type SettingsFault,
-  type StoreSettings,
-} from './settings.js';
+import { SettingsError, type SettingsFault } from './fault.js';
+import type { Role, Setting } from './row.js';
+import { SETTINGS, type SettingsByRole, type StoreSettings } from './settings.js';
 import { shownName, shownValue } from './shown.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-const OPERATIONS_PORTS = { receive: '8081', work: '8082', live: '0', sandbox: '0', console: '0' } as const;
-const SECRET_OF = {
-  receive: 'WEBHOOK_SECRETS',
-  work: 'REGISTRY_PRIVATE_KEY',
-  live: 'REGISTRY_PRIVATE_KEY',
-  sandbox: null,
-  console: null,
-} as const;
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {
@@ -47,11 +32,13 @@ function readDiskReserve(env: Environment): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** What a child of `up` is given: never the other one's secret, and no port twice. */
-export function childEnvironment(env: Environment, role: 'receive' | 'work'): Environment {
-  const foreign = SECRET_OF[role === 'receive' ? 'work' : 'receive'];
+/** What a child of `up` is given: never the secret of another one, and no port twice. */
+export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
+  const foreign = SETTINGS.filter(
+    each => each.secret && each.property !== null && !each.roles.includes(role),
+  );
   const kept = Object.entries(withoutAdvice(env)).filter(
-    ([name]) => name !== foreign && name !== `${foreign}_FILE`,
+    ([name]) => !foreign.some(secret => name === secret.name || name === `${secret.name}_FILE`),
   );
   const port = env['OPERATIONS_PORT'] ?? '';
   const next =
@@ -65,35 +52,52 @@ export async function readSettings<R extends Role>(
   role: R,
   tools: SettingsTools = { readFile: readSecretFile },
 ): Promise<SettingsByRole[R]> {
-  const { CHECKS } = await import('./checks.js');
   const { given, faults } = takeSecretOf(role, withDefaults(env, role), tools);
   const store = readDatabase(env, tools);
-  const result = CHECKS[role].safeParse({ ...given, DATABASE: store.database });
+  const { read, unfit } = await readRows(given, role);
   const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
-  const unfit = (result.error?.issues ?? [])
-    .map(({ path, message }) => faultAt(String(path[0]), message, given))
-    .filter(({ name }) => !spoken.has(name));
   const all = inOrder([
     ...faults,
     ...store.faults,
-    ...unfit,
+    ...unfit.filter(({ name }) => !spoken.has(name)),
     ...unknownNames(env),
     ...placeFaults(env, role),
   ]);
-  if (all.length > 0 || !result.success) throw new SettingsError(all);
-  return result.data;
+  const settings = { ...read, database: store.database };
+  if (all.length > 0 || !isReadBy(role, settings)) throw new SettingsError(all);
+  return settings;
 }
 
-/** `up` checks what both of its children will be given before it starts either. */
+async function readRows(given: Environment, role: Role) {
+  const read: Record<string, unknown> = {};
+  const unfit: SettingsFault[] = [];
+  for (const row of rowsOf(role)) {
+    const reading = await row.read(given[row.name]);
+    if ('value' in reading) read[row.property ?? row.name] = reading.value;
+    else unfit.push(faultAt(row, reading.expected, given[row.name]));
+  }
+  return { read, unfit };
+}
+
+function rowsOf(role: Role): Setting[] {
+  return SETTINGS.filter(({ property, roles }) => property !== null && roles.includes(role));
+}
+
+function isReadBy<R extends Role>(role: R, read: object): read is SettingsByRole[R] {
+  return rowsOf(role).every(({ property }) => property !== null && property in read);
+}
+
+/** `up` checks what all of its children will be given before it starts any. */
 export async function readUpSettings(env: Environment, tools?: SettingsTools) {
-  const [receive, work] = await Promise.allSettled([
+  const [receive, work, pages] = await Promise.allSettled([
     readSettings(childEnvironment(env, 'receive'), 'receive', tools),
     readSettings(childEnvironment(env, 'work'), 'work', tools),
+    readSettings(childEnvironment(env, 'console'), 'console', tools),
   ]);
-  if (receive.status === 'fulfilled' && work.status === 'fulfilled') {
+  if (receive.status === 'fulfilled' && work.status === 'fulfilled' && pages.status === 'fulfilled') {
     return { receive: receive.value, work: work.value };
   }
-  throw joinErrors([receive, work].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
+  throw joinErrors([receive, work, pages].flatMap(each => (each.status === 'rejected' ? [each.reason] : [])));
 }
 
 /** Where the databases cannot stand, nothing that writes them is started. */
@@ -103,25 +107,17 @@ function placeFaults(env: Environment, role: Role): SettingsFault[] {
 
 /** An empty value is one that is not set. */
 function withDefaults(env: Environment, role: Role): Environment {
-  const values = SETTINGS.map(setting => [setting.name, env[setting.name] || fallbackOf(setting, role)]);
+  const values = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.of(role)]);
   return Object.fromEntries(values);
 }
 
-function fallbackOf({ name, default: standard }: Setting, role: Role): string | undefined {
-  if (name === 'OPERATIONS_PORT') return OPERATIONS_PORTS[role];
-  if (name === 'DISK_RESERVE_MB') return undefined;
-  return standard ?? undefined;
-}
-
 function takeSecretOf(role: Role, env: Environment, tools: SettingsTools): Given {
-  const name = SECRET_OF[role];
-  return name === null ? { given: env, faults: [] } : takeSecret(env, name, tools);
+  const own = rowsOf(role).find(({ secret }) => secret);
+  return own === undefined ? { given: env, faults: [] } : takeSecret(env, own.name, tools);
 }
 
-function faultAt(name: string, expected: string, given: Environment): SettingsFault {
-  const value = given[name];
+function faultAt({ name, secret }: Setting, expected: string, value: string | undefined): SettingsFault {
   if (value === undefined) return { name, expected, came: 'it is not set' };
-  const secret = SETTINGS.some(setting => setting.name === name && setting.secret);
   return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(value)}` };
 }
 

@@ -1,5 +1,6 @@
 import { type SettingsTools, takeSecret } from './secret.js';
-import type { DatabaseSettings, SettingsFault } from './settings.js';
+import type { SettingsFault } from './fault.js';
+import type { DatabaseSettings } from './settings.js';
 import { shownValue } from './shown.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,6 @@
 import { parseEnv } from 'node:util';
-import { SETTINGS, SettingsError } from './settings.js';
+import { SettingsError } from './fault.js';
+import { SETTINGS } from './settings.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

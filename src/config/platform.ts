@@ -1,5 +1,5 @@
 import { namesDatabase } from './database.js';
-import type { SettingsFault } from './settings.js';
+import type { SettingsFault } from './fault.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

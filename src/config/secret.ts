@@ -1,4 +1,4 @@
-import type { SettingsFault } from './settings.js';
+import type { SettingsFault } from './fault.js';
 import { shownValue } from './shown.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

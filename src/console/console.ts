@@ -1,27 +1,43 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Hands } from './acts/acts.js';
+import { offerActs } from './acts/offer.js';
+import { createAnswers, only, paramsOf } from './answers.js';
+import type { Asking } from './ask/asking.js';
+import { offerQuestions } from './ask/offer.js';
+import { offerCertificates } from './certificates.js';
+import type { Deed } from './demo/demo.js';
+import { offerDemo } from './demo/offer.js';
 import { createGuard, type GuardOptions } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
-import type { Sent, Shown } from './page.js';
+import type { Pdfs } from './pdfs.js';
 import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
-import { html } from './parts/html.js';
-import { layout } from './parts/layout.js';
+import { AS_OF } from './parts/as-of.js';
+import { parseInstant, type ReadInstant } from '../text/instant.js';
 import { STYLE } from './parts/style.js';
 
 export interface ConsoleOptions extends GuardOptions {
   readonly readers: Readers;
   readonly now: () => number;
   readonly changes: Changes;
+  /** Null where nothing is to be done here. */
+  readonly hands: Hands | null;
+  readonly webhookUrl: string | null;
+  readonly asking: Asking;
+  readonly pdfs: Pdfs;
+  /** What a visitor may do at the demo's registry; null where it is no demo. */
+  readonly deeds: readonly Deed[] | null;
   /** Told of what went wrong with a page; the visitor gets a sentence. */
   readonly failed: (error: unknown) => void;
 }
 
 /** Pages over the mirror, for those whom the guard lets in. */
 export function createConsole(options: ConsoleOptions): Express {
-  const { readers, now, changes, failed } = options;
+  const { readers, now, changes, failed, hands, webhookUrl, asking, deeds, pdfs } = options;
+  const { inspect } = pdfs;
+  const answers = createAnswers({ hasDemo: deeds !== null });
+  const canAct = hands !== null;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
@@ -31,19 +47,28 @@ export function createConsole(options: ConsoleOptions): Express {
   for (const page of PAGES) {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
       const { searchParams: query } = new URL(request.url, 'http://console');
+      const asked = page.isDated ? instantIn(query, now()) : { at: null };
+      if ('fault' in asked)
+        return answers.page(request, response, only('Fault', asked.fault), { status: 400 });
+      const { at } = asked;
       const found = await readers.use(async reader => {
-        const shown = await page.show({ reader, now: now(), query, params: textsOf(request.params) });
+        const params = paramsOf(request);
+        const shown = await page.show({ reader, now: now(), query, at, canAct, webhookUrl, inspect, params });
         if (shown === null || !('text' in shown)) return shown;
-        await sendRows(response, shown);
+        await answers.rows(response, shown);
         return 'sent';
       });
       if (found === null) return next();
-      return found === 'sent' ? undefined : send(response, 200, request.path, found);
+      const dated = page.isDated ? { at } : null;
+      return found === 'sent' ? undefined : answers.page(request, response, found, { dated });
     });
   }
+  offerCertificates(app, readers, pdfs);
+  offerQuestions(app, asking, answers);
+  if (deeds !== null) offerDemo(app, { deeds, readers, now, answers });
+  if (hands !== null) offerActs(app, readers, hands);
   app.use((request: Request, response: Response) => {
-    const body = html`<h1>There is no such page.</h1><p><a href="/">What there is now</a></p>`;
-    send(response, 404, request.path, { title: 'Not there', body });
+    answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
@@ -52,24 +77,13 @@ export function createConsole(options: ConsoleOptions): Express {
       response.destroy();
       return;
     }
-    const body = html`<h1>This page could not be made.</h1><p>The log of the console says why.</p>`;
-    send(response, 500, request.path, { title: 'Fault', body });
+    const sentence = 'This page could not be made: the log of the console says why.';
+    answers.page(request, response, only('Fault', sentence), { status: 500 });
   });
   return app;
 }
 
-function send(response: Response, status: number, path: string, { title, body }: Shown): void {
-  response.status(status).type('html').send(layout({ title, path, body }).text);
-}
-
-/** Who leaves before the end ends the reading. */
-async function sendRows(response: Response, { type, name, text }: Sent): Promise<void> {
-  response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
-  await pipeline(Readable.from(text), response);
-}
-
-function textsOf(params: Request['params']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  );
+function instantIn(query: URLSearchParams, now: number): ReadInstant | { readonly at: null } {
+  const said = query.get(AS_OF);
+  return said === null || said === '' ? { at: null } : parseInstant(said, now);
 }

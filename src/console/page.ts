@@ -1,4 +1,5 @@
 import type { Reader } from '../engines/contract/reader.js';
+import type { Pdfs } from './pdfs.js';
 import type { Html } from './parts/html.js';
 
 /** What a page is asked with. */
@@ -6,6 +7,13 @@ export interface Ask {
   readonly reader: Reader;
   readonly now: number;
   readonly query: URLSearchParams;
+  /** What is to be shown is what the mirror had been told by then; null for what is known now. */
+  readonly at: string | null;
+  /** Whether a page may offer to do something. */
+  readonly canAct: boolean;
+  /** Where the registry is to send its webhooks; null where that is not known. */
+  readonly webhookUrl: string | null;
+  readonly inspect: Pdfs['inspect'];
   /** What stands in the address, as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }
@@ -24,6 +32,8 @@ export interface Sent {
 
 export interface Page {
   readonly path: string;
+  /** Whether it can be shown as of an instant. */
+  readonly isDated: boolean;
   /** Null where there is no such thing. */
   readonly show: (ask: Ask) => Promise<Shown | Sent | null>;
 }
@@ -33,9 +43,11 @@ export function page<Answer>(
   path: string,
   read: (ask: Ask) => Promise<Answer | null>,
   show: (answer: Answer, ask: Ask) => Shown,
+  { isDated = false } = {},
 ): Page {
   return {
     path,
+    isDated,
     show: async ask => {
       const answer = await read(ask);
       return answer === null ? null : show(answer, ask);

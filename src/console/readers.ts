@@ -9,19 +9,36 @@ export interface Readers {
 /** Pages of one person: more at once wait for one another. */
 const AT_ONCE = 4;
 
-/** Readers that are opened when they are needed, and kept for the next page. */
-export function createReaders(open: () => Promise<OpenReader>): Readers {
+/** Readers that are opened when they are needed, and kept for the next page; one for all of them where it can be asked by several. */
+export function createReaders(open: () => Promise<OpenReader>, isShared = false): Readers {
   const idle: OpenReader[] = [];
   const all: OpenReader[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
+  let shared: Promise<OpenReader> | null = null;
 
   async function take(): Promise<OpenReader> {
+    if (isShared) return await share();
     const known = idle.pop();
     if (known !== undefined) return known;
+    return await openOne();
+  }
+
+  async function openOne(): Promise<OpenReader> {
     const reader = await open();
     all.push(reader);
     return reader;
+  }
+
+  /** The next page tries again where it could not be opened. */
+  async function share(): Promise<OpenReader> {
+    shared ??= openOne();
+    try {
+      return await shared;
+    } catch (error) {
+      shared = null;
+      throw error;
+    }
   }
 
   async function turn(): Promise<void> {
@@ -46,7 +63,7 @@ export function createReaders(open: () => Promise<OpenReader>): Readers {
         try {
           return await work(reader);
         } finally {
-          idle.push(reader);
+          if (!isShared) idle.push(reader);
         }
       } finally {
         pass();

@@ -7,21 +7,6 @@ import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/relation.js';
 import type { Family } from './migrations.js';
 
-/** Where a program keeps things, as the settings say. */
-export interface StoreSettings {
-  readonly dataDir: string;
-  /** Null where the size of the disk decides. */
-  readonly diskReserveMb: number | null;
-  /** A PostgreSQL; null where it is the files of `dataDir`. */
-  readonly database: DatabaseSettings | null;
-}
-
-export interface DatabaseSettings {
-  readonly url: string;
-  /** Connections at most; null where the role decides. */
-  readonly pool: number | null;
-}
-
 /** A migration that was applied now. */
 export interface Applied {
   readonly database: string;
@@ -81,6 +66,8 @@ export interface WorkOptions {
   readonly now: () => number;
   /** What writes has ended by itself; nothing can be written any more. */
   readonly failed: (error: Error) => void;
+  /** A connection was lost while nobody waited for an answer: it is made anew by who asks next. */
+  readonly lost: (error: Error) => void;
 }
 
 /**
@@ -99,6 +86,10 @@ export interface Engine {
   /** The same where it is a process's own to do; elsewhere it is waited for. */
   readonly prepare: (families: readonly Family[], now: number) => Promise<readonly Applied[]>;
   readonly openReader: () => Promise<OpenReader>;
+  /** The same for pages, of which several are made at a time. */
+  readonly openPages: () => Promise<OpenReader>;
+  /** Whether one of these serves all of them at once. */
+  readonly sharesPages: boolean;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;

@@ -1,6 +1,7 @@
-import type { Engine, StoreSettings } from './engine.js';
+import type { Engine } from './engine.js';
 import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
+import type { StoreSettings } from './settings.js';
 
 /** The one place that picks an engine. It opens nothing and loads no driver: see `Engine`. */
 export function openEngine(settings: StoreSettings): Engine {

@@ -2,6 +2,8 @@ import type {
   Announced,
   Arrival,
   NewDelivery,
+  SaidDelivery,
+  SaidRequest,
   SignedText,
   StoreFailure,
   StoreResult,
@@ -31,6 +33,8 @@ export interface DoorPort {
    * job of its installation will start after it arrived. Where the group cannot be stored each is tried alone.
    */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
+  /** Make sure that a job of the installation will start after now, for a person, at a delivery's pace; flushed before it answers. */
+  readonly look: (installationId: string, repeated: boolean) => Promise<void>;
   /** Add to the counts of what was turned away. */
   readonly countRefusals: (refusals: readonly Refusal[]) => Promise<void>;
   /** Say that a process lives, and answer who else does. */
@@ -71,6 +75,11 @@ export interface InboxPort extends DoorPort {
   readonly newestDelivery: (
     job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
   ) => Promise<number | null>;
+  /**
+   * Accepted deliveries of an installation that lead to a job or to one before it, oldest first, of the latest thousands. A number
+   * above all that is there comes from an inbox that is gone: then nothing is left out. Texts that were emptied are not there.
+   */
+  readonly said: (request: SaidRequest) => Promise<readonly SaidDelivery[]>;
   /** For each question whether such an accepted delivery for the installation came; none of the future. */
   readonly haveCome: (installationId: string, questions: readonly Arrival[]) => Promise<readonly boolean[]>;
   /**

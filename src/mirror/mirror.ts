@@ -1,8 +1,8 @@
-import type { InstallationState } from '../engines/contract/mirror-rows.js';
+import type { InstallationState } from '../engines/contract/states.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import type { Announced } from './sync-run.js';
 import type {
+  Announced,
   Cause,
   Counts,
   DueCertificate,
@@ -44,6 +44,8 @@ type Kept =
   | 'announcements'
   | 'watchedResources'
   | 'announce'
+  | 'lastTransaction'
+  | 'noteTransactions'
   | 'mark';
 
 /** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
@@ -95,7 +97,7 @@ export interface Finish extends Traffic {
   readonly flaw?: Fault | null;
 }
 
-export interface Outcome extends Counts {
+export interface Finished extends Counts {
   readonly state: 'complete' | 'partial' | 'doubtful';
   readonly fault: Fault | null;
   readonly drift: number;
@@ -115,7 +117,7 @@ export interface Read<Item> {
   /** A part of one answer that holds the whole list, and when that part had arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult>;
   /** After everything was written: closes what is gone, if that is certain. */
-  finish(finish: Finish): Promise<Outcome>;
+  finish(finish: Finish): Promise<Finished>;
   abandon(fault: Fault, traffic: Traffic): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
-import type { CertificateState, InstallationState } from '../engines/contract/mirror-rows.js';
-import type { RunState } from '../engines/contract/mirror-tables.js';
+import type { CertificateState, InstallationState, RunState } from '../engines/contract/states.js';
 import type { Value } from '../resources/columns.js';
 import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
@@ -31,6 +30,9 @@ export interface RunRequest extends Whose {
   /** Absent where no job makes it. */
   readonly cause?: Cause;
 }
+
+/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled run changes is drift otherwise. */
+export type Announced = (since: number) => Promise<boolean>;
 
 export interface Counts {
   readonly added: number;
@@ -119,7 +121,7 @@ export interface StoredRow {
   readonly key: Key;
 }
 
-export interface Place {
+export interface NumberedKey {
   readonly version: number;
   readonly key: Key;
 }
@@ -244,6 +246,23 @@ export interface Announcement {
   readonly announcedAt: string;
 }
 
+/** What a signed text says of a transaction. Nobody has asked the registry: a hint, and nothing is made of it. */
+export interface SaidTransaction {
+  /** SHA-256 of the text in hex. A repeat has the same. */
+  readonly digest: string;
+  readonly deliveryId: number;
+  readonly receivedAt: string;
+  readonly event: string;
+  readonly id: string | null;
+  readonly type: string | null;
+  readonly status: string | null;
+  readonly creditId: string | null;
+  readonly amount: number | null;
+  readonly amountMicro: bigint | null;
+  readonly amountExact: string | null;
+  readonly fault: string | null;
+}
+
 /** What came of asking for one project. */
 export type ProjectAnswer =
   | {
@@ -328,6 +347,11 @@ export type Mark = 'forbidden' | 'refused' | 'not_offered';
  * What a mirror does for those who write it. Each operation is one atomic step, values in and values out;
  * nobody outside an engine knows what keeps the rows.
  */
+export interface FindingCount {
+  readonly finding: string;
+  readonly rows: number;
+}
+
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (baseUrl: string, appId: string, at: number) => Promise<void>;
@@ -354,13 +378,22 @@ export interface MirrorPort {
   /** The rows of these keys, and those of the versions that are still current. */
   readonly find: (list: List, keys: readonly Key[], versions: readonly number[]) => Promise<StoredRow[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
-  readonly after: (list: List, key: Key | null, limit: number) => Promise<Place[]>;
+  readonly after: (list: List, key: Key | null, limit: number) => Promise<NumberedKey[]>;
   /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the run ends. */
   readonly commit: (run: OpenRun, changes: Changes, ending: Ending | null) => Promise<ListCommitted>;
   /** The row of a run that may not write any more. */
   readonly closeRun: (run: OpenRun, ending: Ending) => Promise<void>;
   /** SHA-256 of the addresses of people who are to stay forgotten. */
   readonly forgottenPeople: () => Promise<readonly string[]>;
+
+  /** The newest delivery whose transaction is noted for an installation; 0 before the first. */
+  readonly lastTransaction: (installationId: string) => Promise<number>;
+  /** What is noted already stays as it is. Refused once a newer claim was seen. */
+  readonly noteTransactions: (
+    task: Task,
+    installationId: string,
+    said: readonly SaidTransaction[],
+  ) => Promise<void>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
@@ -403,6 +436,9 @@ export interface MirrorPort {
   ) => Promise<ReadonlyMap<string, WatchedResource[]>>;
   /** Makes the announcements exactly these, and says that somebody watched at that instant. */
   readonly announce: (announcements: readonly Announcement[], watchedAt: string) => Promise<void>;
+
+  /** Makes the counts of findings exactly these. */
+  readonly keepFindings: (counts: readonly FindingCount[], at: string) => Promise<void>;
 
   /** Removes a person from members and their history; answers how many rows went. */
   readonly forget: (email: string, at: number) => Promise<number>;

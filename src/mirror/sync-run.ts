@@ -1,5 +1,6 @@
 import { MirrorError } from './errors.js';
 import {
+  type Announced,
   type Committed,
   type Counts,
   type Ending,
@@ -15,9 +16,6 @@ import type { Resource } from '../resources/lists.js';
 
 /** Those whose every change a delivery announces. */
 export const DRIFTING: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
-
-/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled run changes is drift otherwise. */
-export type Announced = (since: number) => Promise<boolean>;
 
 export interface RunParts {
   readonly port: MirrorPort;

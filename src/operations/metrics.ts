@@ -39,6 +39,8 @@ export interface Metrics {
   /** With 0 at the start: a monitor sees the first only where the count was there before. */
   drift(resource: string, count: number): void;
   certificates(countByState: Readonly<Record<string, number>>): void;
+  /** What does not add up or cannot be right, as it was counted last. */
+  findings(counts: readonly { readonly finding: string; readonly rows: number }[]): void;
   /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
   pulse(pulse: Pulse): void;
   reads(ages: readonly ReadAge[]): void;
@@ -117,6 +119,11 @@ export function createMetrics(events: readonly string[]): Metrics {
   const rows = counter('rows_total', 'Rows written to the mirror', 'resource', 'change');
   const drift = counter('drift_rows_total', 'Changes that no delivery announced', 'resource');
   const certificates = gauge('certificates', 'Certificates by state', 'state');
+  const findings = gauge(
+    'findings',
+    'Rows that do not add up or cannot be right, as they were counted last',
+    'finding',
+  );
 
   const signs = gauge(
     'last_sign_of_life_timestamp_seconds',
@@ -134,6 +141,7 @@ export function createMetrics(events: readonly string[]): Metrics {
     'state',
   );
 
+  const finding = createLabel();
   const route = createLabel();
   const resource = createLabel();
   const verdict = createLabel();
@@ -183,6 +191,9 @@ export function createMetrics(events: readonly string[]): Metrics {
       }
     },
     certificates: counts => setAll(certificates, counts, state),
+    findings: counts => {
+      for (const { finding: name, rows: found } of counts) findings.set({ finding: finding(name) }, found);
+    },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -121,16 +121,20 @@ function stood(db: Reader['db'], at: string) {
 }
 
 /** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */
-export async function readCoverage({ db }: Reader, organizationId: string | null) {
-  const asked = db
+export async function readCoverage(
+  { db }: Reader,
+  organizationId: string | null,
+  resources: readonly string[] | null = ['retirements', 'certificates'],
+) {
+  const all = db
     .selectFrom('freshness as f')
     .innerJoin('resource_states as s', on =>
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
-    .where('f.resource', 'in', ['retirements', 'certificates'])
     .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.complete_at', 'f.rows'])
     .orderBy('f.organization_id')
     .orderBy('f.resource');
+  const asked = resources === null ? all : all.where('f.resource', 'in', resources);
   return await (organizationId === null
     ? asked
     : asked.where('f.organization_id', '=', organizationId)

@@ -40,7 +40,7 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
   return asked.stream(AT_ONCE);
 }
 
-function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Condition) {
+export function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condition: Condition) {
   const { column } = condition;
   if ('is' in condition) return eb(column, '=', condition.is);
   if ('from' in condition) {
@@ -97,7 +97,7 @@ function ofOrganization({ db }: Reader, entry: Entry, id: string) {
 }
 
 /** Keys begin with the organization: without it, one row is searched for in all of them. Null where they do not. */
-function ofAnyOrganization({ db }: Reader, { scope }: Entry) {
+export function ofAnyOrganization({ db }: Reader, { scope }: Entry) {
   if (scope !== 'organization_id') return null;
   return { column: scope, values: db.selectFrom('resource_states').select('organization_id') };
 }

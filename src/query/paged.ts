@@ -10,7 +10,9 @@ export interface Paging {
   readonly from: string;
   readonly columns: readonly string[];
   /** Rows whose column has exactly this value. */
-  readonly filters: readonly (readonly [column: string, value: string])[];
+  readonly filters: readonly (readonly [column: string, value: string | number])[];
+  /** Of a history: what was true at this instant. Null where rows have no dates, or all of them are asked for. */
+  readonly at: string | null;
   /** In this order; the last column is different in each row. */
   readonly order: readonly (readonly [column: string, direction: Direction])[];
   /** The columns of the order in the last row of the page before; null for the first page. */
@@ -52,22 +54,26 @@ export function streamRows(reader: Reader, paging: Paging, atOnce: number): Asyn
   return ask(reader, { ...paging, after: null }).stream(atOnce);
 }
 
-function ask(reader: Reader, { from, columns, filters, order, after }: Paging) {
+function ask(reader: Reader, paging: Paging) {
+  const { from, columns, order, after } = paging;
   const shown = [...new Set([...columns, ...order.map(([name]) => name)])];
-  let asked = filtered(reader, from, filters).select(withOwner(from, shown));
+  let asked = filtered(reader, paging).select(withOwner(from, shown));
   if (after !== null) asked = asked.where(eb => laterThan(eb, order, after));
   for (const [column, direction] of order) asked = asked.orderBy(column, nullsAside(direction));
   return asked;
 }
 
-function filtered(reader: Reader, from: string, filters: Paging['filters']) {
+function filtered(reader: Reader, { from, filters, at }: Paging) {
   let asked = byName(reader).selectFrom(from);
   for (const [column, value] of filters) asked = asked.where(column, '=', value);
-  return asked;
+  if (at === null) return asked;
+  return asked
+    .where('valid_from', '<=', at)
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
 }
 
-async function countRows(reader: Reader, { from, filters }: Paging): Promise<number> {
-  const some = filtered(reader, from, filters)
+async function countRows(reader: Reader, paging: Paging): Promise<number> {
+  const some = filtered(reader, paging)
     .select(eb => eb.lit(1).as('one'))
     .limit(COUNT_TO + 1);
   const { count } = await reader.db

@@ -31,6 +31,7 @@ export interface OtherAnswer {
 }
 
 export interface RegistryErrorDetails {
+  readonly call?: string | null;
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
   readonly registryMessage?: string | null;
@@ -44,6 +45,8 @@ export interface RegistryErrorDetails {
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: RegistryErrorCode;
+  /** The method and the route of what was asked; null where nothing was. */
+  readonly call: string | null;
   /** The answer's status; null where none came. */
   readonly status: number | null;
   /** How long the registry asked to wait, capped; null where it did not say. */
@@ -60,6 +63,7 @@ export class RegistryError extends Error {
   constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
     super(maskLooks(message), details.cause === undefined ? {} : { cause: details.cause });
     this.code = code;
+    this.call = details.call == null ? null : maskLooks(details.call);
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.registryMessage = details.registryMessage == null ? null : maskLooks(details.registryMessage);

@@ -34,6 +34,7 @@ export type Action = (typeof ACTIONS)[number];
  * An amount of credits in tonnes, as the registry wrote it.
  * `micro` counts millionths and is null where the amount is finer or larger than a 64-bit integer holds.
  * An amount that no number can hold has a `fault`, and nulls beside it.
+ * `JSON.stringify` writes `micro` as text: `BigInt` makes it the same number again.
  */
 export interface Amount {
   readonly exact: string | null;
@@ -57,6 +58,12 @@ export interface Organization extends Documented {
   readonly fullName: string | null;
   readonly type: string | null;
   readonly countryCode: string | null;
+  readonly city: string | null;
+  readonly zip: string | null;
+  readonly physicalAddress: string | null;
+  readonly registrationNumber: string | null;
+  /** An address of the registry's choosing: text, nothing here asks for it. */
+  readonly logo: string | null;
   readonly website: string | null;
   readonly isPublic: boolean | null;
   readonly createdAt: string | null;
@@ -97,6 +104,8 @@ export interface Credit extends Documented {
   readonly tokenAddress: string | null;
   readonly unit: string | null;
   readonly amount: Amount;
+  /** How much of it was ever made; null where the registry does not say it. */
+  readonly supply: Amount | null;
 }
 
 export interface Reservation extends Documented {
@@ -184,6 +193,17 @@ export interface User extends Documented {
   readonly id: string | null;
   readonly email: string | null;
   readonly fullName: string | null;
+}
+
+/** What a webhook tells of a movement of credits. */
+export interface Transaction extends Documented {
+  readonly id: string;
+  readonly creditId: string | null;
+  readonly type: string | null;
+  readonly status: string | null;
+  readonly amount: Amount;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
 }
 
 /** What creating a user and an organization answers. A lost answer that was found again knows no user. */

@@ -23,8 +23,8 @@ export interface OrganizationClientOptions {
   readonly http: Http;
   readonly organizationId: string;
   readonly token: TokenSource<InstallationToken>;
-  /** Our own app: after a lost answer it tells our reservations from those of others. */
-  readonly appId: string;
+  /** Our own app: after a lost answer it tells our reservations from those of others. Null where it is not known. */
+  readonly appId: string | null;
 }
 
 const ORGANIZATION = '/organizations/:organizationId';

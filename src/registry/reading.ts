@@ -43,9 +43,11 @@ export interface DownloadOptions extends ReadOptions {
   readonly maxBytes?: number;
 }
 
-/** A certificate as it arrives. The file name that the registry suggests is never looked at. */
+/** A certificate as it arrives. */
 export interface Download {
   readonly contentLength: number | null;
+  /** What the registry calls it, where that is a plain name on every system; else null. The mirror never uses it. */
+  readonly fileName: string | null;
   readonly body: AsyncIterable<Buffer>;
   cancel(): Promise<void>;
 }

@@ -7,7 +7,8 @@ import type {
   Reservation,
   Retirement,
 } from '../registry/model.js';
-import { amountColumns, column, flag, instant, projectColumns, text, vintageOf } from './columns.js';
+import { column, flag, instant, text } from './columns.js';
+import { amountColumns, projectColumns, vintageOf } from './common-columns.js';
 import type { ListEntry } from './entry.js';
 
 const list = <Item>(entry: ListEntry<Item>): ListEntry<Item> => entry;

@@ -1,4 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
+import { createInstallPage } from './http/install-page.js';
 import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
@@ -25,9 +26,10 @@ export function createSandboxApp(
 
   app.use((_req, res, next) => {
     res.set('Date', new Date(store.clock.now()).toUTCString());
-    store.ledger.endExpiredHolds(store.now());
+    store.accounts.endExpiredHolds(store.now());
     next();
   });
+  app.use(createInstallPage(registry));
   app.use(createPageRules(rules.prefix), calls.record, faults.apply, createHeaderCheck(rules));
   app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
   app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpected));

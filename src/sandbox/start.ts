@@ -29,7 +29,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     removeFolder();
     throw error;
   });
-  const sweep = setInterval(() => store.ledger.endExpiredHolds(store.now()), 250);
+  const sweep = setInterval(() => store.accounts.endExpiredHolds(store.now()), 250);
 
   async function open() {
     prepareWorld(store, wall(), options);

@@ -1,9 +1,9 @@
 import type { Cause } from '../mirror/port.js';
 import type { Wish } from './plan.js';
-import type { Run } from './worker/worker.js';
+import type { JobAtWork } from './worker/worker.js';
 
 /** A run that knows why it is made, to write it beside what it reads, and what it is asked for. */
-export interface CausedRun extends Run {
+export interface CausedJob extends JobAtWork {
   readonly cause: Cause;
   readonly wish: Wish;
 }

@@ -2,11 +2,11 @@ import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
-import type { CausedRun } from './cause.js';
+import type { CausedJob } from './cause.js';
 import type { Context } from './context.js';
-import { installationOf } from './look/installation-of.js';
+import { installationOf } from './installation/installation-of.js';
 import { inLanes } from './worker/lanes.js';
-import { observe } from './read/observe.js';
+import { countCalls } from './read/count-calls.js';
 import { describe, endsRun, type Failure } from './outcome.js';
 
 /** Downloads at once; all of them share the budget of calls with everybody else. */
@@ -19,7 +19,7 @@ const TROUBLES = 10;
  * Walk one organization's certificates that are due, in a lane of their own.
  * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
  */
-export async function fetchCertificates(context: Context, run: CausedRun): Promise<string> {
+export async function fetchCertificates(context: Context, run: CausedJob): Promise<string> {
   const { mirror, client, now } = context;
   const installationId = installationOf(run);
   const known = await mirror.findInstallation(installationId);
@@ -31,7 +31,7 @@ export async function fetchCertificates(context: Context, run: CausedRun): Promi
   await context.certificates.enter();
   if (await isAhead(context, organizationId)) await context.certificates.makeAheadDue(organizationId);
   const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });
-  const { options, traffic } = observe(run.signal, now);
+  const { options, traffic } = countCalls(run.signal, now);
   const fetcher = createFetcher({
     walk,
     organization: client.organization(installationId, organizationId),

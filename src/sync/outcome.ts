@@ -2,6 +2,7 @@ import { backoffMs } from '../inbox/backoff.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskLooks } from '../registry/http/mask.js';
+import { text } from '../resources/columns.js';
 
 /** Why a run was stopped from our own side. */
 const STOP_CODES = [
@@ -33,8 +34,8 @@ const STORAGE_CODES = ['disk_full', 'database_busy', 'file_refused'] as const;
 type StorageCode = (typeof STORAGE_CODES)[number];
 
 /** A list was read to its end and still is not to be believed. */
-export class UnsettledError extends Error {
-  override readonly name = 'UnsettledError';
+export class UnbelievedError extends Error {
+  override readonly name = 'UnbelievedError';
   readonly code: 'partial' | 'doubtful';
 
   constructor(code: 'partial' | 'doubtful', message: string) {
@@ -48,7 +49,7 @@ export type FailureCode =
   | MirrorErrorCode
   | StopCode
   | StorageCode
-  | UnsettledError['code']
+  | UnbelievedError['code']
   | 'unexpected';
 
 /** `reach` says whether the other resources of the same run are still worth asking for. */
@@ -130,7 +131,7 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
 export function codeOf(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
   if (error instanceof MirrorError) return error.code;
-  if (error instanceof StopError || error instanceof UnsettledError) return error.code;
+  if (error instanceof StopError || error instanceof UnbelievedError) return error.code;
   if (!(error instanceof Error)) return 'unexpected';
   const code = 'code' in error ? String(error.code) : '';
   return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
@@ -147,10 +148,11 @@ export interface Failure {
   readonly retryAfterMs: number | null;
 }
 
+/** In words that every database can hold, whatever stood in the error. */
 export function describe(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: maskLooks(error instanceof Error ? error.message : String(error)),
+    message: text(maskLooks(error instanceof Error ? error.message : String(error))) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }

@@ -1,34 +1,34 @@
 import { RegistryError } from '../registry/errors.js';
-import type { CausedRun } from './cause.js';
+import type { CausedJob } from './cause.js';
 import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
 import { discover } from './schedule/discover.js';
-import { look } from './look/look.js';
+import { readInstallation } from './installation/read-installation.js';
 import { isJobKind, type JobKind, readWish } from './plan.js';
 import { tick } from './schedule/tick.js';
-import type { Perform, Run } from './worker/worker.js';
+import type { Perform, JobAtWork } from './worker/worker.js';
 
-type Work = (context: Context, run: CausedRun) => Promise<string>;
+type Work = (context: Context, atWork: CausedJob) => Promise<string>;
 
 const WORK: Readonly<Record<JobKind, Work>> = {
-  installation: look,
-  retry: look,
-  holds: look,
+  installation: readInstallation,
+  retry: readInstallation,
+  holds: readInstallation,
   certificates: fetchCertificates,
   discover,
   tick,
 };
 
 export function createPerform(context: Context): Perform {
-  return async run => {
-    const { kind } = run.job;
-    if (isJobKind(kind)) return WORK[kind](context, await withCause(context, run));
+  return async atWork => {
+    const { kind } = atWork.job;
+    if (isJobKind(kind)) return WORK[kind](context, await withCause(context, atWork));
     throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
   };
 }
 
-async function withCause({ inbox }: Context, run: Run): Promise<CausedRun> {
-  const { job } = run;
+async function withCause({ inbox }: Context, atWork: JobAtWork): Promise<CausedJob> {
+  const { job } = atWork;
   const deliveryId = await inbox.newestDelivery(job);
-  return { ...run, cause: { jobId: job.id, deliveryId }, wish: readWish(job.payload) };
+  return { ...atWork, cause: { jobId: job.id, deliveryId }, wish: readWish(job.payload) };
 }

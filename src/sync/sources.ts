@@ -11,10 +11,10 @@ import {
 } from '../registry/json/parse.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
 import type { Items, ListResource } from '../resources/lists.js';
-import { nextHoldEnd } from './look/holds.js';
+import { nextHoldEnd } from './installation/holds.js';
 
 /** Some rows as they come; `page` is null where they are a part of one answer. */
-interface Part<Item> {
+export interface Part<Item> {
   readonly items: readonly Item[];
   readonly page: Page<Item> | null;
 }

@@ -33,7 +33,7 @@ const MAX_GROUP = 512;
 /** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
 const EARLY_GROUP = 32;
 
-interface Waiting<Item, Result> {
+interface Queued<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: NotStoredError) => void;
@@ -48,7 +48,7 @@ export function createGroupCommit<Item, Result>({
   maxWaiting = MAX_WAITING,
   groupsAtOnce = 1,
 }: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
-  let waiting: Waiting<Item, Result>[] = [];
+  let queued: Queued<Item, Result>[] = [];
   let underWay = 0;
   let groupsUnderWay = 0;
   let closed = false;
@@ -56,12 +56,12 @@ export function createGroupCommit<Item, Result>({
 
   /** What arrives while as many groups as may be are flushed is the next. */
   function sendGroup(): void {
-    if (waiting.length === 0 || groupsUnderWay >= groupsAtOnce) return;
-    const group = waiting.slice(0, MAX_GROUP);
-    waiting = waiting.slice(MAX_GROUP);
+    if (queued.length === 0 || groupsUnderWay >= groupsAtOnce) return;
+    const group = queued.slice(0, MAX_GROUP);
+    queued = queued.slice(MAX_GROUP);
     underWay += group.length;
     groupsUnderWay += 1;
-    void settle(group, store).then(() => {
+    void commitGroup(group, store).then(() => {
       underWay -= group.length;
       groupsUnderWay -= 1;
       sendGroup();
@@ -73,12 +73,12 @@ export function createGroupCommit<Item, Result>({
     accept: item =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new NotStoredError('closed', 'the inbox is closed'));
-        if (waiting.length + underWay >= maxWaiting) {
+        if (queued.length + underWay >= maxWaiting) {
           return reject(new NotStoredError('too_many_waiting', `${maxWaiting} posts wait to be stored`));
         }
-        waiting.push({ item, resolve, reject });
-        if (waiting.length === 1) setImmediate(sendGroup);
-        else if (waiting.length >= EARLY_GROUP) sendGroup();
+        queued.push({ item, resolve, reject });
+        if (queued.length === 1) setImmediate(sendGroup);
+        else if (queued.length >= EARLY_GROUP) sendGroup();
       }),
     close: () => {
       closed = true;
@@ -88,12 +88,12 @@ export function createGroupCommit<Item, Result>({
         if (underWay === 0) resolve();
       });
     },
-    waiting: () => waiting.length + underWay,
+    waiting: () => queued.length + underWay,
   };
 }
 
-async function settle<Item, Result>(
-  group: readonly Waiting<Item, Result>[],
+async function commitGroup<Item, Result>(
+  group: readonly Queued<Item, Result>[],
   store: GroupCommitOptions<Item, Result>['store'],
 ): Promise<void> {
   try {

@@ -22,7 +22,7 @@ export type DeliverySummary = Pick<
   'event' | 'installationId' | 'verdict' | 'reason' | 'secretIndex'
 >;
 
-export type Outcome =
+export type PostEnd =
   | { readonly kind: 'refused'; readonly status: 400 | 401; readonly detail: string }
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
   | { readonly kind: 'failed'; readonly delivery: DeliverySummary | null; readonly failure: StoreFailure };
@@ -51,7 +51,7 @@ export function createAcceptPosts({ secrets, appId, store }: AcceptPostsOptions)
     }
   }
 
-  return async (posts: readonly Post[], now: number): Promise<Outcome[]> => {
+  return async (posts: readonly Post[], now: number): Promise<PostEnd[]> => {
     const opened = posts.map(open);
     const deliveries = opened.flatMap((each, index) =>
       each.verdict === 'refused' || each.verdict === 'unopened'

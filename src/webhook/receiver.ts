@@ -4,15 +4,16 @@ import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusal.js';
 import { NotStoredError } from './group-commit.js';
 import { createAdmit } from './group-commit.js';
 import { readBody } from './body.js';
-import type { DeliverySummary, Outcome, Post } from './posts.js';
+import { createLanding, LANDING_PATH, type LandingOptions } from './landing.js';
+import type { DeliverySummary, PostEnd, Post } from './posts.js';
 import { sendProblem } from './problem.js';
 import { findPrefix, type Refused } from './refusals.js';
 
-export interface ReceiverOptions {
+export interface ReceiverOptions extends LandingOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
   /** Resolves with `stored` only once the delivery is on disk; rejects when that was not tried. */
-  readonly accept: (post: Post) => Promise<Outcome>;
+  readonly accept: (post: Post) => Promise<PostEnd>;
   readonly now: () => number;
   /** Told of every answered POST, for logs and metrics. */
   readonly answered?: (answer: Answer) => void;
@@ -54,6 +55,8 @@ export function createReceiver(options: ReceiverOptions): Express {
   app.enable('case sensitive routing');
   app.post(WEBHOOK_PATH, createHandler(options));
   app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST'));
+  app.get(LANDING_PATH, createLanding(options));
+  app.all(LANDING_PATH, (_request, response) => refuseMethod(response, 'GET, HEAD'));
   app.get('/', (_request, response) => {
     response.type('html').send(PAGE);
   });
@@ -105,7 +108,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
     told({ status: 503, delivery, ...describe(request, 503), error, tookMs });
   }
 
-  async function settle(exchange: Exchange, post: Post): Promise<void> {
+  async function reply(exchange: Exchange, post: Post): Promise<void> {
     const outcome = await admit(post).catch((error: unknown) => ({ kind: 'untried', error }) as const);
     const tookMs = now() - post.receivedAt;
     if (outcome.kind === 'untried') return turnAway(exchange, outcome.error, tookMs, null);
@@ -128,7 +131,7 @@ function createHandler({ headerPrefix, accept, now, answered }: ReceiverOptions)
       if ('status' in body) return refuse(exchange, body.status, body.detail, 0);
       const header = request.headers[signatureHeader];
       const signature = typeof header === 'string' ? header : null;
-      void settle(exchange, { body: body.bytes, signature, receivedAt: now() });
+      void reply(exchange, { body: body.bytes, signature, receivedAt: now() });
     });
   };
 }

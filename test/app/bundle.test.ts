@@ -20,6 +20,7 @@ const COMMAND_LINE = [
   'auth/private-key.ts',
   'mirror/person.ts',
   'sandbox/http/call.ts',
+  'sandbox/parts/permissions.ts',
   'sandbox/trouble/kinds.ts',
   'sandbox/verbs',
   'sync/plan.ts',

@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
@@ -11,9 +10,10 @@ import { openSocket, readAll } from '../support/wire.js';
 import { holdReader } from '../support/held.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 import { tablesIn } from '../support/tables.js';
+import { makeFolder } from '../support/folder.js';
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'carbon-mirror-app-'));
+  const made = makeFolder('carbon-mirror-app-');
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }

@@ -31,6 +31,7 @@ async function createDemo(): Promise<Demo> {
   const env = {
     PORT: String(await freePort()),
     SANDBOX_PORT: String(await freePort()),
+    CONSOLE_PORT: String(await freePort()),
     OPERATIONS_PORT: '0',
     NO_COLOR: '1',
   };
@@ -97,6 +98,10 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(status.stdout).not.toMatch(/never_read|late|partial|doubtful|failing|forbidden/);
   expect(status.stderr).toContain('Reading the demo in data/demo');
 
+  expect(told).toContain('"npx carbon-mirror console url" prints the address that lets a browser in.');
+  expect(told).not.toContain('key=');
+  expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('for sale now');
+
   expect(statSync(join(demo.cwd, 'data/demo/settings.json')).mode & 0o777).toBe(0o600);
   expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);
   for (const file of readdirSync(join(demo.cwd, 'data/demo/sandbox'))) {
@@ -135,8 +140,16 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(await rows(demo, versions)).toEqual(before);
 }, 120_000);
 
+/** The page to which an address lets a browser in. */
+async function visit(address: string): Promise<string> {
+  const answer = await fetch(address, { redirect: 'manual' });
+  const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const page = new URL(answer.headers.get('location') ?? '', address);
+  return await (await fetch(page, { headers: { cookie } })).text();
+}
+
 async function expectNobody({ env }: Demo): Promise<void> {
-  for (const name of ['PORT', 'SANDBOX_PORT']) {
+  for (const name of ['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT']) {
     await expect(fetch(`http://127.0.0.1:${env[name] ?? ''}/`), name).rejects.toThrow('fetch failed');
   }
 }
@@ -178,6 +191,21 @@ describe('a port that is taken is told in words, exit 2, and nothing is left run
     expect(up.said()).not.toContain('    at ');
   });
 });
+
+test('a console whose port is taken is told of in words, and the others go on without it', async () => {
+  const demo = await createDemo();
+  const port = Number(demo.env['CONSOLE_PORT']);
+  const stranger = createServer().listen(port, '127.0.0.1');
+  onTestFinished(() => void stranger.close());
+  const up = demo.start();
+  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  expect(up.said()).toContain(`Another program has port ${port}.`);
+  expect(up.said()).toContain('"carbon-mirror console" ended with exit code 2; the others go on without it.');
+  expect(up.said()).not.toContain('prints the address');
+  expect(up.said()).not.toContain('    at ');
+  up.child.kill('SIGTERM');
+  expect(await up.ended).toBe(0);
+}, 120_000);
 
 interface Living {
   readonly role: string;

@@ -1,8 +1,10 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startWork, type WorkOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/config/config.js';
+import { createSqliteEngine } from '../../src/engines/sqlite/engine.js';
+import type { WorkStore } from '../../src/engines/engine.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/log/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -20,7 +22,12 @@ import {
 import { tablesIn } from '../support/tables.js';
 
 /** The worker as `carbon-mirror work` starts it, schedule and all, in this process. */
-async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOptions> = {}) {
+async function startHere(
+  sandbox: Sandbox,
+  app: TestApp,
+  options: Partial<WorkOptions> = {},
+  watched: (inbox: WorkStore['inbox']) => WorkStore['inbox'] = inbox => inbox,
+) {
   const { dataDir: folder = temporaryFolder() } = options;
   const env = {
     REGISTRY_BASE_URL: sandbox.url,
@@ -32,7 +39,13 @@ async function startHere(sandbox: Sandbox, app: TestApp, options: Partial<WorkOp
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
   const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
-  const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, { log, now: Date.now });
+  const files = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
+  const openWork: typeof files.openWork = async given => {
+    const store = await files.openWork(given);
+    return { ...store, inbox: watched(store.inbox) };
+  };
+  const tools = { log, now: Date.now, engine: { ...files, openWork } };
+  const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, tools);
   onTestFinished(() => work.stop());
   return {
     lines,
@@ -53,6 +66,23 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   const ticks = async () => (await rows("SELECT id FROM jobs WHERE kind = 'tick' AND state = 'done'")).length;
   await expect.poll(ticks, { timeout: 20_000 }).toBeGreaterThan(3);
   await expect.poll(unread, { interval: 5 }).toEqual([]);
+});
+
+test('the first signature, which takes long on a cold machine, is made before any job is taken', async () => {
+  const sandbox = await temporarySandbox();
+  const { app } = installApp(sandbox);
+  const signed = vi.spyOn(crypto.subtle, 'sign');
+  onTestFinished(() => signed.mockRestore());
+  const signedBefore: number[] = [];
+  await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR }, inbox => ({
+    ...inbox,
+    claim: given => {
+      signedBefore.push(signed.mock.calls.length);
+      return inbox.claim(given);
+    },
+  }));
+  await expect.poll(() => signedBefore.length).toBeGreaterThan(0);
+  expect(signedBefore[0]).toBe(1);
 });
 
 const ONCE_A_YEAR = '0 0 1 1 *';
@@ -123,7 +153,7 @@ test('drift is counted from 0 for each resource that has any, before the first r
 });
 
 test('metrics of the worker count calls, reads, rows and certificates', async () => {
-  const demo = await startDemoMirror({ operations: true });
+  const demo = await startDemoMirror({ operations: true, mirrored: false });
   const text = await (await fetch(`http://127.0.0.1:${demo.operationsPort}/metrics`)).text();
   await demo.stop();
   expect(text).toContain('carbon_mirror_certificates{state="stored"} 145');

@@ -12,7 +12,7 @@ import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { openReader } from '../../dist/engines/sqlite/reader.js';
 import { createMirrorPort } from '../../dist/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../dist/mirror/create-mirror.js';
-import { readStatus } from '../../dist/query/status.js';
+import { readStatus } from '../../dist/query/reads/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
 
@@ -22,7 +22,7 @@ const QUERY_MS = { atMost: 200 };
 const STATUS_MS = { atMost: 450 };
 const READY_MS = { atMost: 800 };
 const TIMES = 5;
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
 
 const { show, demand, end } = createFigures();
 await withFolder(async folder => {
@@ -122,9 +122,11 @@ function credit(organizationId, n) {
 }
 
 async function measureQueries(folder) {
-  process.stdout.write('\nexample queries of README, medians\n');
+  process.stdout.write('\nqueries of docs/queries.md, medians\n');
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
-  for (const [, sql] of README.matchAll(/^```sql\n([\s\S]*?)^```$/gm)) {
+  const queries = [...DOCUMENT.matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
+  if (queries.length === 0) throw new Error('expected queries in docs/queries.md, found none');
+  for (const [, sql] of queries) {
     const db = openBoth(files);
     const statement = db.prepare(sql);
     const name = sql.replace(/\s+/g, ' ').slice(0, 70);

@@ -1,11 +1,12 @@
 // How fast the door is: our receiver beside two floors that import nothing of ours but the driver, alternating in one run.
-//   npm run bench -- receive [rounds] [seconds]
+//   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../dist/engines/sqlite/driver.js';
 import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
 import { startChild, withFolder } from './parts/children.js';
+import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes } from './parts/figures.js';
 
 const CONNECTIONS = 64;
@@ -17,16 +18,24 @@ const INSTALLATIONS = Array.from({ length: 200 }, (_, index) => ({
   organizationId: `organization-${index}`,
 }));
 
-const [rounds = 5, seconds = 4, openLoopSeconds = 30] = process.argv.slice(3).map(Number);
+const { engine, rest } = readArguments(process.argv.slice(3));
+const [rounds = 5, seconds = 4, openLoopSeconds = 30, minutes = 1] = rest.map(Number);
 const signed = amount =>
   prepareDeliveries(amount, { appId: APP_ID, secret: SECRET, installations: INSTALLATIONS });
 
 const OURS = '(a) our receiver, stored and flushed';
 const BARE = '(b) Express, parse and HMAC, nothing stored';
 const INSERT = '(c) Express, one flushed insert a request';
+/** What is asked of each engine, as a share of what the floors do in the same run. */
+const BOUNDS = { sqlite: { bare: 0.85, insert: 1.5 }, postgres: { bare: 0.65, insert: 1.5 } };
 
 const { demand, end } = createFigures();
-await withFolder(async folder => {
+await withFolder(folder =>
+  engine === 'sqlite' ? onFiles(folder) : withPostgres(server => onServer(folder, server)),
+);
+end();
+
+async function onFiles(folder) {
   const ours = await startReceiver(folder, { appId: APP_ID, secret: SECRET });
   try {
     const servers = new Map([
@@ -38,15 +47,38 @@ await withFolder(async folder => {
     await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
     await startChild('receive-neighbour.js', [folder]);
     await openLoop(servers.get(OURS), 'the same beside a process that writes the mirror without pause');
-    report(servers.get(OURS), folder);
+    report(servers.get(OURS), storedInFile(folder));
   } finally {
     ours.child.kill();
   }
-});
-end();
+}
 
-async function startFloor(kind, folder) {
-  const { process: child, firstLine } = await startChild('receive-floor.js', [kind, folder, SECRET]);
+async function onServer(folder, server) {
+  const url = await freshDatabase(server);
+  const environment = { MIRROR_DATABASE_URL: url };
+  const ours = await startReceiver(folder, { appId: APP_ID, secret: SECRET, environment });
+  try {
+    const servers = new Map([
+      [OURS, measured(ours)],
+      [BARE, await startFloor('bare', folder)],
+      [INSERT, await startFloor('insert-postgres', await freshDatabase(server, { migrated: false }))],
+    ]);
+    await compareThroughput(servers);
+    await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
+    await during(url, async client => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await client.query('SELECT count(*) FROM inbox.deliveries');
+      const title = `the same for ${minutes} minutes beside a transaction that stays open`;
+      await openLoop(servers.get(OURS), title, minutes * 60);
+    });
+    report(servers.get(OURS), await storedOnServer(url));
+  } finally {
+    ours.child.kill();
+  }
+}
+
+async function startFloor(kind, where) {
+  const { process: child, firstLine } = await startChild('receive-floor.js', [kind, where, SECRET]);
   return measured({ child, port: Number(firstLine.split(' ').at(-1)) });
 }
 
@@ -73,8 +105,8 @@ async function compareThroughput(servers) {
     );
   }
   const ratio = other => median(servers.get(OURS).rates.map((rate, index) => rate / other.rates[index]));
-  demand('(a) / (b)', ratio(bare), 'times', { atLeast: 0.85 });
-  demand('(a) / (c)', ratio(insert), 'times', { atLeast: 1.5 });
+  demand('(a) / (b)', ratio(bare), 'times', { atLeast: BOUNDS[engine].bare });
+  demand('(a) / (c)', ratio(insert), 'times', { atLeast: BOUNDS[engine].insert });
 }
 
 /** Each connection sends its next delivery when the last was answered. */
@@ -105,8 +137,8 @@ async function closedLoop(server, durationMs, counted) {
 }
 
 /** Deliveries leave on time whether or not earlier ones were answered; latency counts from when they were due. */
-async function openLoop(server, title) {
-  const total = OPEN_LOOP_PER_SECOND * openLoopSeconds;
+async function openLoop(server, title, lasting = openLoopSeconds) {
+  const total = OPEN_LOOP_PER_SECOND * lasting;
   const deliveries = signed(total);
   const idle = [];
   const latencies = [];
@@ -146,10 +178,23 @@ function count(server, status) {
   else server.refused += 1;
 }
 
-function report(server, folder) {
+function storedInFile(folder) {
   const db = new Database(join(folder, 'inbox.db'), { readonly: true });
-  const stored = Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get());
-  db.close();
+  try {
+    return Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get());
+  } finally {
+    db.close();
+  }
+}
+
+async function storedOnServer(url) {
+  const { rows } = await during(url, client =>
+    client.query('SELECT count(*) AS stored FROM inbox.deliveries'),
+  );
+  return Number(rows[0].stored);
+}
+
+function report(server, stored) {
   console.log(`(a) answered 202: ${server.accepted}, stored: ${stored}`);
   demand('(a) answered 202 and not stored', Math.max(0, server.accepted - stored), 'deliveries', {
     atMost: 0,

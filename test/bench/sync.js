@@ -1,5 +1,6 @@
 // The bounds of the worker and the mirror. Floors and our side alternate in one run; the call budget is unlimited.
-// npm run bench -- sync [rows|huge|warehouse|certificates|latency ...]: all parts, or those named.
+// npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: all parts, or those named. On
+// PostgreSQL there is one: rows.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,6 +8,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../dist/engines/sqlite/driver.js';
 import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
+import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
 import { install, keyPair, send, startRegistry } from './parts/registry.js';
 
@@ -20,19 +22,20 @@ const PERMISSIONS = {
   organization_warehouse: 'WRITE',
   organization_inventory: 'REQUEST',
 };
-const PARTS = {
+const ON_FILES = {
   rows: measureRows,
   huge: measureHuge,
   warehouse: measureWarehouse,
   certificates: measureCertificates,
   latency: measureLatency,
 };
-const named = process.argv.slice(3);
+const ON_SERVER = { rows: measureRowsOnServer };
+const { engine, rest: named } = readArguments(process.argv.slice(3));
 const { show, demand, compare, end } = createFigures();
 let blockMs = 0;
 
 await withFolder(async folder => {
-  for (const [name, measure] of Object.entries(PARTS)) {
+  for (const [name, measure] of Object.entries(engine === 'sqlite' ? ON_FILES : ON_SERVER)) {
     if (named.length > 0 && !named.includes(name)) continue;
     process.stdout.write(`\n${name}\n`);
     await measure(folder);
@@ -54,7 +57,7 @@ async function measureRows(folder) {
     expectRun(run, 'rows_added', 100_000);
     first.ours.push(run.readMs);
   }
-  compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.3 });
+  compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.15 });
 
   const dataDir = freshDir(folder);
   const again = { floor: [], ours: [] };
@@ -95,6 +98,47 @@ async function measureRows(folder) {
   }
   compare('1 % changed against the unchanged sync', changed, { atMost: 1.5 });
   await world.registry.stop();
+}
+
+/** A database for each first sync, as a folder is for each on files. */
+async function measureRowsOnServer(folder) {
+  await withPostgres(async server => {
+    const world = await openWorld(join(folder, 'rows'), {
+      organizations: 1,
+      retirements: 100_000,
+      credits: 60,
+    });
+    const work = { dataDir: folder, jobs: [retirements(world)] };
+    const first = { floor: [], ours: [] };
+    let database = '';
+    for (let round = 0; round < ROUNDS; round++) {
+      const { ms } = await floor(world, { work: 'insert', database: await freshDatabase(server) });
+      first.floor.push(ms);
+      database = await freshDatabase(server);
+      const [run] = await ours(world, { ...work, database });
+      expectRun(run, 'rows_added', 100_000);
+      first.ours.push(run.readMs);
+    }
+    compare('first sync of 100,000 retirements against the floor', first, { atMost: 1.75 });
+
+    const again = { floor: [], ours: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      again.floor.push((await floor(world, { work: 'read' })).ms);
+      const before = await numberIn(database);
+      const [run] = await ours(world, { ...work, database });
+      expectRun(run, 'rows_unchanged', 100_000);
+      again.ours.push(run.readMs);
+      const taken = (await numberIn(database)) - before;
+      demand('a sync without changes: numbers taken by rows', taken, '', { atMost: 0 });
+    }
+    compare('a second sync without changes against reading and parsing alone', again, { atMost: 1.1 });
+    await world.registry.stop();
+  });
+}
+
+async function numberIn(database) {
+  const { rows } = await during(database, client => client.query('SELECT last FROM mirror.version_counter'));
+  return Number(rows[0].last);
 }
 
 async function measureHuge(folder) {

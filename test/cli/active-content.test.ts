@@ -96,7 +96,7 @@ test.each([
   20_000,
 );
 
-test('T46 certificates verify names files with active content, which is no damage', async () => {
+test('T46 certificates verify names files with active content, which is no damage, and those that carry a signature', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder).close();
   const { db, read } = temporaryScene({ folder });
@@ -116,18 +116,20 @@ test('T46 certificates verify names files with active content, which is no damag
       bytes.length,
     );
   };
-  await store('r-1', 1001, pdf('<< /Type /Catalog >>'));
+  await store('r-1', 1001, pdf('<< /Type /Catalog >>', '<< /Type /Sig /Byte#52ange [0 10 20 30] >>'));
   await store('r-2', 1002, pdf('<< /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>'));
   const env = { DATA_DIR: folder };
   const { exitCode, stdout, stderr } = await runCommand(['certificates', 'verify'], { env });
   expect(exitCode).toBe(0);
   expect(stdout).toContain('JS, JavaScript, OpenAction');
   expect(stderr).toContain('1 files hold active content, which is no damage');
+  expect(stderr).toContain('1 of 2 files carry a signature, which is not checked.');
   const json = await runCommand(['certificates', 'verify', '--json'], { env });
   expect(json.exitCode).toBe(0);
   expect(JSON.parse(json.stdout)).toMatchObject({
     checked: 2,
     faults: [],
     active_content: [{ retirement_id: 'r-2', active_content: 'JS, JavaScript, OpenAction' }],
+    signed: [expect.stringMatching(/^r-1-/)],
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+import { steadyInPlace } from '../support/steady.js';
 
 let demo: DemoMirror;
 let organization = '';
@@ -35,18 +36,8 @@ const EYES = [
   { eyes: 'json', columns: null, more: ['--json'] },
 ];
 
-/** What is of this run alone; as long as it was, so that what stands beside it keeps its place. */
 function ofEveryRun(text: string): string {
-  return text
-    .replaceAll(demo.sandbox.url, 'http://registry/')
-    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id => id.replaceAll(/[0-9a-f]/g, '0'))
-    .replaceAll(/\b[0-9a-f]{8}…/g, '00000000…')
-    .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, at => at.replaceAll(/\d/g, '0'))
-    .replaceAll(/"(age_seconds|version|sync_run_id)":\d+/g, '"$1":0')
-    .replaceAll(
-      /\b\d{1,2} s( {1,2}|$)/gm,
-      (age, space: string) => `0 s${' '.repeat(age.length - 3 - space.length)}${space}`,
-    );
+  return steadyInPlace(text.replaceAll(demo.sandbox.url, 'http://registry/'));
 }
 
 /** To approve what changed: npx vitest run test/cli/approved.test.ts -u, and read the difference. */

@@ -74,11 +74,12 @@ test('a read that changed nothing leaves nothing to say', async () => {
   expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('being read');
 });
 
-test('as-of answers from the end of the first complete read: before it, a list would be shown in halves', async () => {
+test('as-of answers from the end of the first complete read: before it, a list would be shown in halves, and what carries an earlier date is counted', async () => {
   const { ask } = await sceneToAsk();
   const half = await ask('2026-05-04T12:09:59.999Z');
   expect(half).toMatchObject({ exitCode: 3, stdout: '' });
   expect(half.stderr).toContain('retirements: not known before 2026-05-04T12:10:00.000Z');
+  expect(half.stderr).toMatch(/; \d+ retirements of today's list carry an earlier date/);
   expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
 });
 

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
+import { makeFolder } from '../support/folder.js';
 
 let demo: DemoMirror;
 let mirror: MirrorCopy;
@@ -168,7 +167,7 @@ test('where nothing can be sold it is said, not shown as an empty table', async 
 });
 
 test('where nothing at all is known it is said, exit 3', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-empty-'));
+  const folder = makeFolder('carbon-mirror-empty-');
   const env = { DATA_DIR: folder };
   expect(await runCommand(['migrate'], { env })).toMatchObject({ exitCode: 0 });
   for (const form of [[], ['--json']]) {

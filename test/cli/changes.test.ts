@@ -1,16 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { changesSince } from '../support/changes.js';
-import { changing } from '../support/changing.js';
 import { runCommand } from '../support/command.js';
+import { followKilled } from '../support/follower.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { amount, credit, MINUTE, retirement, type Scene, temporaryScene } from '../support/mirror.js';
+import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 import { brokenProgram, PROGRAM } from '../support/mutant.js';
-import { createRandom } from '../support/random.js';
+import { seeds } from '../support/seeds.js';
 
 function sceneToAsk() {
   const folder = temporaryFolder();
@@ -123,39 +120,15 @@ test('a consumer whose mirror was made anew is told so, and Ctrl-C says where to
   expect(stderr).toMatch(/Go on with --after \d+\./);
 });
 
-/** Follows by a process that is killed at random, and goes on after the last whole line. */
-async function followKilled(scene: Scene, program: string, seed: number): Promise<number[]> {
-  const random = createRandom(seed);
-  const { change } = changing(scene, seed);
-  const seen: number[] = [];
-  for (let life = 0; life < 4; life += 1) {
-    const follower = spawn(
-      process.execPath,
-      [program, 'changes', '--follow', '--after', String(seen.at(-1) ?? 0)],
-      { env: { DATA_DIR: scene.folder }, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    createInterface({ input: follower.stdout }).on('line', line => seen.push(JSON.parse(line).number));
-    await once(follower.stderr, 'data');
-    const stop = life === 3 ? 6 : Math.ceil(random() * 6);
-    for (let step = 0; step < stop; step += 1) await change();
-    const newest = (await changesSince(scene.db, 0)).at(-1)?.number ?? 0;
-    if (life === 3) await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe(newest);
-    else await new Promise(resolve => setTimeout(resolve, random() * 400));
-    follower.kill('SIGKILL');
-    await once(follower, 'close');
-  }
-  return seen;
-}
-
-test.each([1, 2])('a follower that is killed at random has each change once (seed %i)', async seed => {
+test.each(seeds(1))('a follower that is killed at random has each change once (seed %i)', async seed => {
   const scene = sceneToAsk();
-  const seen = await followKilled(scene, PROGRAM, seed);
+  const seen = await followKilled(scene, { program: PROGRAM, env: { DATA_DIR: scene.folder } }, seed);
   expect(seen).toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
 });
 
 test('the same test notices a follower that begins at its number instead of after it', async () => {
   const scene = sceneToAsk();
   const program = brokenProgram('main.js', '"number", ">", after', '"number", ">=", after');
-  const seen = await followKilled(scene, program, 1);
+  const seen = await followKilled(scene, { program, env: { DATA_DIR: scene.folder } }, 1);
   expect(seen).not.toEqual((await changesSince(scene.db, 0)).map(({ number }) => number));
 });

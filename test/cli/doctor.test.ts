@@ -39,6 +39,18 @@ describe('doctor', () => {
     expect(words.exitCode).toBe(0);
     expect(words.stdout).toMatch(/^state +check +found/);
     expect(words.stderr).toContain('All is well');
+    expect(words.stdout).not.toContain('among them');
+  });
+
+  test('each finding is said once, whole and with what to do below it, on a narrow terminal too', async () => {
+    const env = { ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9', NO_COLOR: '1' };
+    const { all } = await findings(env);
+    const { stdout, stderr } = await runCommand(['doctor'], { env, terminal: true, columns: 70 });
+    const flat = `${stdout}${stderr}`.replaceAll(/\s+/g, ' ');
+    expect(Math.max(...stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100);
+    const gone = all.find(({ check }) => check === 'registry');
+    expect(flat.split(gone?.found ?? '?')).toHaveLength(2);
+    expect(flat).toContain(`${gone?.found} ${gone?.todo}`);
   });
 
   test('T69 no key and no secret is shown, whatever is wrong with it', async () => {

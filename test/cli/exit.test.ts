@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CommandFault, explain } from '../../src/cli/exit.js';
-import { permissionFor } from '../../src/cli/registry-advice.js';
+import { permissionFor } from '../../src/cli/faults/registry-advice.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
@@ -111,27 +111,36 @@ test('a fault goes on to name folders and addresses that are no secrets', async 
 test('a call that is forbidden names its permission, as the registry does', () => {
   const route = '/organizations/:organizationId';
   const known: readonly (readonly [string, string | null])[] = [
-    [`GET ${route} answered 403`, 'organization_info:read'],
-    [`GET ${route}/addresses answered 403`, 'organization_info:read'],
-    [`GET ${route}/retirements answered 403`, 'organization_info:read'],
-    [`GET ${route}/retirements/:retirementId/pdf answered 403`, 'organization_info:read'],
-    [`GET ${route}/members answered 403`, 'organization_members:read'],
-    [`GET ${route}/warehouse/inventory answered 403`, 'organization_warehouse:read'],
-    [`GET ${route}/warehouse/inventory/reservations/x answered 403`, 'organization_warehouse:read'],
-    [`POST ${route}/warehouse/inventory/reservations answered 403`, 'organization_warehouse:write'],
-    [`POST ${route}/warehouse/inventory/reservations/x/retire answered 403`, 'organization_warehouse:write'],
-    [`DELETE ${route}/warehouse/inventory/reservations/x answered 403`, 'organization_warehouse:write'],
-    [`GET ${route}/inventory answered 403`, 'organization_inventory:read'],
-    [`GET ${route}/inventory/requests/x answered 403`, 'organization_inventory:read'],
-    [`POST ${route}/inventory/requests/transfer answered 403`, 'organization_inventory:read_request'],
-    ['GET /projects answered 403', null],
-    [`GET ${route}/friendbot answered 403`, null],
+    [`GET ${route}`, 'organization_info:read'],
+    [`GET ${route}/addresses`, 'organization_info:read'],
+    [`GET ${route}/retirements`, 'organization_info:read'],
+    [`GET ${route}/retirements/:retirementId/pdf`, 'organization_info:read'],
+    [`GET ${route}/members`, 'organization_members:read'],
+    [`GET ${route}/warehouse/inventory`, 'organization_warehouse:read'],
+    [`GET ${route}/warehouse/inventory/reservations/x`, 'organization_warehouse:read'],
+    [`POST ${route}/warehouse/inventory/reservations`, 'organization_warehouse:write'],
+    [`POST ${route}/warehouse/inventory/reservations/x/retire`, 'organization_warehouse:write'],
+    [`DELETE ${route}/warehouse/inventory/reservations/x`, 'organization_warehouse:write'],
+    [`GET ${route}/inventory`, 'organization_inventory:read'],
+    [`GET ${route}/inventory/requests/x`, 'organization_inventory:read'],
+    [`POST ${route}/inventory/requests/transfer`, 'organization_inventory:read_request'],
+    ['GET /projects', null],
+    [`GET ${route}/friendbot`, null],
   ];
   for (const [call, permission] of known) expect(permissionFor(call), call).toBe(permission);
-  expect(explain(new RegistryError('forbidden', `GET ${route}/members answered 403: No`)).lines).toEqual([
+  const call = `GET ${route}/members`;
+  expect(explain(new RegistryError('forbidden', `${call} answered 403: No`, { call })).lines).toEqual([
     `The registry: GET ${route}/members answered 403: No`,
     'It needs organization_members:read. "carbon-mirror installations list --live" shows what was granted.',
   ]);
+});
+
+test('what to do is told by the code and the call, never by words that a registry may choose', () => {
+  const message = 'GET /organizations/1/members answered 403: GET /organizations/1/inventory';
+  for (const call of [undefined, 'GET /projects']) {
+    const error = new RegistryError('forbidden', message, call === undefined ? {} : { call });
+    expect(explain(error).lines).toEqual([`The registry: ${message}`]);
+  }
 });
 
 test('T45 an unknown outcome shows what may have come of the write', () => {

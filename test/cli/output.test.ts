@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { csvCell, excelCell } from '../../src/cli/output/csv.js';
+import { csvCell, excelCell } from '../../src/text/csv.js';
 import { type Format, type Row, writeRows } from '../../src/cli/output/output.js';
 import { describeTotal, totalOf } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
@@ -387,6 +387,10 @@ test.each([
   ['certificates', 'export', ''],
   ['snapshot', ''],
   ['snapshot', '/nope/copy.db'],
+  ['snapshot', '/dev/null/copy.db'],
+  ['certificates', 'export', '/proc/nope'],
+  ['changes', '--atom', '--out', '/nope/feed.xml'],
+  ['api', 'GET', '/projects', '--token-file', '/nope/token'],
   ['query', ''],
   ['as-of', ''],
   ['history', '', ''],
@@ -405,6 +409,29 @@ test.each([
 });
 
 describe('snapshot', () => {
+  test('beside it stands when it was made, of what, and how far each resource was read', async () => {
+    const file = join(demo.folder, 'told.db');
+    expect(await json('snapshot', file)).toMatchObject({ file, about: `${file}.json` });
+    const about = JSON.parse(readFileSync(`${file}.json`, 'utf8'));
+    expect(about).toMatchObject({
+      file,
+      bytes: statSync(file).size,
+      as_of: expect.stringMatching(/Z$/),
+      made_at: expect.stringMatching(/Z$/),
+      registry: expect.stringContaining('127.0.0.1'),
+    });
+    expect(about.coverage).toContainEqual(
+      expect.objectContaining({ resource: 'warehouse', state: 'current', complete_at: expect.any(String) }),
+    );
+    expect(statSync(`${file}.json`).mode & 0o777).toBe(0o600);
+    rmSync(file);
+    expect(await run('snapshot', file)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('told.db.json is there already'),
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
   test('is a whole copy in one private file, and never overwrites', async () => {
     const file = join(demo.folder, 'copy.db');
     expect(await json('snapshot', file)).toMatchObject({ file });

@@ -1,3 +1,4 @@
+import { parseEnv } from 'node:util';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
@@ -81,6 +82,38 @@ describe('apps', () => {
     expect(stderr).toContain('REGISTRY_PRIVATE_KEY_FILE');
     expect(await json('apps', 'show', 'shop')).toMatchObject({ name: 'Shop', keys: [{}] });
     expect(await json('apps', 'list')).toContainEqual(expect.objectContaining({ name: 'Shop' }));
+  });
+
+  test('with --env all that a program of the app must be told is printed, as a file that takes its calls', async () => {
+    const { exitCode, stdout, stderr } = await run(
+      'apps',
+      'register',
+      '--name',
+      'Ready App',
+      '--permission',
+      'organization_info:read',
+      '--env',
+    );
+    expect(exitCode, stderr).toBe(0);
+    const env = parseEnv(stdout);
+    expect(Object.keys(env).toSorted()).toEqual([
+      'REGISTRY_APP_ID',
+      'REGISTRY_BASE_URL',
+      'REGISTRY_HEADER_PREFIX',
+      'REGISTRY_PRIVATE_KEY_FILE',
+      'WEBHOOK_SECRETS',
+    ]);
+    expect(env['WEBHOOK_SECRETS']).toMatch(/^[0-9a-f]{64}$/);
+    expect(await json('apps', 'show', 'ready-app')).toMatchObject({
+      id: env['REGISTRY_APP_ID'],
+      webhook_url: 'http://127.0.0.1:8080/webhooks',
+      callback_urls: ['http://127.0.0.1:8080/installed'],
+      has_webhook_secret: true,
+    });
+    const asked = await runCommand(['api', 'GET', '/app/installations?limit=1&page=0', '--as', 'jwt'], {
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
+    });
+    expect(asked.exitCode, asked.stderr).toBe(0);
   });
 
   test('keys come and go', async () => {

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { describeProgress } from '../../src/cli/progress-bar.js';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { tablesIn } from '../support/tables.js';
 import { ALL_PERMISSIONS, installApp, registerApp, startTestSandbox } from '../support/sandbox.js';
+import { makeFolder } from '../support/folder.js';
 
 interface Row {
   readonly organization_id: string;
@@ -17,7 +16,7 @@ interface Row {
 }
 
 describe('with no worker running', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-sync-'));
+  const folder = makeFolder('carbon-mirror-sync-');
   let world: Awaited<ReturnType<typeof startTestSandbox>>;
   let env: Record<string, string>;
 
@@ -68,6 +67,29 @@ describe('with no worker running', () => {
     const [head = '', row = ''] = stdout.split('\n');
     expect(head).toMatch(/organization +resource +added +changed +removed +unchanged +state/);
     expect(row).toMatch(/retirements +0 +0 +0 +\d+ +current/);
+  });
+
+  test('of many organizations what changed or failed is shown, and all of it counted', async () => {
+    const quiet = await sync('--full');
+    expect(quiet).toMatchObject({ exitCode: 0 });
+    expect(quiet.stdout).toBe(
+      '4 organizations; 40 resources: 40 current; rows: 0 added, 0 changed, 0 removed\n',
+    );
+    expect(quiet.stderr).not.toContain('complete');
+    const [organization] = world.sandbox.registry.organizations.all();
+    const { faults } = world.sandbox.registry;
+    const fault = faults.add({
+      path: `/organizations/${organization?.id}/addresses`,
+      kind: 'status',
+      options: { status: 403 },
+    });
+    const refused = await sync('--full');
+    faults.remove(fault.id);
+    expect(refused.exitCode).toBe(4);
+    const [, row = '', total = '', ...more] = refused.stdout.split('\n');
+    expect(row).toMatch(/addresses .* forbidden/);
+    expect(total).toMatch(/^4 organizations; 40 resources: .*39 current/);
+    expect(more).toEqual(['']);
   });
 
   test('certificates alone are looked at again in full', async () => {
@@ -127,7 +149,7 @@ describe('with no worker running', () => {
 
 describe('of an app that may read little', () => {
   async function startWith(permissions: Readonly<Record<string, string>>) {
-    const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-sync-'));
+    const folder = makeFolder('carbon-mirror-sync-');
     const world = await startTestSandbox({});
     onTestFinished(async () => {
       await world.stop();

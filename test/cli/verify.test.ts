@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
@@ -12,7 +11,8 @@ import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, temporaryScene } from '../support/mirror.js';
-import { copyDatabases, tablesIn, type Value } from '../support/tables.js';
+import { copyDatabases, type Tables, tablesIn, type Value } from '../support/tables.js';
+import { makeFolder } from '../support/folder.js';
 
 let demo: DemoMirror;
 /** A copy of both databases that nothing writes to. */
@@ -20,7 +20,7 @@ let whole: string;
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  whole = mkdtempSync(join(tmpdir(), 'carbon-mirror-whole-'));
+  whole = makeFolder('carbon-mirror-whole-');
   copyDatabases(demo.folder, whole);
 });
 
@@ -208,7 +208,7 @@ test.each([
   ],
   ['no delivery came in the future', "UPDATE inbox.deliveries SET received_at = '2999-01-01T00:00:00.000Z'"],
 ])('%s, or it is told', async (law, breakage) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-broken-'));
+  const folder = makeFolder('carbon-mirror-broken-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
   await tablesIn(folder).change(breakage);
@@ -241,34 +241,56 @@ const OWN = new Set([
 const ELSEWHERE = new Set(['installations.state', 'organizations.id']);
 
 test('each column that was changed by hand in any table is told, and what it is called', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-columns-'));
+  const folder = makeFolder('carbon-mirror-columns-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   expect(await findUnderived(reader)).toEqual([]);
   const copy = tablesIn(folder);
+  const rows = await Promise.all(
+    ['projects', 'installations', ...Object.values(LISTED)].map(table => newestOf(copy, table)),
+  );
   const changed: string[] = [];
-  for (const table of ['projects', 'installations', ...Object.values(LISTED)]) {
-    const columns = (
-      await copy.rows<{ name: string; type: string }>(`SELECT name, type FROM pragma_table_info('${table}')`)
-    ).filter(({ name }) => !OWN.has(name) && !ELSEWHERE.has(`${table}.${name}`));
-    if ((await copy.row(`SELECT 1 FROM ${table}`)) === undefined) continue;
-    for (const { name, type } of columns) {
-      const other = type === 'TEXT' ? `coalesce(${name}, '') || ' '` : `coalesce(${name}, 0) + 1`;
-      const newest = `WHERE version = (SELECT max(version) FROM ${table})`;
-      const before = await copy.value<Value>(`SELECT ${name} FROM ${table} ${newest}`);
-      await copy.change(`UPDATE ${table} SET ${name} = ${other} ${newest}`);
-      const found = await findUnderived(reader);
-      expect(found, `${table}.${name}`).toHaveLength(1);
-      expect(found[0]?.where, `${table}.${name}`).toMatch(new RegExp(`^version \\d+: ${name}$`));
-      await copy.change(`UPDATE ${table} SET ${name} = ? ${newest}`, before ?? null);
-      changed.push(`${table}.${name}`);
-    }
+  for (let place = 0; rows.some(({ columns }) => place < columns.length); place++) {
+    const now = rows.flatMap(({ columns, ...row }) =>
+      columns.slice(place, place + 1).map(at => ({ ...row, ...at })),
+    );
+    for (const { table, version, name, other } of now)
+      await copy.change(`UPDATE ${table} SET ${name} = ${other} WHERE version = ?`, version);
+    const told = (await findUnderived(reader)).map(({ law, where }) => `${law}: ${where}`);
+    expect(told.toSorted()).toEqual(
+      now
+        .map(
+          ({ table, version, name }) =>
+            `each column of ${table} is what its document says: version ${version}: ${name}`,
+        )
+        .toSorted(),
+    );
+    for (const { table, version, name, before } of now)
+      await copy.change(`UPDATE ${table} SET ${name} = ? WHERE version = ?`, before, version);
+    changed.push(...now.map(({ table, name }) => `${table}.${name}`));
   }
   expect(changed.length).toBeGreaterThan(60);
   expect(new Set(changed.map(name => name.split('.')[0])).size).toBeGreaterThan(7);
 });
+
+/** The newest row of a table, and each of its columns with what stands there and what does not. */
+async function newestOf({ rows, row, value }: Tables, table: string) {
+  const found = await row<{ version: number }>(`SELECT max(version) AS version FROM ${table}`);
+  const version = found?.version ?? null;
+  const told = await rows<{ name: string; type: string }>(
+    `SELECT name, type FROM pragma_table_info('${table}')`,
+  );
+  const columns = [];
+  for (const { name, type } of version === null ? [] : told) {
+    if (OWN.has(name) || ELSEWHERE.has(`${table}.${name}`)) continue;
+    const other = type === 'TEXT' ? `coalesce(${name}, '') || ' '` : `coalesce(${name}, 0) + 1`;
+    const before = (await value<Value>(`SELECT ${name} FROM ${table} WHERE version = ?`, version)) ?? null;
+    columns.push({ name, other, before });
+  }
+  return { table, version, columns };
+}
 
 function retired(beneficiary: string) {
   const sent = { id: 'r-1', amount: 12.5, beneficiary, createdAt: '2026-03-01T10:00:00.000Z' };

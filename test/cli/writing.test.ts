@@ -1,11 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
+import { makeFolder } from '../support/folder.js';
 
 let demo: DemoMirror;
 let folder: string;
@@ -17,7 +19,7 @@ let kept: string;
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-writing-'));
+  folder = makeFolder('carbon-mirror-writing-');
   [owner = '', receiver = ''] = demo.organizationIds;
   offered = issueCredit(demo.sandbox, owner, { amount: 1000 });
   kept = issueCredit(demo.sandbox, owner, { amount: 1000, place: 'inventory' });
@@ -297,6 +299,31 @@ describe('api', () => {
     expect(JSON.parse(stdout).projects).toHaveLength(2);
   });
 
+  test('what has no command is asked by its path: all retirements, one of them, and what a project issued', async () => {
+    const asked = async (path: string) => (await json('api', 'GET', path, '--as', 'app')).body;
+    const { retirements } = await asked('/retirements/list?skip=1&first=2');
+    expect(retirements).toHaveLength(2);
+    const [{ id }] = retirements;
+    expect(await asked(`/retirements?id=${id}`)).toMatchObject({ id });
+    const { projects } = await asked('/projects?limit=1&page=0');
+    const issued = await asked(`/carbonCredits/projects/${projects[0].id}`);
+    expect(issued).toMatchObject({ summary: { retired: expect.any(Number) }, vintages: expect.any(Array) });
+  });
+
+  test('the finder is asked at the path that is set', async () => {
+    const [credit] = await demo.rows(
+      `SELECT w.credit_id, w.project_id FROM warehouse_credits AS w JOIN projects AS p ON p.id = w.project_id
+      WHERE p.document NOT LIKE '%"isPublic":false%' ORDER BY w.credit_id LIMIT 1`,
+    );
+    const argv = ['projects', 'find', '--live', '--credit-id', String(credit?.['credit_id']), '--json'];
+    const env = { ...demo.env, REGISTRY_FIND_PATH: '/projects/find/project' };
+    const { exitCode, stdout } = await runCommand(argv, { env });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: credit?.['project_id'] });
+    const calls = demo.sandbox.registry.calls.list({ appId: demo.appId, installationId: null, limit: 20 });
+    expect(JSON.stringify(calls)).toContain('/projects/find/project');
+  });
+
   test('a certificate is saved whole, or the file stays as it was', async () => {
     const [row] = await demo.rows(
       "SELECT retirement_id AS id FROM certificates WHERE state = 'stored' LIMIT 1",
@@ -429,6 +456,31 @@ describe('trigger', () => {
     expect(refused.stderr + refused.stdout).not.toContain('newer secret');
   });
 
+  test('what another receiver does with a delivery is not promised: what it says is enough', async () => {
+    const statuses = [200, 403, 200, 500];
+    const other = createServer((request, response) => {
+      request.resume();
+      response.writeHead(statuses.shift() ?? 500).end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = Object(other.address());
+    const there = ['--url', `http://127.0.0.1:${port}/hook`];
+    const taken = await run(...post('installed', ...there));
+    expect(taken).toMatchObject({ exitCode: 0, stderr: 'It was accepted there.\n' });
+    const forged = await run(...post('installed', '--bad-signature', ...there));
+    expect(forged).toMatchObject({ exitCode: 0, stderr: 'It was refused there, as it must be.\n' });
+    const unchecked = await run(...post('installed', '--bad-signature', ...there));
+    expect(unchecked).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('does not check signatures'),
+    });
+    expect(await run(...post('installed', ...there))).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('answered 500, not from 200 to 299'),
+    });
+    other.close();
+  });
+
   test('T01 a forged delivery is refused, counted by minute and reason, and told by the doctor', async () => {
     const forged = await run(...post('suspended', '--bad-signature', '--times', '2'));
     expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^2 x 401 /) });
@@ -513,6 +565,38 @@ describe('faults of the registry', () => {
         stderr: expect.stringContaining(`It needs ${permission}.`),
       });
     }
+  });
+
+  test('T69 a token that leaked is revoked by its file or by what is piped in, and stands in no command line', async () => {
+    const { tokens, installations } = demo.sandbox.registry;
+    const [installation] = installations.all();
+    const minted = await json(
+      'api',
+      'POST',
+      `/app/installations/${installation?.id}/accessTokens`,
+      '--as',
+      'jwt',
+      '--yes',
+    );
+    const { token } = minted.body;
+    const isActive = () => tokens.newest(100).find(({ id }) => id === minted.body.id)?.isActive;
+    expect(isActive()).toBe(true);
+    const file = join(folder, 'leaked.txt');
+    writeFileSync(file, `${token}\n`);
+    const read = ['api', 'GET', '/projects?limit=1&page=0', '--token-file', file];
+    expect(await run(...read)).toMatchObject({ exitCode: 0 });
+    const revoke = ['api', 'DELETE', '/app/installations/token', '--token-file'];
+    await expectFault(2, 'Add --yes', ...revoke, file);
+    expect(isActive()).toBe(true);
+    const revoked = await runCommand([...revoke, '-', '--yes'], { env: demo.env, input: token });
+    expect(revoked).toMatchObject({ exitCode: 0 });
+    expect(isActive()).toBe(false);
+    expect(`${revoked.stdout}${revoked.stderr}`).not.toContain(token);
+    await expectFault(4, 'Access token invalid', ...read);
+    writeFileSync(file, 'two words');
+    await expectFault(2, 'expected one token and nothing else', ...read);
+    await expectFault(2, '--token-file', ...read, '--as', 'app');
+    await expectFault(2, 'Expected the credential to send', 'api', 'GET', '/projects');
   });
 
   test('another key is not authorized, a registry that is away is unreachable, no settings are no settings', async () => {

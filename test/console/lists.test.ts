@@ -96,6 +96,15 @@ describe('a list', () => {
   });
 });
 
+test('a read is found by its number, and none by what is no number', async () => {
+  const { scene, page, open } = await consoleStage();
+  await scene.read('retirements', [retirement('r-1')]);
+  await scene.read('warehouse', []);
+  expect(JSON.parse(await page('/runs.json?id=2'))).toMatchObject([{ id: 2 }]);
+  expect(JSON.parse(await page('/runs.json?id=x'))).toEqual([]);
+  expect((await open('/runs?id=x')).status).toBe(200);
+});
+
 describe('a retirement', () => {
   test('has its facts, its certificate and every version as what it changed', async () => {
     const { scene, page } = await consoleStage();

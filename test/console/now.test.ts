@@ -75,3 +75,63 @@ test('pages, a file of rows and those who wait for changes do not stand in each 
   expect(await page('/')).toContain('for sale now');
   expect(faults).toEqual([]);
 });
+
+test('what can be sold is drawn, said in one sentence, and a table with the same numbers', async () => {
+  const { scene, page: read } = await stage();
+  const project = { id: 'p-2', fullName: 'Kelp & co' };
+  await scene.read('warehouse', [
+    credit('c-1', { amount: amount('6300.2'), vintage: '2021' }),
+    credit('c-2', { amount: amount('0.8'), vintage: '2021' }),
+    credit('c-3', { amount: amount('5'), project, vintage: '2022' }),
+  ]);
+  const page = await read('/');
+  expect(page).toContain('<figcaption>Peat bog 2021 is the most of 2 lots: 6,301 of 6,306 t.</figcaption>');
+  const figure = /<figure>([^]*?)<\/figure>/.exec(page)?.[1] ?? '';
+  for (const says of ['6,301', '5']) {
+    expect(figure).toContain(`>${says} t</text>`);
+    expect(figure).toContain(`<td class="number">${says}</td>`);
+  }
+  expect(figure).toContain('Kelp &amp; co 2022');
+  expect(figure).toContain('href="/warehouse?project_id=p-2&amp;vintage=2022"');
+});
+
+test('an empty mirror invites, by the address to give to the registry and a light that tells of the first delivery', async () => {
+  const { page, scene, tables } = await consoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
+  await scene.db.change('DELETE FROM installations');
+  const empty = wordsOf(await page('/'));
+  expect(empty).toContain('Nothing is mirrored yet');
+  expect(empty).toContain('http://127.0.0.1:8080/webhooks');
+  expect(empty).toContain('No delivery has come yet.');
+  await tables.change(
+    "INSERT INTO inbox.deliveries (received_at, digest, text_id, verdict, secret_index, repeats) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
+  );
+  expect(wordsOf(await page('/'))).toContain('A delivery came');
+});
+
+test('holds stand there with the time that is left, the last changes as sentences, certificates by their state', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const reservedToDate = new Date(Date.now() + 8.5 * 60_000).toISOString();
+  await scene.read('reservations', [hold('h-1', { reservedToDate })]);
+  const words = wordsOf(await page('/'));
+  expect(words).toMatch(/What is held, and is in no warehouse meanwhile.*8 min/);
+  expect(words).toContain('hold h-1 added');
+});
+
+function hold(id: string, overrides: { reservedToDate: string }) {
+  const item = {
+    id,
+    creditId: 'c-1',
+    serialization: null,
+    type: null,
+    amount: amount('5'),
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    reserverId: null,
+    reserverName: 'an app',
+    state: 'outstanding',
+    isComplete: false,
+    createdAt: null,
+    updatedAt: null,
+    ...overrides,
+  };
+  return { ...item, document: '{}' };
+}

@@ -1,30 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Reservation } from '../../src/registry/model.js';
 import { ENGINES, type Stage } from '../support/engines.js';
+import { hold } from '../support/holds.js';
 import { NOON } from '../support/inbox.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
 
 const OTHER = 'ICR-ISL-354-2-14-R-0-2021';
-
-function hold(id: string, overrides: Partial<Reservation> = {}): Reservation {
-  return {
-    id,
-    creditId: 'c-1',
-    serialization: OTHER,
-    type: 'exPost',
-    amount: amount('1'),
-    project: null,
-    reserverId: null,
-    reserverName: null,
-    state: 'outstanding',
-    isComplete: false,
-    reservedToDate: new Date(NOON + 10 * MINUTE).toISOString(),
-    createdAt: null,
-    updatedAt: null,
-    document: `{"hold":"${id}"}`,
-    ...overrides,
-  };
-}
 
 const findings = ({ db }: Stage) =>
   db.rows(

@@ -2,29 +2,37 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MIRROR_TABLES } from '../../src/engines/contract/mirror-tables.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
-import { readAnswers } from '../../src/query/answers.js';
-import * as asOf from '../../src/query/as-of.js';
+import { readAnswers } from '../../src/query/reads/answers.js';
+import * as asOf from '../../src/query/past/as-of.js';
 import { readAvailable } from '../../src/query/available.js';
-import * as changes from '../../src/query/changes.js';
+import * as balance from '../../src/query/past/balance.js';
+import * as changes from '../../src/query/past/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as documents from '../../src/query/documents.js';
+import * as findings from '../../src/query/past/findings.js';
 import { findProjects } from '../../src/query/find-projects.js';
-import * as explained from '../../src/query/explain.js';
-import * as health from '../../src/query/health.js';
-import * as inbox from '../../src/query/inbox.js';
+import * as explained from '../../src/query/past/explain.js';
+import * as health from '../../src/query/inbox/health.js';
+import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
-import { readPulse } from '../../src/query/pulse.js';
-import * as refusals from '../../src/query/refusals.js';
-import { readEnds, readRuns } from '../../src/query/runs.js';
-import { countAlive, readLife } from '../../src/query/signs.js';
+import { readOverview } from '../../src/query/overview.js';
+import { readPulse } from '../../src/query/reads/pulse.js';
+import { search } from '../../src/query/search.js';
+import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
+import { readFollowUp } from '../../src/query/inbox/follow-up.js';
+import * as refusals from '../../src/query/inbox/refusals.js';
+import { readEnds, readRuns } from '../../src/query/reads/runs.js';
+import { countAlive, readLife } from '../../src/query/inbox/signs.js';
 import * as singles from '../../src/query/singles.js';
-import * as status from '../../src/query/status.js';
-import * as progress from '../../src/query/sync-progress.js';
-import { readSynced } from '../../src/query/synced.js';
+import * as status from '../../src/query/reads/status.js';
+import { readTransactions } from '../../src/query/transactions.js';
+import * as progress from '../../src/query/reads/sync-progress.js';
+import { readSynced } from '../../src/query/reads/synced.js';
+import { ownerOf } from '../../src/resources/entry.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { ENGINES, type Engine } from '../support/engines.js';
@@ -87,6 +95,14 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
   readReadAt: about(AT_MOMENTS, asOf.readReadAt),
   readAsOf: about(AT_MOMENTS, asOf.readAsOf),
+  readGaps: about(
+    pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
+    (reader, [[resource, at], whose]) => asOf.readGaps(reader, resource, at, whose),
+  ),
+  readStoodAt: about(MOMENTS, asOf.readStoodAt),
+  countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
+    asOf.countAt(reader, entry.table, ownerOf(entry) ?? 'id', { organizationId: ONE, at }),
+  ),
   readOrganizationIds: once(asOf.readOrganizationIds),
   readAvailable: about(pairs(WHOSE, [null, 0, 1e9]), (reader, [organizationId, maxAgeSeconds]) =>
     readAvailable(reader, { organizationId, maxAgeSeconds }),
@@ -94,10 +110,36 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
   ),
+  readOverview: about([NOW, 0], readOverview),
+  readNewest: about(
+    [
+      { organizationId: null, since: null, until: null },
+      { organizationId: ONE, since: SINCE[1] ?? null, until: MOMENTS[4] ?? null },
+    ],
+    (reader, asked) => newestToTheFirst(reader, { ...asked, resource: null }),
+  ),
   readBetween: about(['installation', 'retirements'], (reader, resource) =>
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
+  readRestated: about(
+    pairs([null, ONE], ['2026', '2024', '2021', '0000']),
+    (reader, [organizationId, year]) =>
+      changes.readRestated(reader, { organizationId, resource: null, since: null, until: null }, year),
+  ),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
+  readReckonings: about(WHOSE, (reader, organizationId) =>
+    balance.readReckonings(reader, { organizationId }),
+  ),
+  readProjectBalances: once(balance.readProjectBalances),
+  readSerialBalances: once(balance.readSerialBalances),
+  readJudged: once(balance.readJudged),
+  readStockAt: about(pairs([null, ONE], MOMENTS), (reader, [organizationId, at]) =>
+    balance.readStockAt(reader, { organizationId }, at),
+  ),
+  readMoves: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, from]) =>
+    balance.readMoves(reader, { organizationId, from, to: LATEST }),
+  ),
+  readRetiredBetween: once(reader => balance.readRetiredBetween(reader, EARLIEST, LATEST)),
   readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
   readBrokenBefore: about(
     RESOURCES.flatMap(resource => MOMENTS.map(at => ({ organizationId: ONE, resource, at }))),
@@ -124,7 +166,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readNotKnownAt: about(pairs(WHOSE, MOMENTS), (reader, [organizationId, at]) =>
     certificates.readNotKnownAt(reader, organizationId, at),
   ),
-  readCoverage: about(WHOSE, certificates.readCoverage),
+  readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
+    certificates.readCoverage(reader, organizationId, resources),
+  ),
   readVersions: about(pairs(ENTRIES, ['', '_past']), (reader, [{ table }, end]) =>
     documents.readVersions(reader, `${table}${end}`, 3, 40),
   ),
@@ -140,6 +184,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     ]),
     findProjects,
   ),
+  readFindings: once(findings.readFindings),
+  countFindings: once(findings.countFindings),
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),
   readDeliveries: about(
@@ -185,6 +231,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readRuns: about(pairs(WHOSE, [null, 'warehouse']), (reader, [organizationId, resource]) =>
     readRuns(reader, { organizationId, resource, isDrift: false, limit: resource === null ? null : 3 }),
   ),
+  readTransactions: about(pairs(WHOSE, [null, 'processed']), (reader, [organizationId, word]) =>
+    readTransactions(reader, { organizationId, status: word, limit: word === null ? null : 3 }),
+  ),
   readEnds: about([[], [1, 2, 3, 4]], (reader, claims) =>
     readEnds(
       reader,
@@ -201,7 +250,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMirrored: once(readMirrored),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
-  readPage: reader => PAGINGS.map(paging => () => everyPage(reader, paging)),
+  readPage: reader => [...PAGINGS, ...PAGINGS_OF_THEN].map(paging => () => everyPage(reader, paging)),
   streamRows: reader => PAGINGS.map(paging => () => streamRows(reader, paging, 7)),
   'readList of what is looked for': reader =>
     LOOKED_FOR.map(
@@ -212,6 +261,15 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
           where: [{ column: 'project_name', holds }],
         }),
     ),
+  search: about(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
+  rowsOf: about([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
+    rowsOf(entry, await lists.readHistory(reader, entry, 'R0')),
+  ),
+  explainRow: about(pairs(ENTRIES, pairs(NAMES, MOMENTS)), async (reader, [entry, [name, at]]) => {
+    const versions = await lists.readHistory(reader, entry, name);
+    return await explainRow({ reader, at, inspect: async () => null }, entry, versions);
+  }),
+  readFollowUp: about([1, 2, 3], (reader, jobId) => readFollowUp(reader, { organizationId: ONE, jobId })),
   readPulse: once(async reader => (await readPulse(reader)).replaceAll(/\d+/g, 'a number')),
   readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
@@ -247,11 +305,35 @@ const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as con
     from: 'retirements',
     columns: ['id', 'organization_name', column],
     filters: direction === 'asc' ? [] : [['vintage', '2021'] as const],
+    at: null,
     order: [[column, direction] as const, ['version', direction] as const],
     after: null,
     limit: 15,
   })),
 );
+
+const PAGINGS_OF_THEN = MOMENTS.map(at => ({
+  from: 'warehouse_credits_history',
+  columns: ['credit_id', 'organization_name', 'valid_to'],
+  filters: [],
+  at,
+  order: [['vintage', 'asc'] as const, ['version', 'asc'] as const],
+  after: null,
+  limit: 15,
+}));
+
+/** In groups, each before the one before, and the same in one. */
+async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
+  const found: changes.ChangeRow[] = [];
+  let group = await changes.readNewest(reader, asked, null, 100);
+  while (group.length > 0) {
+    found.push(...group);
+    group = await changes.readNewest(reader, asked, found.at(-1)?.number ?? 0, 100);
+  }
+  const all = await drained(changes.readChanges(reader, asked));
+  expect(found.toReversed()).toEqual(all);
+  return found;
+}
 
 /** Each from where the one before has ended. The statement that is shown is each engine's own. */
 async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
@@ -260,7 +342,17 @@ async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
 }
 
 /** What readers are made of. */
-const PARTS = ['NULLS_FIRST', 'byName', 'count', 'inSnapshot', 'lowered', 'totalOrder', 'withOwner'];
+const PARTS = [
+  'NULLS_FIRST',
+  'byName',
+  'count',
+  'holds',
+  'inSnapshot',
+  'lowered',
+  'ofAnyOrganization',
+  'totalOrder',
+  'withOwner',
+];
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
   return (await drained(rows)).map(row => JSON.stringify(row)).toSorted();
@@ -336,7 +428,8 @@ async function compareAll(isFilled: boolean): Promise<void> {
 test('every reader is asked here', async () => {
   const folder = new URL('../../src/query/', import.meta.url);
   const exported: string[] = [];
-  for (const file of readdirSync(folder)) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts')) continue;
     const module: Record<string, unknown> = await import(new URL(file, folder).href);
     exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function'));
   }

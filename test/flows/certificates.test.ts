@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/installed.js';
+import { namesIn, textOf } from '../support/pdfs.js';
 import type { Program } from '../support/program.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
@@ -14,9 +13,7 @@ async function certificates(program: Program) {
   return await program.rows('SELECT state, attempts, error FROM certificates');
 }
 
-function files({ folder }: Program): string[] {
-  return readdirSync(join(folder, 'certificates')).toSorted();
-}
+const files = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => namesIn(pdfs);
 
 test.each([
   ['a page of HTML', { kind: 'html' }],
@@ -30,25 +27,26 @@ test.each([
   await program.rest();
   expect(await certificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
   expect(Object((await certificates(program))[0])['error']).not.toBeNull();
-  expect(files(program)).toEqual([]);
+  expect(await files(program)).toEqual([]);
   program.time.move(10 * 60_000);
   await program.reconcile();
   expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
-  expect(files(program)).toHaveLength(1);
+  expect(await files(program)).toHaveLength(1);
 });
 
 test('T50 an older good copy stays where a later answer is no certificate', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const [file = ''] = files(program);
-  const bytes = readFileSync(join(program.folder, 'certificates', file));
+  const [file = ''] = await files(program);
+  const text = await textOf(program.pdfs, file);
   program.registry.faults.add({ path: PDFS, kind: 'html' });
   program.time.move(31 * DAY_MS);
   await program.reconcile();
   expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
-  expect(files(program)).toEqual([file]);
-  expect(readFileSync(join(program.folder, 'certificates', file))).toEqual(bytes);
+  expect(await files(program)).toEqual([file]);
+  expect(text).toMatch(/^%PDF/);
+  expect(await textOf(program.pdfs, file)).toBe(text);
 });
 
 test('T51 the name of a file is ours, whatever the registry suggests', async () => {
@@ -58,14 +56,14 @@ test('T51 the name of a file is ours, whatever the registry suggests', async () 
   const [row] = await program.rows('SELECT retirement_id, file, sha256 FROM certificates');
   const { retirement_id, file, sha256 } = Object(row);
   expect(file).toBe(`${retirement_id}-${String(sha256)}.pdf`);
-  expect(files(program)).toEqual([file]);
+  expect(await files(program)).toEqual([file]);
 });
 
 test('T52 a certificate that changes later is kept beside the old one, and the history shows both', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const before = files(program);
+  const before = await files(program);
   const [retirement] = await program.rows('SELECT id FROM retirements');
   program.registry.retirements.describe(Object(retirement)['id'], {
     beneficiary: 'Grace',
@@ -73,7 +71,7 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
   });
   await program.reconcile();
   expect(await program.rows('SELECT beneficiary FROM retirements')).toEqual([{ beneficiary: 'Grace' }]);
-  const after = files(program);
+  const after = await files(program);
   expect(after).toHaveLength(2);
   expect(after).toEqual(expect.arrayContaining(before));
   const history = await program.rows(
@@ -87,7 +85,7 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
 
 test('T75 purges beside a worker that reads and webhooks that come leave no row without its file, and no half', async () => {
   const { program, organizationId, installationId, retire } = await startInstalled();
-  const { registry, folder } = program;
+  const { registry } = program;
   const held = new Set<string>();
   let purged = 0;
   const looking = new AbortController();
@@ -118,7 +116,7 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
       '--force',
       '--no-vacuum',
     ];
-    const { exitCode } = await runCommand(asked, { env: { DATA_DIR: folder } });
+    const { exitCode } = await runCommand(asked, { env: program.env });
     purged += exitCode === 0 ? 1 : 0;
   }
   await program.rest();
@@ -137,15 +135,16 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
     { rows: 48 },
   ]);
   const named = await program.column('SELECT file FROM certificates ORDER BY file');
-  expect(files(program)).toEqual(named);
+  expect(await files(program)).toEqual(named);
 });
 
 const NAMED = 'SELECT file FROM certificates_history WHERE file IS NOT NULL';
 
 /** Files that a row names and goes on to name, and that are not there. */
-async function lost({ folder, column }: Program): Promise<string[]> {
+async function lost({ pdfs, column }: Program): Promise<string[]> {
   const named = await column<string>(NAMED);
-  const gone = named.filter(file => !existsSync(join(folder, 'certificates', file)));
+  const there = await files({ pdfs });
+  const gone = named.filter(file => !there.includes(file));
   const left = new Set(await column(NAMED));
   return gone.filter(file => left.has(file));
 }
@@ -191,12 +190,12 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   for (let retirement = 0; retirement < 3; retirement++) retire(1);
   await program.rest();
-  const [asked, before] = [calls('/pdf'), files(program)];
+  const [asked, before] = [calls('/pdf'), await files(program)];
   const job = { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } };
   await program.inbox.enqueue([job]);
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
-  expect(files(program)).toEqual(before);
+  expect(await files(program)).toEqual(before);
   expect(await program.rows('SELECT 1 FROM certificates_past WHERE file IS NOT NULL')).toEqual([]);
 });
 
@@ -230,7 +229,7 @@ test('a walk that was killed goes on where it stopped', async () => {
   await program.startWorker();
   await program.rest();
   expect(await stored()).toHaveLength(40);
-  expect(files(program)).toHaveLength(40);
+  expect(await files(program)).toHaveLength(40);
   for (const id of before) expect(calls(`/retirements/${id}/pdf`), id).toBe(1);
 });
 

@@ -18,7 +18,7 @@ function fuzz(program: string, ...asked: string[]) {
 test.each([
   ['T12 posts', 'posts=400'],
   ['T34 answers', 'answers=1500'],
-  ['command lines', 'commands=80'],
+  ['command lines', 'commands=200'],
 ])('%s at random bring about no crash, no 500, no stack and no rejection', (_, asked) => {
   const { status, said } = fuzz(PROGRAM, asked);
   expect(status, said).toBe(0);
@@ -26,12 +26,14 @@ test.each([
 
 const DELIVERY = ['typeof value === "string" ? plainText', 'true ? plainText'] as const;
 const LIMIT = ['/^\\d{1,9}$/.test(text)', 'text.none.test(text)'] as const;
+const SAID = ["none !== ''", "none === ''"] as const;
 const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
 
 test.each([
   ['T12 a post', 'posts=400', () => brokenProgram('door-thread.js', ...DELIVERY)],
   ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/fields.js', ...OBJECT)],
-  ['a command line', 'commands=100', () => brokenFiles('cli/shown/lists.js', ...LIMIT)],
+  ['a command line', 'commands=100', () => brokenFiles('cli/words.js', ...LIMIT)],
+  ['an answer that says nothing', 'commands=200', () => brokenFiles('cli/output/output.js', ...SAID)],
 ])('%s at random finds out a program with one line broken', (_, asked, create) => {
   const { status, said } = fuzz(create(), asked);
   expect(status, said).toBe(1);

@@ -55,9 +55,7 @@ test('T60 SQL, formulas and broken text in names are stored verbatim and do noth
     '\ufffd\ufffd',
     TEXTS[3],
   ]);
-  expect(
-    await program.rows("SELECT count(*) AS tables FROM sqlite_master WHERE name = 'warehouse_credits'"),
-  ).toEqual([{ tables: 1 }]);
+  expect(await program.tables()).toContain('warehouse_credits');
 });
 
 test('an unusual credit id stands beside the usual ones, and flat spellings are read', async () => {

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
+import { namesIn } from '../support/pdfs.js';
+import { contextOf } from '../support/program.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
 
 test('an installation fills the mirror', async () => {
@@ -33,7 +33,7 @@ test('a finished reservation changes warehouse, reservations and retirements and
   ]);
   const [certificate] = await program.rows('SELECT file, state FROM certificates');
   expect(certificate).toMatchObject({ state: 'stored' });
-  expect(readdirSync(join(program.folder, 'certificates'))).toEqual([Object(certificate)['file']]);
+  expect(await namesIn(program.pdfs)).toEqual([Object(certificate)['file']]);
   expect(await differences(program)).toEqual([]);
 });
 
@@ -176,6 +176,14 @@ test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
   expect(await program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
   expect(await program.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
+});
+
+test('members that were mirrored are gone once MIRROR_MEMBERS is off, and so is what was said of them', async () => {
+  const { program } = await startInstalled();
+  const said = () => program.rows("SELECT * FROM freshness WHERE resource = 'members'");
+  expect([await program.rows('SELECT * FROM members'), await said()]).not.toContainEqual([]);
+  await contextOf(program, { context: { mirrorMembers: false } });
+  expect([await program.rows('SELECT * FROM members_history'), await said()]).toEqual([[], []]);
 });
 
 test('what suspension leaves to be seen of an installation is looked at on schedule', async () => {

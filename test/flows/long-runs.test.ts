@@ -29,7 +29,7 @@ test('a delivery that comes while a long list is read sees the warehouse read be
 
 test('a huge organization in every place does not keep a small one waiting', async () => {
   const { program, retire } = await startInstalled({ worker: { concurrency: 1 } });
-  for (let retirement = 0; retirement < 400; retirement++) retire(0.1);
+  for (let retirement = 0; retirement < 150; retirement++) retire(0.1);
   await program.rest();
   const { faults, installations } = program.registry;
   faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 1 } });

@@ -1,31 +1,55 @@
-import { describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
+import type { Program } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
 const PATIENCE = { timeout: 15_000, interval: 5 };
 
 /** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
-type Damage = readonly [database: 'inbox' | 'main', trigger: string] | null;
+type Damage = {
+  readonly inFiles: readonly [database: 'inbox' | 'main', trigger: string];
+  readonly inSchemas: readonly [when: string, what: string];
+} | null;
 
 async function startDamaged(damage: Damage) {
   const installed = await startInstalled();
-  if (damage !== null) await installed.program.change(`CREATE TRIGGER ${damage[0]}.damage ${damage[1]}`);
+  if (damage === null) return installed;
+  const { program } = installed;
+  if (program.keptIn === 'PostgreSQL') await damageSchemas(program, damage.inSchemas);
+  else await program.change(`CREATE TRIGGER ${damage.inFiles[0]}.damage ${damage.inFiles[1]}`);
   return installed;
 }
 
-describe('T44 the fence: a worker that was thought dead comes back with an old answer', () => {
-  const NO_FENCE: Damage = ['main', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'];
+/** Another test is given the same database. */
+async function damageSchemas({ change }: Program, [when, what]: readonly [string, string]): Promise<void> {
+  await change(
+    `CREATE FUNCTION tests.damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${what}; RETURN new; END $$;
+     CREATE TRIGGER damage ${when} EXECUTE FUNCTION tests.damage()`,
+  );
+  onTestFinished(() => change('DROP FUNCTION tests.damage() CASCADE'));
+}
 
-  async function comeBackLate(damage: Damage): Promise<string[]> {
+/** The next worker starts and reads within it, on a busy machine too. */
+const LATE_MS = 2500;
+
+describe('T44 the fence: a worker that was thought dead comes back with an old answer', () => {
+  const NO_FENCE: Damage = {
+    inFiles: ['main', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'],
+    inSchemas: ['BEFORE UPDATE ON mirror.fences FOR EACH ROW', 'new.claim := -1'],
+  };
+
+  async function comeBackLate(damage: Damage): Promise<Program> {
     const { program, organizationId, creditId, retire } = await startDamaged(damage);
     const path = '/organizations/*/warehouse/inventory';
     issueCredit(program.sandbox, organizationId);
     await program.rest();
-    program.registry.faults.add({ path, kind: 'delay', options: { delayMs: 1200 }, count: 1 });
+    program.registry.faults.add({ path, kind: 'delay', options: { delayMs: LATE_MS }, count: 1 });
     retire(30);
     await expect.poll(() => program.registry.faults.list()[0]?.remaining, PATIENCE).toBe(0);
+    const answered = sleep(LATE_MS);
     program.registry.credits.withdraw(organizationId, { creditId, amount: 70 });
     program.time.move(61_000);
     const late = program.worker();
@@ -34,26 +58,34 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
       .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), PATIENCE)
       .toEqual([]);
     await program.rest();
+    await answered;
     await expect.poll(() => late.running(), PATIENCE).toBe(0);
-    return await differences(program);
+    return program;
   }
 
   test('its write is refused', async () => {
-    expect(await comeBackLate(null)).toEqual([]);
+    expect(await differences(await comeBackLate(null))).toEqual([]);
   });
 
   test('without the fence it would bring back what is gone', async () => {
-    expect(await comeBackLate(NO_FENCE)).not.toEqual([]);
+    const program = await comeBackLate(NO_FENCE);
+    await expect.poll(() => differences(program), PATIENCE).not.toEqual([]);
   });
 });
 
 describe('the merge rule: a delivery arrives while its installation is being read', () => {
-  const MERGED_WITH_RUNNING: Damage = [
-    'inbox',
-    `AFTER INSERT ON jobs WHEN EXISTS
-      (SELECT 1 FROM jobs WHERE state = 'claimed' AND dedupe_key = NEW.dedupe_key)
-     BEGIN DELETE FROM jobs WHERE id = NEW.id; END`,
-  ];
+  const IS_RUNNING =
+    "EXISTS (SELECT 1 FROM inbox.jobs WHERE state = 'claimed' AND dedupe_key = NEW.dedupe_key)";
+  const MERGED_WITH_RUNNING: Damage = {
+    inFiles: [
+      'inbox',
+      `AFTER INSERT ON jobs WHEN ${IS_RUNNING.replace('inbox.', '')} BEGIN DELETE FROM jobs WHERE id = NEW.id; END`,
+    ],
+    inSchemas: [
+      'AFTER INSERT ON inbox.jobs FOR EACH ROW',
+      `IF ${IS_RUNNING} THEN DELETE FROM inbox.jobs WHERE id = NEW.id; END IF`,
+    ],
+  };
 
   async function arriveMeanwhile(damage: Damage): Promise<string[]> {
     const { program, retire } = await startDamaged(damage);
@@ -76,12 +108,18 @@ describe('the merge rule: a delivery arrives while its installation is being rea
 });
 
 describe('T35 the emptiness gate: two answers in a row say that nearly everything is gone', () => {
-  const NO_WAIT: Damage = [
-    'main',
-    `AFTER UPDATE OF doubted_at ON resource_states WHEN NEW.doubted_at > '2001'
-     BEGIN UPDATE resource_states SET doubted_at = '2000-01-01T00:00:00.000Z'
-       WHERE organization_id = NEW.organization_id AND resource = NEW.resource; END`,
-  ];
+  const NO_WAIT: Damage = {
+    inFiles: [
+      'main',
+      `AFTER UPDATE OF doubted_at ON resource_states WHEN NEW.doubted_at > '2001'
+       BEGIN UPDATE resource_states SET doubted_at = '2000-01-01T00:00:00.000Z'
+         WHERE organization_id = NEW.organization_id AND resource = NEW.resource; END`,
+    ],
+    inSchemas: [
+      `BEFORE UPDATE OF doubted_at ON mirror.resource_states FOR EACH ROW WHEN (NEW.doubted_at > '2001-01-01Z')`,
+      `NEW.doubted_at := '2000-01-01T00:00:00.000Z'`,
+    ],
+  };
 
   async function emptyTwice(damage: Damage): Promise<number> {
     const { program, organizationId, installationId } = await startDamaged(damage);

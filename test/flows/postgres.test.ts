@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../postgres/server.js';
 import { runCommand } from '../support/command.js';
 import { payloadOf, installationOf, signedPost } from '../support/door.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { type Database, temporaryDatabase } from '../support/postgres.js';
+import { type Database, openTemporary, temporaryDatabase } from '../support/postgres.js';
 import { type StartedProcess, startProcess } from '../support/processes.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
 
@@ -75,8 +77,16 @@ async function startWorker(env: Record<string, string>): Promise<StartedProcess>
   return started;
 }
 
+/** A minute passes for every lease at once. */
+async function expireLeases(database: Database): Promise<void> {
+  await openTemporary(database).query(
+    "UPDATE inbox.jobs SET claimed_until = '2000-01-01T00:00:00Z' WHERE state = 'claimed'",
+  );
+}
+
 test('with a database alone a webhook becomes rows, nothing is written to a folder, and every process may be killed', async () => {
-  const mirror = await scene(await temporaryDatabase({ migrated: false }));
+  const database = await temporaryDatabase({ migrated: false });
+  const mirror = await scene(database);
   expect((await mirror.command('migrate')).exitCode).toBe(0);
   const receive = await mirror.receive();
   const work = await mirror.work();
@@ -87,11 +97,12 @@ test('with a database alone a webhook becomes rows, nothing is written to a fold
   work.child.kill('SIGKILL');
   receive.child.kill('SIGKILL');
   await Promise.all([work.ended, receive.ended]);
+  await expireLeases(database);
   const next = await mirror.receive();
   mirror.issue();
   expect((await mirror.deliver(next)).status).toBe(202);
   await mirror.work();
-  await expect.poll(mirror.rows, A_LEASE).toBe(2);
+  await expect.poll(mirror.rows).toBe(2);
 
   const verified = await mirror.command('verify');
   expect({ exitCode: verified.exitCode, said: verified.stderr }).toMatchObject({ exitCode: 0 });
@@ -144,4 +155,57 @@ test('while the server is away a delivery is answered 503 with Retry-After, and 
   await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
   await expect.poll(mirror.rows, A_LEASE).toBe(1);
   expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
+}, 180_000);
+
+/** A server of its own, whose commits are flushed: it may be killed. */
+async function mortalServer() {
+  const { server, kill, start, stop } = await startServer(['max_connections=20']);
+  onTestFinished(stop);
+  if ('missing' in server) throw new Error(server.missing);
+  const name = 'postgres';
+  const url = `postgres://postgres@localhost/${name}?host=${server.host}&port=${server.port}`;
+  return { database: { name, url }, kill, start };
+}
+
+const memoryOf = ({ child }: StartedProcess): number =>
+  Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** What a receiver may grow by while it can keep nothing. */
+const MOST_MB = 60;
+const GRACE_MS = 30_000;
+
+test('T61 a server that is killed and started again loses nothing of what was answered 202, and while it is away nothing is kept in memory', async () => {
+  const { database, kill, start } = await mortalServer();
+  const mirror = await scene(database);
+  expect((await mirror.command('migrate')).exitCode).toBe(0);
+  const receive = await mirror.receive();
+  const work = await mirror.work();
+  for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
+  // What a killed server leaves claimed waits for its lease.
+  const held = () => mirror.command('jobs', 'list', '--state', 'claimed', '--json');
+  await expect.poll(async () => (await held()).stdout.trim()).toBe('[]');
+  await kill();
+
+  const before = memoryOf(receive);
+  for (let round = 0; round < 10; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => mirror.deliver(receive)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(answers.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
+    await Promise.all(answers.map(answer => answer.arrayBuffer()));
+  }
+  expect(memoryOf(receive) - before).toBeLessThan(MOST_MB);
+
+  await start();
+  mirror.issue();
+  await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
+  await expect.poll(mirror.rows, A_LEASE).toBe(1);
+  const kept = await mirror.command('query', 'select sum(1 + repeats) as n from inbox.deliveries', '--json');
+  expect(Number(/"n":\s*"?(\d+)/.exec(kept.stdout)?.[1])).toBeGreaterThanOrEqual(21);
+  expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
+
+  await kill();
+  work.child.kill('SIGTERM');
+  receive.child.kill('SIGTERM');
+  const overtime = setTimeout(GRACE_MS, 'overtime', { ref: false });
+  expect(await Promise.race([Promise.all([work.ended, receive.ended]), overtime])).not.toBe('overtime');
 }, 180_000);

@@ -1,5 +1,6 @@
 // Runs one PostgreSQL for as long as its standard input is open, in a folder that goes with it. Who is killed closes its
 // pipes, so that no server is left behind. Says one line of JSON: where the server listens, or why there is none.
+// Told "kill" it kills the server as a power cut would, and says so; told "start" it starts it again on what was left.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -14,6 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
 import { basename, dirname, join } from 'node:path';
 
 const PORT = 5432;
@@ -21,6 +23,9 @@ const PORT = 5432;
 const NOBODY = 65_534;
 const RUN_AS = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const READY = 'database system is ready to accept connections';
+/** Its processes end soon after one that was killed; until then no other may start. */
+const OLD_ONES = 'is still in use';
+const AGAIN_MS = 100;
 
 const [settings = '[]'] = process.argv.slice(2);
 /** Another version than the tests' own may be named: the oldest that is promised runs in CI. */
@@ -31,15 +36,39 @@ const binaries =
 // Another uid may not look into the folder of the tests, and a folder for all must not be below one that is closed.
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-postgres-'));
 process.stdout.on('error', () => undefined);
-const over = once(process.stdin.resume(), 'close');
-const server = start();
+const told = createInterface(process.stdin);
+const over = once(told, 'close');
+let isKilled = false;
+let end;
+/** By itself: one that was killed is started again. */
+const died = new Promise(resolve => {
+  end = resolve;
+});
+let server = start();
+told.on('line', word => void (word === 'kill' ? kill() : startAgain()));
 if (server !== null) {
-  await Promise.race([over, once(server, 'exit')]);
+  await Promise.race([over, died]);
   // A server that was told to stop at once writes nothing more.
-  if (server.exitCode === null && server.kill('SIGQUIT')) await once(server, 'exit');
+  if (isRunning() && server.kill('SIGQUIT')) await once(server, 'exit');
 }
 rmSync(folder, { recursive: true, force: true });
 process.exit();
+
+function isRunning() {
+  return server.exitCode === null && server.signalCode === null;
+}
+
+async function kill() {
+  isKilled = true;
+  server.kill('SIGKILL');
+  await once(server, 'exit');
+  say({ killed: true });
+}
+
+function startAgain() {
+  server = run();
+  isKilled = false;
+}
 
 function start() {
   if (!existsSync(binaries)) {
@@ -60,6 +89,11 @@ function start() {
     say({ missing: `initdb failed: ${made.stderr}${made.error ?? ''}` });
     return null;
   }
+  return run();
+}
+
+function run() {
+  const data = join(folder, 'data');
   const options = [
     'log_min_messages=log',
     `unix_socket_directories=${data}`,
@@ -77,7 +111,15 @@ function start() {
     log += text;
     if (!wasReady && log.includes(READY)) say({ host: data, port: PORT, pid: child.pid });
   });
-  child.once('exit', () => say({ missing: `PostgreSQL has stopped: ${log}` }));
+  child.once('exit', () => {
+    if (isKilled) return;
+    if (log.includes(OLD_ONES)) {
+      setTimeout(startAgain, AGAIN_MS);
+      return;
+    }
+    say({ missing: `PostgreSQL has stopped: ${log}` });
+    end();
+  });
   return child;
 }
 

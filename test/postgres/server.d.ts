@@ -12,6 +12,10 @@ export interface NoServer {
 
 export interface StartedServer {
   readonly server: Server | NoServer;
+  /** As a power cut ends it. */
+  readonly kill: () => Promise<void>;
+  /** Again, on what was left by `kill`. */
+  readonly start: () => Promise<Server | NoServer>;
   readonly stop: () => Promise<void>;
 }
 

@@ -11,9 +11,19 @@ export async function startServer(settings) {
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );
   const over = once(guard, 'exit');
-  const [line] = await Promise.race([once(createInterface(guard.stdout), 'line'), over]);
+  const lines = createInterface(guard.stdout);
+
+  /** What it says next. */
+  async function answer(word) {
+    if (word !== null) guard.stdin.write(`${word}\n`);
+    const [line] = await Promise.race([once(lines, 'line'), over]);
+    return typeof line === 'string' ? JSON.parse(line) : { missing: `the guard ended with ${line}` };
+  }
+
   return {
-    server: typeof line === 'string' ? JSON.parse(line) : { missing: `the guard ended with ${line}` },
+    server: await answer(null),
+    kill: async () => void (await answer('kill')),
+    start: () => answer('start'),
     stop: async () => {
       guard.stdin.end();
       await over;

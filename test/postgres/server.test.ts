@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from './server.js';
 
 /** Starts a server as a run of tests does, and says where it is. */
 const RUN = `
@@ -30,4 +31,14 @@ test('a run that is killed leaves no server and no folder behind', async () => {
   expect([isAlive(pid), existsSync(folder)]).toEqual([true, true]);
   run.kill('SIGKILL');
   await expect.poll(() => [isAlive(pid), existsSync(folder)]).toEqual([false, false]);
+});
+
+test('a server that is killed is started again on what was left, where it was', async () => {
+  const { server, kill, start, stop } = await startServer(['fsync=off']);
+  onTestFinished(stop);
+  await kill();
+  expect('pid' in server && isAlive(server.pid)).toBe(false);
+  const again = await start();
+  expect(again).toMatchObject('host' in server ? { host: server.host, port: server.port } : {});
+  expect('pid' in again && isAlive(again.pid)).toBe(true);
 });

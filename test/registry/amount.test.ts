@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { amountOf, amountText, readAmount, sameAmount } from '../../src/registry/json/amount.js';
 import { readSource } from '../../src/registry/json/fields.js';
+import { parseCredit } from '../../src/registry/json/parse.js';
 
 const read = (literal: string) => {
   const text = `{"id":"x","note":"\\"amount\\":7","amount":${literal},"nested":{"amount":8}}`;
@@ -28,6 +29,25 @@ test.each([
   ['100e-2', 1, 1_000_000n],
 ])('T67 %s keeps its digits', (literal, value, micro) => {
   expect(read(literal)).toEqual({ exact: literal, value, micro, fault: null });
+});
+
+test('T67 what is written as JSON keeps all digits, and no object of the client throws', () => {
+  const literal = '9223372036854.775807';
+  const text = `{"id":"c","amount":${literal},"supply":${literal},"note":"\\"supply\\":7"}`;
+  const { amount, supply } = JSON.parse(JSON.stringify(parseCredit(readSource(text, 'credit'))));
+  expect(amount).toEqual({
+    exact: literal,
+    value: Number(literal),
+    micro: '9223372036854775807',
+    fault: null,
+  });
+  expect(supply).toEqual(amount);
+  expect(JSON.parse(JSON.stringify(read('-1')))).toEqual({
+    exact: null,
+    value: null,
+    micro: null,
+    fault: 'negative',
+  });
 });
 
 test.each([

@@ -9,6 +9,9 @@ import { installApp, issueCredit, type TestApp, temporarySandbox } from '../supp
 
 const run = promisify(execFile);
 
+/** A registry that takes its own version header only. */
+const OTHER_WORDS = { headerPrefix: 'icr', strict: true };
+
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'carbon-example-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -23,6 +26,7 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
     env: {
       PATH: process.env['PATH'],
       REGISTRY_BASE_URL: sandbox.url,
+      REGISTRY_HEADER_PREFIX: 'icr',
       REGISTRY_APP_ID: app.id,
       REGISTRY_PRIVATE_KEY_FILE: keyFile,
     },
@@ -38,7 +42,7 @@ function owners(sandbox: Sandbox): readonly unknown[] {
 }
 
 test('docs/examples/retire.js retires a tonne and saves its certificate', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 2.5 });
   const file = join(await temporaryFolder(), 'certificate.pdf');
@@ -52,7 +56,7 @@ test('docs/examples/retire.js retires a tonne and saves its certificate', async 
 });
 
 test('docs/examples/sell.js sells a tonne to an organization that it makes', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
 
@@ -68,7 +72,7 @@ test('docs/examples/sell.js sells a tonne to an organization that it makes', asy
 });
 
 test('docs/examples/sell.js gives the hold back when the customer cannot be made', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
   const args = [organization.id, creditId, 'no e-mail', 'Customer and Daughters'];

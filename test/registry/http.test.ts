@@ -309,7 +309,8 @@ describe('refusals', () => {
       .get(/.*/)
       .reply(status, ownShape(status, ['amount is odd', 'and so are you']));
     const error = await failure(testHttp(ORIGIN, { attempts: 1 }).call(get()));
-    expect(error).toMatchObject({ code, status, registryMessage: 'amount is odd; and so are you' });
+    const call = `${get().method} ${get().route}`;
+    expect(error).toMatchObject({ code, status, call, registryMessage: 'amount is odd; and so are you' });
   });
 
   test.each([

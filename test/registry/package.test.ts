@@ -1,10 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { APP_ID, payloadOf, SECRET, signedPost } from '../support/door.js';
+import { freePort } from '../support/processes.js';
+import { blocks } from '../support/readme.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { until } from '../support/wait.js';
 
 const run = promisify(execFile);
 
@@ -32,44 +37,63 @@ beforeAll(async () => {
   return () => rm(folder, { recursive: true, force: true });
 }, 120_000);
 
-/** The example as README shows it. */
-async function writeExample(): Promise<void> {
-  const readme = await readFile('README.md', 'utf8');
-  const [, code = ''] = /## The client[^]*?```ts\n([^]*?)```/.exec(readme) ?? [];
-  expect(code).toContain('createClient');
-  await writeFile(join(folder, 'example.ts'), code);
+/** The programs of docs/client.md, in the order in which they stand there. */
+async function compileDocs(): Promise<readonly string[]> {
+  const names = blocks(await readFile('docs/client.md', 'utf8'), 'ts').map(async (code, index) => {
+    await writeFile(join(folder, `docs-${index}.ts`), code);
+    return `docs-${index}.ts`;
+  });
+  const files = await Promise.all(names);
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  await run(resolve('node_modules/.bin/tsc'), [...strict, ...files], { cwd: folder });
+  return files.map(file => file.replace('.ts', '.js'));
 }
 
-test('packed and installed in an empty folder, README’s client example type-checks and runs', async () => {
-  const sandbox = await temporarySandbox();
-  const { app, organization } = installApp(sandbox);
+test('packed and installed in an empty folder, the programs of docs/client.md type-check and run', async () => {
+  const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
+  const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });
+  const [own = '', withToken = '', door = '', ...more] = await compileDocs();
+  expect(more).toEqual([]);
+
   await writeFile(join(folder, 'key.pem'), app.privateKey, { mode: 0o600 });
-  await writeExample();
-
-  const compiler = resolve('node_modules/.bin/tsc');
-  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-  await run(compiler, [...strict, 'example.ts'], { cwd: folder });
-  const { stdout } = await run(process.execPath, ['example.js'], {
+  const of = { PATH: process.env['PATH'], REGISTRY_BASE_URL: sandbox.url, REGISTRY_HEADER_PREFIX: 'icr' };
+  const credits = await run(process.execPath, [own], {
     cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      REGISTRY_BASE_URL: sandbox.url,
-      REGISTRY_APP_ID: app.id,
-      REGISTRY_PRIVATE_KEY_FILE: 'key.pem',
-    },
+    env: { ...of, REGISTRY_APP_ID: app.id, REGISTRY_PRIVATE_KEY_FILE: 'key.pem' },
   });
+  expect(credits.stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
 
-  expect(stdout).toMatch(/^ICR-ISL-\S+ 12\.5\n$/);
-});
+  const { stdout } = await run(process.execPath, [withToken], {
+    cwd: folder,
+    env: { ...of, ORGANIZATION_TOKEN: token, ORGANIZATION_ID: organization.id },
+  });
+  expect(stdout).toBe(`${organization.fullName}\n1 projects\n`);
+
+  const port = await freePort();
+  const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
+  const child = spawn(process.execPath, [door], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => await fetch(url).then(isThere, isNotThere), 'the door');
+  const line = once(child.stdout, 'data');
+  const { body, headers } = signedPost(payloadOf());
+  const forged = { 'x-registry-signature-256': `sha256=${'0'.repeat(64)}` };
+  expect((await fetch(url, { method: 'POST', body, headers: forged })).status).toBe(401);
+  expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(202);
+  expect(String((await line)[0])).toMatch(/^warehouseTransaction /);
+}, 60_000);
+
+const isThere = () => true;
+const isNotThere = () => false;
 
 test('every export has its code and its types', async () => {
   await writeFile(
     join(folder, 'exports.ts'),
-    `import { openDelivery } from 'carbon-mirror/webhook';
+    `import { openDelivery, readPayload } from 'carbon-mirror/webhook';
      import { startSandbox } from 'carbon-mirror/sandbox';
      import manifest from 'carbon-mirror/package.json' with { type: 'json' };
-     const kinds: string[] = [typeof openDelivery, typeof startSandbox, manifest.name];
+     const kinds: string[] = [typeof openDelivery, typeof readPayload, typeof startSandbox, manifest.name];
      console.log(kinds.join());`,
   );
   const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
@@ -82,7 +106,7 @@ test('every export has its code and its types', async () => {
     await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
   }
   const { stdout } = await run(process.execPath, ['exports.js'], { cwd: folder });
-  expect(stdout).toBe('function,function,carbon-mirror\n');
+  expect(stdout).toBe('function,function,function,carbon-mirror\n');
 });
 
 test('the command runs from the one bundle that is shipped', async () => {

@@ -37,6 +37,26 @@ describe('where the registry wavers, one word is chosen', () => {
     expect(parseCredit(from({ id: 'a', creditId: 'b' })).creditId).toBe('b');
   });
 
+  test('what public clients read of an organization and a credit is typed', () => {
+    const words = {
+      city: 'Akureyri',
+      zip: '600',
+      physicalAddress: 'Harbour 1',
+      registrationNumber: '540-7',
+      logo: 'undefined/logo.png',
+    };
+    expect(parseOrganization(from({ id: 'o', ...words }))).toMatchObject(words);
+    expect(parseOrganization(from({ id: 'o', logo: null, zip: 600 }))).toMatchObject({
+      logo: null,
+      zip: '600',
+    });
+    expect(parseCredit(from('{"id":"c","amount":1,"supply":1e3}')).supply).toMatchObject({
+      exact: '1e3',
+      micro: 1_000_000_000n,
+    });
+    expect(parseCredit(from({ id: 'c', amount: 1 })).supply).toBeNull();
+  });
+
   test('a credit’s project, and a project’s id', () => {
     const project = { id: 'p', fullName: 'Peat bog' };
     expect(parseCredit(from({ id: 'c', project, projectId: 'q' })).project).toEqual(project);

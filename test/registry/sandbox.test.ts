@@ -171,6 +171,20 @@ test('POST and GET inventory/requests', async () => {
   expect(page?.items).toEqual([asked]);
 });
 
+test('what has no method of its own is asked by its path: all retirements, and what a project issued', async () => {
+  const { client, warehouseCredit } = await openScene();
+  const ask = async (path: string) => {
+    const { body } = await client.http.raw({ method: 'GET', path, token: client.tokens.app() });
+    return JSON.parse((await collectBytes(body)).toString());
+  };
+  expect(await ask('/retirements/list?skip=0&first=5')).toEqual({ retirements: [] });
+  const { id } = await client.token.findProject({ creditId: warehouseCredit });
+  expect(await ask(`/carbonCredits/projects/${id}`)).toMatchObject({
+    summary: { exPost: 100.5 },
+    project: { id },
+  });
+});
+
 test('GET friendbot', async () => {
   const { client, installationId, organizationId } = await openScene();
   const before = await tonnes(client, installationId, organizationId);

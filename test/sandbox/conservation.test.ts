@@ -12,7 +12,7 @@ import {
 } from '../support/sandbox.js';
 
 /** `npm run torture -- credits` plays a thousand of them, and other ones. */
-const SEQUENCES = Number(process.env['CREDITS_SEQUENCES'] ?? 200);
+const SEQUENCES = Number(process.env['CREDITS_SEQUENCES'] ?? 60);
 const FIRST = Number(process.env['CREDITS_FIRST'] ?? 0);
 /** How often each kind of step has both worked and been refused, at least. */
 const OFTEN = SEQUENCES / 50;

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import {
@@ -19,6 +17,7 @@ import {
   signJwt,
   temporarySandbox,
 } from '../support/sandbox.js';
+import { makeFolder } from '../support/folder.js';
 
 const RETIREMENT = { reason: 'Voluntary purposes', beneficiaryName: 'Nordlys', comment: 'x' };
 
@@ -228,7 +227,7 @@ test('Deliveries cannot be bent further than can be carried out', async () => {
 });
 
 test('A folder keeps its world: another seed, or a seed for a registry that began without, is refused', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-sandbox-test-'));
+  const folder = makeFolder('carbon-sandbox-test-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const begin = async (seed?: number) =>
     startSandbox({ port: 0, folder, ...(seed !== undefined && { seed }) });

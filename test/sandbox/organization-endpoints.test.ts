@@ -142,7 +142,7 @@ describe('credits', () => {
         for (let number = 0; number < MANY; number += 1) {
           const id = `exPost-m${number}`;
           credit.run(id, project.id, `m${number}`, `ICR-MANY-${number}`);
-          store.ledger.give(large.organization.id, 'warehouse', id, 1_500_000);
+          store.accounts.give(large.organization.id, 'warehouse', id, 1_500_000);
         }
       });
     });

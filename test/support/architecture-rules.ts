@@ -2,6 +2,7 @@
 const ENGINE = [
   'engines/contract',
   'engines/engine.ts',
+  'engines/settings.ts',
   'engines/migrations.ts',
   'engines/open.ts',
   'engines/open-door.ts',
@@ -43,7 +44,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mirror: ['engines/contract', 'resources', 'registry/model.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package'],
   query: ['engines/contract', 'resources', 'registry/model.ts'],
-  webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts'],
+  webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts', 'registry/json/parse-payload.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
   text: [],
   console: ['text', 'engines/contract', 'query', 'resources'],
@@ -81,7 +82,6 @@ export const HOMES: Readonly<Record<string, Home>> = {
   pg: { homes: ['engines/postgres'], sandbox: 'none' },
   pino: { homes: ['log'], sandbox: 'none' },
   'prom-client': { homes: ['operations'], sandbox: 'none' },
-  zod: { homes: ['config'], sandbox: 'none' },
 };
 
 export const BUILT_IN_HOMES: Readonly<Record<string, string>> = {

@@ -37,3 +37,16 @@ function leavesOf(command: Command, path: readonly string[]): DefinedCommand[] {
   if (command.commands.length === 0) return [{ name: path.join(' '), command }];
   return command.commands.flatMap(child => leavesOf(child, [...path, child.name()]));
 }
+
+/** Below each command of the program itself what all can be asked about: the groups, and the program, too. */
+export function listHelps(): Readonly<Record<string, readonly string[]>> {
+  const program = defineProgram();
+  const below = (command: Command, path: readonly string[]): string[] => [
+    path.join(' '),
+    ...command.commands.flatMap(child => below(child, [...path, child.name()])),
+  ];
+  return {
+    'carbon-mirror': [''],
+    ...Object.fromEntries(program.commands.map(child => [child.name(), below(child, [child.name()])])),
+  };
+}

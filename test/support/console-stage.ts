@@ -1,24 +1,63 @@
 import { join } from 'node:path';
+import { createHands } from '../../src/app/hands.js';
+import { inspect } from '../../src/cli/commands/certificates/files.js';
+import { readQuestions } from '../../src/cli/ready-questions.js';
+import type { Engine } from '../../src/engines/engine.js';
+import { openEngine } from '../../src/engines/open.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { ConsoleOptions } from '../../src/console/console.js';
 import { visitConsole, type Visit } from './console.js';
 import { temporaryInbox } from './inbox.js';
 import { type Scene, temporaryScene } from './mirror.js';
+import { type Tables, tablesIn } from './tables.js';
 
 export interface ConsoleStage extends Visit {
   readonly scene: Scene;
+  /** Mirror and inbox. */
+  readonly tables: Tables;
+  /** What the log was told that people asked for. */
+  readonly asked: unknown[];
   /** A page as text. */
   readonly page: (path: string) => Promise<string>;
 }
 
+interface StageOptions extends Partial<ConsoleOptions> {
+  /** Whether its pages may ask for work. */
+  readonly canAct?: boolean;
+}
+
 /** A console over a mirror whose clock is the world's: what is fresh is told by it. */
-export async function consoleStage(options: Partial<ConsoleOptions> = {}): Promise<ConsoleStage> {
+export async function consoleStage({ canAct = false, ...options }: StageOptions = {}): Promise<ConsoleStage> {
   const scene = temporaryScene();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
   const files = { mirrorFile: join(scene.folder, 'mirror.db'), inboxFile: join(scene.folder, 'inbox.db') };
-  const visit = await visitConsole(async () => openReader(files), options);
-  return { ...visit, scene, page: async path => await (await visit.open(path)).text() };
+  const engine = openEngine({ dataDir: scene.folder, diskReserveMb: null, database: null });
+  const asked: unknown[] = [];
+  const log = { info: (fact: unknown) => void asked.push(fact) };
+  const hands = canAct ? createHands(() => engine.openInbox(Date.now), log) : null;
+  const visit = await visitConsole(async () => openReader(files), {
+    hands,
+    asking: askingOf(engine),
+    pdfs: pdfsOf(scene),
+    ...options,
+  });
+  return {
+    ...visit,
+    scene,
+    tables: tablesIn(scene.folder),
+    asked,
+    page: async path => await (await visit.open(path)).text(),
+  };
+}
+
+function askingOf({ ask, describeSchema }: Engine): ConsoleOptions['asking'] {
+  return { ask, describeSchema, ready: readQuestions() };
+}
+
+function pdfsOf({ pdfs }: Scene): ConsoleOptions['pdfs'] {
+  const store = pdfs(1_000_000);
+  return { open: store.open, inspect: file => inspect(store, file) };
 }
 
 /** What a page says, without its markup. */

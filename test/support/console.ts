@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
 import { createKeys, type Keys } from '../../src/console/guard/keys.js';
@@ -5,7 +6,7 @@ import { listen } from '../../src/console/listen.js';
 import { createChanges } from '../../src/console/live/changes.js';
 import { createReaders } from '../../src/console/readers.js';
 import type { OpenReader } from '../../src/engines/contract/reader.js';
-import { readPulse } from '../../src/query/pulse.js';
+import { readPulse } from '../../src/query/reads/pulse.js';
 import { NOON } from './inbox.js';
 import { talk } from './wire.js';
 
@@ -19,10 +20,18 @@ export interface Visit {
   readonly cookie: string;
   /** A page as this visitor sees it. */
   readonly open: (path: string) => Promise<Response>;
+  /** A form of one of its pages, as a browser sends it. */
+  readonly send: (path: string, values?: Readonly<Record<string, string>>) => Promise<Response>;
   /** One request as raw text; the head and the body of what came. */
   readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
 }
 
+const NO_QUESTIONS: ConsoleOptions['asking'] = {
+  ask: async () => ({ columns: [], rows: Readable.from([]) }),
+  describeSchema: async () => [],
+  ready: [],
+};
+const NO_PDFS: ConsoleOptions['pdfs'] = { open: async () => null, inspect: async () => null };
 const SECRET = Buffer.alloc(32, 7);
 
 /** A console over a mirror, and a visitor whom it let in. */
@@ -38,7 +47,21 @@ export async function visitConsole(
   const readers = createReaders(open);
   const changes = createChanges({ look: () => readers.use(readPulse), failed, everyMs: 10 });
   const port = () => listening.port;
-  const app = createConsole({ readers, now, changes, names: [], keys, port, failed, ...options });
+  const app = createConsole({
+    readers,
+    now,
+    changes,
+    names: [],
+    keys,
+    port,
+    failed,
+    hands: null,
+    webhookUrl: null,
+    asking: NO_QUESTIONS,
+    pdfs: NO_PDFS,
+    deeds: null,
+    ...options,
+  });
   const listening = await listen(app, 0);
   onTestFinished(async () => {
     changes.close();
@@ -54,6 +77,13 @@ export async function visitConsole(
     cookie,
     open: path =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, { headers: { cookie }, redirect: 'manual' }),
+    send: (path, values = {}) =>
+      fetch(`http://127.0.0.1:${listening.port}${path}`, {
+        method: 'POST',
+        headers: { cookie, 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams(values),
+        redirect: 'manual',
+      }),
     ask: (head, ...lines) =>
       talk(listening.port, [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n')),
   };

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork } from '../../src/app/work.js';
 import { readSettings } from '../../src/config/config.js';
@@ -10,6 +9,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from './processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
 import { type Tables, tablesIn } from './tables.js';
+import { makeFolder } from './folder.js';
 
 export interface DemoMirror extends Tables {
   readonly folder: string;
@@ -29,20 +29,111 @@ const SECRET = 'a webhook secret of the demo mirror';
 const DEADLINE_MS = 50_000;
 
 /** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
-export async function startDemoMirror({ operations = false } = {}): Promise<DemoMirror> {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-demo-'));
-  const { sandbox, stop } = await startTestSandbox({ seed: 7 });
-  const app = registerApp(sandbox, { permissions: ALL_PERMISSIONS, webhookSecret: SECRET });
-  const env = {
+export async function startDemoMirror({
+  operations = false,
+  seed = 7,
+  /** False where the programs that are started now are to read it all. */
+  mirrored = true,
+} = {}): Promise<DemoMirror> {
+  const made = worlds.get(seed) ?? mirrorWorld(seed);
+  worlds.set(seed, made);
+  const world = await made;
+  const folders = layWorld(mirrored ? world : { ...world, mirror: new Map() });
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
+  const tables = tablesIn(folders.mirror);
+  if (mirrored) {
+    await tables.change('UPDATE origin SET base_url = ?', new URL(sandbox.url).href);
+    await tables.change('DELETE FROM inbox.processes');
+  }
+  const env = settingsOf(sandbox, world, folders.mirror);
+  const programs = await startPrograms(env, sandbox, world.appId, operations);
+  await until(() => isAtRest(tables));
+  return {
+    folder: folders.mirror,
+    env: { ...env, PORT: String(programs.receive.port) },
+    sandbox,
+    appId: world.appId,
+    operationsPort: programs.work.operationsPort,
+    receiverOperationsPort: programs.receive.operationsPort,
+    organizationIds: sandbox.registry.organizations.all().map(({ id }) => id),
+    ...tables,
+    stop: async () => {
+      await programs.stop();
+      await stop();
+      for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** What the files of a registry and of its mirror hold, and the app that it was mirrored by. */
+interface World {
+  readonly sandbox: ReadonlyMap<string, Buffer>;
+  readonly mirror: ReadonlyMap<string, Buffer>;
+  readonly appId: string;
+  readonly privateKey: string;
+}
+
+/** To mirror one takes seconds: it is done once a process, and all who ask go on from there, each with files of its own. */
+const worlds = new Map<number, Promise<World>>();
+
+async function mirrorWorld(seed: number): Promise<World> {
+  const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
+  const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
+  const { id: appId, privateKey } = registerApp(sandbox, {
+    permissions: ALL_PERMISSIONS,
+    webhookSecret: SECRET,
+  });
+  const env = settingsOf(sandbox, { appId, privateKey }, folders.mirror);
+  const programs = await startPrograms(env, sandbox, appId, false);
+  for (const { id } of sandbox.registry.organizations.all())
+    sandbox.registry.installations.install(appId, id);
+  await until(() => isAtRest(tablesIn(folders.mirror)));
+  await programs.stop();
+  await stop();
+  const world = { sandbox: filesIn(folders.sandbox), mirror: filesIn(folders.mirror), appId, privateKey };
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
+  return world;
+}
+
+function filesIn(folder: string): ReadonlyMap<string, Buffer> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter(entry => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(files.map(file => [relative(folder, file), readFileSync(file)]));
+}
+
+function layWorld(world: World): { readonly sandbox: string; readonly mirror: string } {
+  const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
+  for (const which of ['sandbox', 'mirror'] as const) {
+    for (const [name, bytes] of world[which]) {
+      const file = join(folders[which], name);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, bytes, { mode: 0o600 });
+    }
+  }
+  return folders;
+}
+
+type App = Pick<World, 'appId' | 'privateKey'>;
+
+function settingsOf(sandbox: Sandbox, { appId, privateKey }: App, folder: string): Record<string, string> {
+  return {
     REGISTRY_BASE_URL: sandbox.url,
-    REGISTRY_APP_ID: app.id,
-    REGISTRY_PRIVATE_KEY: app.privateKey,
+    REGISTRY_APP_ID: appId,
+    REGISTRY_PRIVATE_KEY: privateKey,
     REGISTRY_REQUESTS_PER_SECOND: '1000',
     WEBHOOK_SECRETS: SECRET,
     DATA_DIR: folder,
     PORT: '0',
     OPERATIONS_PORT: '0',
   };
+}
+
+async function startPrograms(
+  env: Record<string, string>,
+  sandbox: Sandbox,
+  appId: string,
+  operations: boolean,
+) {
   const log = createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
   const port = async () => (operations ? String(await freePort()) : '0');
@@ -51,33 +142,20 @@ export async function startDemoMirror({ operations = false } = {}): Promise<Demo
     tools,
   );
   const work = await startWork(await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'work'), tools);
-  sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
-  const organizationIds = sandbox.registry.organizations.all().map(({ id }) => id);
-  for (const id of organizationIds) sandbox.registry.installations.install(app.id, id);
-
-  const tables = tablesIn(folder);
-  await until(
-    async () =>
-      (await tables.rows(UNFINISHED)).length === 0 &&
-      (await tables.rows('SELECT 1 FROM certificates')).length > 0 &&
-      (await tables.rows(AT_WORK)).length === 0,
-  );
-  return {
-    folder,
-    env: { ...env, PORT: String(receive.port) },
-    sandbox,
-    appId: app.id,
-    operationsPort: work.operationsPort,
-    receiverOperationsPort: receive.operationsPort,
-    organizationIds,
-    ...tables,
-    stop: async () => {
-      await work.stop();
-      await receive.stop();
-      await stop();
-      rmSync(folder, { recursive: true });
-    },
+  sandbox.registry.apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
+  const stop = async () => {
+    await work.stop();
+    await receive.stop();
   };
+  return { receive, work, stop };
+}
+
+async function isAtRest({ rows }: Tables): Promise<boolean> {
+  return (
+    (await rows(UNFINISHED)).length === 0 &&
+    (await rows('SELECT 1 FROM certificates')).length > 0 &&
+    (await rows(AT_WORK)).length === 0
+  );
 }
 
 const UNFINISHED = `

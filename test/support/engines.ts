@@ -23,6 +23,7 @@ import { type Hands, handsOn, handsOnPieces } from './pdfs.js';
 import { type Database, openGranted, temporaryDatabase } from './postgres.js';
 import { type Tables, tablesIn, tablesOf as sqliteTables, type Value } from './tables.js';
 import type { Store } from './box.js';
+import { seeds } from './seeds.js';
 
 /** A mirror on some engine. No test asks on which. */
 export interface Stage extends Omit<Scene, 'handle'> {
@@ -57,14 +58,14 @@ export const ENGINES: readonly Engine[] = [
     stage: async () => stageInFolder(),
     library: libraryInFiles,
     store: async () => sqliteInbox(),
-    seeds: upTo(25),
+    seeds: seeds(8, 0),
   },
   {
     name: 'PostgreSQL',
     stage: async () => stageOn(openAs(await emptyDatabase())),
     library: libraryInSchemas,
     store: async () => inboxOn(openAs(await emptyDatabase())),
-    seeds: upTo(4),
+    seeds: seeds(2, 0),
   },
 ];
 
@@ -101,10 +102,6 @@ export function inboxOn(postgres: Postgres): Store {
     open: now => createInboxPort(postgres, now),
     beside: () => inboxOn(postgres),
   };
-}
-
-function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, seed) => seed);
 }
 
 function stageInFolder(): Stage {
@@ -164,7 +161,7 @@ export function openRun(resource: Resource, knownAt: string | null = null): Open
 }
 
 /** What is true is 1, as it is on SQLite. */
-function tablesOf({ query }: Postgres): Tables {
+export function tablesOf({ query }: Postgres): Tables {
   const rows: Tables['rows'] = async <Row>(sql: string, ...values: Value[]) => {
     let place = 0;
     const found = await query<Row & object>(
@@ -194,7 +191,10 @@ function tablesOf({ query }: Postgres): Tables {
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'mirror' AND table_name = ? ORDER BY ordinal_position",
         table,
       ),
-    change: async (sql, ...values) => void (await rows(sql, ...values)),
+    change: async (sql, ...values) => {
+      if (values.length === 0) await query(sql);
+      else await rows(sql, ...values);
+    },
   };
 }
 
@@ -219,7 +219,12 @@ function withoutBooleans<Row extends object>(row: Row): Row {
 }
 
 /** To make a database takes longer than most tests: one is emptied and used again. */
-const free: Database[] = [];
+export interface Stock {
+  readonly free: Database[];
+  readonly prepare: string | null;
+}
+
+const PLAIN: Stock = { free: [], prepare: null };
 
 const EMPTY = `DO $$
   DECLARE t record;
@@ -234,10 +239,12 @@ const EMPTY = `DO $$
     INSERT INTO inbox.claims VALUES (1, 0);
   END $$`;
 
-export async function emptyDatabase(): Promise<Database> {
+/** Those that are prepared in another way are kept apart. */
+export async function emptyDatabase({ free, prepare }: Stock = PLAIN): Promise<Database> {
   const database = free.pop() ?? (await temporaryDatabase());
   const postgres = openAs(database);
   await postgres.query(EMPTY);
+  if (prepare !== null) await postgres.query(prepare);
   onTestFinished(() => void free.push(database));
   return database;
 }

@@ -1,10 +1,13 @@
 import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
 import type { Broken } from '../../src/engines/engine.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
 import { differences, photograph, photographAsOf } from './compare.js';
+import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
 import { type Program, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
+import { createCopy, shownAsOf, shownBy } from './replayed.js';
 import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 
@@ -36,7 +39,10 @@ const STEP_BACK_MS = 60_000;
 const AFTER_REST_MS = OPERATIONS_PER_REST * STEP_BACK_MS;
 /** Leases are to outlast the answers that are held back. */
 const HELD_MS = 100;
+const SECOND_MS = 1000;
 const LONG_REST_MS = 12 * 3_600_000;
+/** So many rows of each history are asked why they are so. */
+const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
 
 /**
  * A random history of two organizations, with deliveries lost, doubled and reordered, answers held back,
@@ -46,17 +52,26 @@ const LONG_REST_MS = 12 * 3_600_000;
 export async function playHistory(seed: number): Promise<Tally> {
   const play = await begin(seed);
   const { program, said, count } = play;
-  const rests: { readonly at: number; readonly photo: string }[] = [];
+  const rests: { readonly at: number; readonly photo: string; readonly copied: string[] }[] = [];
+  const copy = createCopy();
   const log: string[] = [];
   for (let rest = 0; rest < RESTS; rest++) {
     await disturb(play, log);
     await settle(program);
     expect(await differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     expect(await broken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    rests.push({ at: program.time.now(), photo: await photograph(program) });
+    expect(await reading(program, copy.catchUp), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    rests.push({ at: program.time.now(), photo: await photograph(program), copied: shownBy(copy) });
     program.time.move(AFTER_REST_MS);
   }
-  for (const { at, photo } of rests) expect(await photographAsOf(program, at), `seed ${seed}`).toBe(photo);
+  for (const { at, photo, copied } of rests) {
+    expect(await photographAsOf(program, at), `seed ${seed}`).toBe(photo);
+    const instant = new Date(at).toISOString();
+    expect(await reading(program, reader => shownAsOf(reader, instant)), `seed ${seed}`).toEqual(copied);
+  }
+  const leewayMs = SECOND_MS + count.steps * STEP_BACK_MS;
+  const asking = { random: play.random, times: EXPLAINED, leewayMs };
+  expect(await unconfirmed(program, asking), `seed ${seed}`).toEqual([]);
   expect(await said.datedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
   return {
     ...count,
@@ -71,6 +86,15 @@ async function broken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
     return [...(await engine.findBroken(time.now())), ...(await findUnderived(reader))];
+  } finally {
+    await reader.close();
+  }
+}
+
+async function reading<T>({ engine }: Program, ask: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await engine.openReader();
+  try {
+    return await ask(reader);
   } finally {
     await reader.close();
   }

@@ -5,6 +5,7 @@ import { migrate } from '../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import type { Arrived } from './box.js';
 import { temporaryFolder } from './folder.js';
+import { layMigrated } from './migrated.js';
 
 /** Noon of a day on which nothing happens. */
 export const NOON = Date.UTC(2026, 4, 4, 12);
@@ -13,7 +14,9 @@ export { temporaryFolder };
 
 /** A real, migrated inbox.db that goes away with its test. */
 export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs = 250): Sqlite {
-  const db = openDatabase(join(folder, 'inbox.db'), { busyTimeoutMs });
+  const file = join(folder, 'inbox.db');
+  layMigrated(file, 'inbox');
+  const db = openDatabase(file, { busyTimeoutMs });
   onTestFinished(() => {
     db.close();
   });

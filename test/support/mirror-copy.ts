@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { copyDatabases, type Tables, tablesIn } from './tables.js';
+import { makeFolder } from './folder.js';
 
 export interface MirrorCopy extends Tables {
   readonly folder: string;
@@ -10,7 +9,7 @@ export interface MirrorCopy extends Tables {
 
 /** Both databases of a folder, copied into one where no program is at work. It is gone after the test. */
 export function copyMirror(from: string): MirrorCopy {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-copy-'));
+  const folder = makeFolder('carbon-mirror-copy-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   copyDatabases(from, folder);
   return { folder, ...tablesIn(folder) };

@@ -5,16 +5,19 @@ import { openDatabase, type Sqlite } from '../../src/engines/sqlite/open.js';
 import { createCertificateFolder } from '../../src/engines/sqlite/certificates/folder.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { Ask, Outcome, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
+import type { Ask, Finished, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
 import type { MirrorPort, PdfStore } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';
+import { layMigrated } from './migrated.js';
 import { type Tables, tablesOf } from './tables.js';
 
 /** A real, migrated mirror.db that goes away with its test. */
 export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
-  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 1_000 });
+  const file = join(folder, 'mirror.db');
+  layMigrated(file, 'mirror');
+  const db = openDatabase(file, { busyTimeoutMs: 1_000 });
   onTestFinished(() => {
     db.close();
   });
@@ -72,6 +75,7 @@ export function credit(creditId: string, overrides: Partial<Credit> = {}): Credi
     tokenAddress: null,
     unit: null,
     amount: amount('100'),
+    supply: null,
     ...overrides,
   };
   return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
@@ -120,7 +124,7 @@ export interface Scene {
       total?: number | null;
       ask?: (ids: readonly string[]) => Promise<readonly string[]>;
     },
-  ) => Promise<Outcome>;
+  ) => Promise<Finished>;
 }
 
 export const TRAFFIC = { requests: 1, bytes: 100 };

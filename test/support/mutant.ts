@@ -75,6 +75,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'engines/sqlite',
     'engines/sqlite/certificates',
     'engines/sqlite/mirror',
+    'engines/sqlite/mirror/sums',
   ]) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }

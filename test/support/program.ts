@@ -9,6 +9,7 @@ import { openEngine } from '../../src/engines/open.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/log/log.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
+import type { PdfStore } from '../../src/mirror/port.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -16,12 +17,12 @@ import type { Context } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { Sync, SyncOptions } from '../../src/sync/sync.js';
 import type { Ended } from '../../src/sync/worker/worker.js';
-import { temporaryFolder } from './inbox.js';
+import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
 import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
-import { openBoth, type Tables, tablesOf } from './tables.js';
+import type { Tables } from './tables.js';
 
-const WEBHOOK_SECRET = 'a webhook secret for tests';
+export const WEBHOOK_SECRET = 'a webhook secret for tests';
 const KEY = createPrivateKey();
 const SOON_MS = 3000;
 
@@ -50,16 +51,20 @@ export interface ProgramOptions {
   readonly receiveOnly?: boolean;
 }
 
-/** A sandbox, the receiver and a worker in one process, over real HTTP and real files. */
+/** A sandbox, the receiver and a worker in one process, over real HTTP, and real files or a real database. */
 export interface Program extends Tables {
   readonly sandbox: Sandbox;
   readonly registry: Sandbox['registry'];
   readonly time: TestTime;
   readonly app: TestApp;
+  readonly keptIn: KeptIn;
   readonly folder: string;
+  /** All settings of it, as an environment has them. */
+  readonly env: Readonly<Record<string, string>>;
   readonly engine: Engine;
   readonly webhookUrl: string;
   readonly inbox: InboxPort;
+  readonly pdfs: PdfStore;
   readonly ended: Ended[];
   /** The one that was started last. */
   worker(): Sync;
@@ -73,7 +78,7 @@ export interface Program extends Tables {
 
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
-  const folder = temporaryFolder();
+  const { keptIn, folder, database, openTables } = await temporaryPlace();
   const sandbox = await temporarySandbox({ wall: time.now });
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
@@ -88,21 +93,24 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     DATA_DIR: folder,
     PORT: '0',
     OPERATIONS_PORT: '0',
+    ...(database === null ? {} : { MIRROR_DATABASE_URL: database.url }),
   };
   const tools = {
     now: time.now,
     log: createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false }),
   };
-  const given = { ...(await readSettings(env, 'work')), ...options.context, syncSchedule: null };
+  const given = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
   const engine = openEngine(given);
   await engine.migrate(time.now());
-  const door = await startReceive(await readSettings(env, 'receive'), tools);
+  const door = await startReceive({ ...(await readSettings(env, 'receive')), database }, tools);
   onTestFinished(() => door.stop());
   const webhookUrl = `http://127.0.0.1:${door.port}/webhooks`;
   sandbox.registry.apps.change(app.id, { webhookUrl });
   const inbox = await engine.openInbox(time.now);
   onTestFinished(() => inbox.close());
-  const tables = openTables(folder, time);
+  const { pdfs, close: closePdfs } = await engine.openPdfs(time.now);
+  onTestFinished(closePdfs);
+  const tables = openTables(time.now);
   const ended: Ended[] = [];
   let current: { readonly working: Working; readonly kill: () => Promise<void> } | undefined;
 
@@ -150,10 +158,13 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     registry: sandbox.registry,
     time,
     app,
+    keptIn,
     folder,
+    env,
     engine,
     webhookUrl,
     inbox,
+    pdfs,
     ended,
     worker: () => {
       if (current === undefined) throw new Error('no worker was started');
@@ -203,18 +214,4 @@ export function clientOf(
     random: Math.random,
     ...http,
   });
-}
-
-function openTables(folder: string, { now }: TestTime): Tables {
-  const db = openBoth(folder, false);
-  onTestFinished(() => {
-    db.close();
-  });
-  /** Views ask SQLite for the time: here they are told the time that the test moves. */
-  db.function('unixepoch', { varargs: true }, (when: unknown, precision?: unknown) => {
-    const atMs = when === 'now' ? now() : Date.parse(String(when));
-    if (Number.isNaN(atMs)) return null;
-    return precision === 'subsec' ? atMs / 1000 : BigInt(Math.floor(atMs / 1000));
-  });
-  return tablesOf(db);
 }

@@ -31,6 +31,7 @@ function answerFirst(post) {
 const receiver = createReceiver({
   headerPrefix: 'registry',
   accept: MUTANT === 'answer-first' ? answerFirst : post => commits.accept(post),
+  land: async () => false,
   now: Date.now,
 });
 const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });

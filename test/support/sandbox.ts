@@ -1,9 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
+import { temporaryFolder } from './folder.js';
 
 export const ALL_PERMISSIONS = {
   organization_info: 'VIEW',
@@ -37,9 +35,7 @@ export async function temporarySandbox(options: Partial<SandboxOptions> = {}): P
 
 /** A folder that goes away with its test. */
 export function sandboxFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carbon-sandbox-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return temporaryFolder('carbon-sandbox-test-');
 }
 
 export interface TestApp {
@@ -54,11 +50,20 @@ export interface AppWish {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string;
   readonly webhookSecret?: string;
-  /** Making a key takes a while; tests that need no key of their own may share one. */
   readonly privateKey?: string;
 }
 
+/** Another one than the last few: to make one takes longer than most tests, so they go round. */
 export function createPrivateKey(): string {
+  const key = keys.length < KEYS ? generateKey() : (keys.shift() ?? generateKey());
+  keys.push(key);
+  return key;
+}
+
+const KEYS = 8;
+const keys: string[] = [];
+
+function generateKey(): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../src/sync/context.js';
+import { thisProcess } from '../../src/app/signs.js';
 import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { type Installed, startInstalled } from './installed.js';
 import { contextOf, type ProgramOptions } from './program.js';
@@ -43,6 +44,7 @@ export async function startWatched(
   await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
   const parts = damage(context);
   const worker = program.worker();
+  const self = thisProcess('work', program.time.now());
   let isWorking = true;
   let isWatching = false;
   let lastLook: number | null = null;
@@ -52,6 +54,7 @@ export async function startWatched(
     untilNext = LOOK_SECONDS;
     if (!isWatching) return;
     lastLook = program.time.now();
+    await parts.inbox.signOfLife(self);
     await lookOut(parts);
   }
 
@@ -100,4 +103,17 @@ export async function startWatched(
     resources: async state => (await freshness()).flatMap(row => (row.state === state ? [row.resource] : [])),
     lastLook: () => lastLook,
   };
+}
+
+/** A minute and a half in which something changes every five seconds, read every 25 or never. */
+export async function flood(scene: Watched, isRead: boolean): Promise<Set<string>> {
+  const states = new Set<string>();
+  await scene.work(false);
+  for (let second = 5; second <= 90; second += 5) {
+    await scene.pass(5);
+    await scene.announce();
+    if (isRead && second % 25 === 0) await scene.read();
+    for (const { state } of await scene.freshness()) states.add(state);
+  }
+  return states;
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { readAccess } from '../../src/sync/look/access.js';
+import { readAccess } from '../../src/sync/installation/access.js';
 import { clientOf } from '../support/program.js';
 import { installApp, temporarySandbox } from '../support/sandbox.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reservation } from '../../src/registry/model.js';
-import { nextHoldEnd } from '../../src/sync/look/holds.js';
+import { nextHoldEnd } from '../../src/sync/installation/holds.js';
 import { NOON } from '../support/inbox.js';
 
 const SECOND_MS = 1000;

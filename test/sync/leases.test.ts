@@ -28,8 +28,8 @@ test('all leases are renewed together, and one that is another’s is lost', asy
     batches.push(held);
     return batches.length === 2 ? [2] : [];
   });
-  leases.hold({ id: 1, claim: 1 }, 0);
-  leases.hold({ id: 2, claim: 2 }, 0);
+  leases.take({ id: 1, claim: 1 }, 0);
+  leases.take({ id: 2, claim: 2 }, 0);
   await expect.poll(() => batches.length, { interval: 5 }).toBeGreaterThan(4);
   expect(lost).toEqual([2]);
   expect(batches[0]?.map(({ id }) => id)).toEqual([1, 2]);
@@ -44,7 +44,7 @@ test('one whose renewals fail is lost once its last good one is a lease old, and
     renewals += 1;
     return [];
   });
-  leases.hold({ id: 1, claim: 1 }, 0);
+  leases.take({ id: 1, claim: 1 }, 0);
   await expect.poll(() => renewals, { interval: 5 }).toBeGreaterThan(4);
   expect(lost).toEqual([]);
   isBroken = true;
@@ -55,8 +55,8 @@ test('one whose renewals fail is lost once its last good one is a lease old, and
 
 test('a lease that may have begun before it was known is lost by its own age', async () => {
   const { leases, lost } = scene(() => Promise.reject(new Error('locked')));
-  leases.hold({ id: 1, claim: 1 }, 0);
-  leases.hold({ id: 2, claim: 2 }, LEASE_MS - 10);
+  leases.take({ id: 1, claim: 1 }, 0);
+  leases.take({ id: 2, claim: 2 }, LEASE_MS - 10);
   await expect.poll(() => lost, { interval: 5 }).toEqual([2, 1]);
 });
 
@@ -66,9 +66,9 @@ test('a renewal that is never answered is not asked for twice, and the lease end
     asked += 1;
     return new Promise(() => undefined);
   });
-  leases.hold({ id: 1, claim: 1 }, 0);
+  leases.take({ id: 1, claim: 1 }, 0);
   await expect.poll(() => lost, { interval: 5 }).toEqual([1]);
-  leases.hold({ id: 1, claim: 2 }, 0);
+  leases.take({ id: 1, claim: 2 }, 0);
   await expect.poll(() => lost, { interval: 5 }).toEqual([1, 1]);
   expect(asked).toBe(1);
 });
@@ -79,8 +79,8 @@ test('what is dropped is neither renewed nor lost', async () => {
     batches.push(held);
     return [];
   });
-  leases.hold({ id: 1, claim: 1 }, 0);
-  leases.hold({ id: 2, claim: 2 }, LEASE_MS * 2);
+  leases.take({ id: 1, claim: 1 }, 0);
+  leases.take({ id: 2, claim: 2 }, LEASE_MS * 2);
   leases.drop(1);
   await expect.poll(() => lost, { interval: 5 }).toEqual([2]);
   expect(batches.flat().filter(({ id }) => id === 1)).toEqual([]);

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
-import { placeInInterval } from '../../src/sync/schedule/spread.js';
+import { offsetInInterval } from '../../src/sync/schedule/offset-in-interval.js';
 import { boxOf, only } from '../support/box.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 
@@ -86,8 +86,8 @@ test('the schedule asks for each of its times once, the last one before the star
 });
 
 test('every organization has its own place in the interval, always the same, spread evenly', () => {
-  const places = Array.from({ length: 1000 }, (_, index) => placeInInterval(`organization ${index}`, 1000));
-  expect(placeInInterval('organization 7', 1000)).toBe(places[7]);
+  const places = Array.from({ length: 1000 }, (_, index) => offsetInInterval(`organization ${index}`, 1000));
+  expect(offsetInInterval('organization 7', 1000)).toBe(places[7]);
   expect(Math.min(...places)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...places)).toBeLessThan(1000);
   const quarters = [0, 1, 2, 3].map(

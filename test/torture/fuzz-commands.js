@@ -1,5 +1,5 @@
 // Random command lines through the program's entry, over a mirror with a row of everything. Each ends with a code that is
-// documented, without a stack, and within seconds of being interrupted.
+// documented, without a stack, and within seconds of being interrupted; one that ends well has said something.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,9 +102,10 @@ export async function fuzzCommands({ count, seed, program }) {
       if (dice.chance(0.05)) writeFileSync('settings.env', makeSettings(dice));
       const argv = makeLine(dice, dice.pick(lines));
       const env = makeEnvironment(dice, folder, argv[0] ?? '');
-      const { code, said, error } = await run(runProgram, dice, argv, env);
+      const { code, said, printed, talked, error } = await run(runProgram, dice, argv, env);
       tally.codes[code] = (tally.codes[code] ?? 0) + 1;
-      if (error === null && CODES.includes(code) && !STACK.test(said)) continue;
+      const isSilent = code === 0 ? tellsNothing(printed) && talked.trim() === '' : said.trim() === '';
+      if (error === null && CODES.includes(code) && !STACK.test(said) && !isSilent) continue;
       tally.faults.push(
         `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error?.stack ?? said.slice(-1_500)}`,
       );
@@ -176,8 +177,10 @@ async function run(runProgram, dice, argv, env) {
   const interrupted = new AbortController();
   const alarm = setTimeout(() => interrupted.abort('SIGINT'), INTERRUPT_AFTER_MS);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  let said = '';
-  for (const stream of [stdout, stderr]) stream.on('data', chunk => (said += said.length < 1e6 ? chunk : ''));
+  const heard = { stdout: '', stderr: '' };
+  for (const [name, stream] of Object.entries({ stdout, stderr })) {
+    stream.on('data', chunk => (heard[name] += heard[name].length < 1e6 ? chunk : ''));
+  }
   stdin.end(dice.pick(WORDS));
   const isTerminal = dice.chance(0.2);
   const io = {
@@ -205,7 +208,14 @@ async function run(runProgram, dice, argv, env) {
   const end = await Promise.race([ended, hang]);
   clearTimeout(alarm);
   over.abort();
-  return { ...end, said };
+  const { stdout: printed, stderr: talked } = heard;
+  return { ...end, said: printed + talked, printed, talked };
+}
+
+/** No line, a list of nothing, or the names of columns with no row below them. */
+function tellsNothing(printed) {
+  const text = printed.trim();
+  return text === '' || text === '[]' || /^[a-z_0-9:]+(( {2,}|,)[a-z_0-9:]+)*$/.test(text);
 }
 
 function heapMb() {

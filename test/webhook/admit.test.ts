@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAdmit } from '../../src/webhook/group-commit.js';
-import type { Outcome, Post } from '../../src/webhook/posts.js';
+import type { PostEnd, Post } from '../../src/webhook/posts.js';
 
-const REFUSED: Outcome = { kind: 'refused', status: 401, detail: 'the signature is not valid' };
+const REFUSED: PostEnd = { kind: 'refused', status: 401, detail: 'the signature is not valid' };
 
 const postOf = (bytes: number): Post => ({ body: new Uint8Array(bytes), signature: null, receivedAt: 0 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
-import { type Opened, openDelivery } from '../../src/webhook/delivery.js';
+import { RegistryError } from '../../src/registry/errors.js';
+import { type Opened, openDelivery, readPayload } from '../../src/webhook/public.js';
+import { signDelivery } from '../../src/webhook/signature.js';
 import {
   APP_ID,
   installationOf,
@@ -23,6 +25,46 @@ function delivered(opened: Opened) {
 }
 
 const reasonOf = (signed: unknown) => delivered(open(signedPost(signed, { outer: {} }))).reason;
+
+test('T03 nothing is signed by an empty secret, nor where there is none', () => {
+  const { body } = signedPost(payloadOf());
+  const { signedData } = JSON.parse(body);
+  const signature = signDelivery(signedData, '');
+  for (const secrets of [[], [''], ['', SECRET]]) {
+    expect(openDelivery({ body: Buffer.from(body), signature, secrets, appId: APP_ID })).toMatchObject({
+      verdict: 'refused',
+      status: 401,
+    });
+  }
+});
+
+describe('what a webhook tells', () => {
+  test('is read as the client reads it, digits and all', () => {
+    const transaction = { id: 'tx 1', creditId: 'exPost-1-0xa', type: 'retire', status: 'processed' };
+    const text = JSON.stringify(payloadOf({ transaction })).replace('"tx 1"', '"tx 1","amount":0.10');
+    const signedData = Buffer.from(text).toString('base64');
+    const payload = readPayload({ signedData });
+    expect(payload).toMatchObject({
+      event: 'warehouseTransaction',
+      installation: { id: 'installation-1', organization: { id: 'organization-1' } },
+      transaction: { ...transaction, amount: { exact: '0.10', micro: 100_000n } },
+      document: text,
+    });
+  });
+
+  test('is null where it is not told, and a part without its shape is a fault', () => {
+    const read = (said: unknown) =>
+      readPayload({ signedData: Buffer.from(JSON.stringify(said)).toString('base64') });
+    expect(read({ installation: null, sender: 'nobody' })).toMatchObject({
+      event: null,
+      installation: null,
+      transaction: null,
+      sender: null,
+    });
+    expect(() => read({ installation: { id: '../x' } })).toThrow('payload.installation.id: expected an id');
+    expect(() => read(7)).toThrow(RegistryError);
+  });
+});
 
 describe('what is signed', () => {
   test.each(EVENTS)('the event %s is accepted with its installation and organization', event => {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createGroupCommit, type GroupCommit } from '../../src/webhook/group-commit.js';
 import { listen } from '../../src/webhook/listen.js';
-import type { Outcome, Post } from '../../src/webhook/posts.js';
+import type { PostEnd, Post } from '../../src/webhook/posts.js';
 import { createReceiver, type ReceiverOptions } from '../../src/webhook/receiver.js';
 import { signDelivery, verifySignature } from '../../src/webhook/signature.js';
 import { acceptHere, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } from '../support/door.js';
@@ -75,7 +75,7 @@ describe('the signature check', () => {
   );
 });
 
-const ANSWERED: Outcome = {
+const ANSWERED: PostEnd = {
   kind: 'stored',
   delivery: { event: null, installationId: null, verdict: 'accepted', reason: null, secretIndex: 0 },
   stored: { id: 0, jobId: null, repeated: false },
@@ -86,7 +86,7 @@ describe('the durable answer', () => {
 
   /** Whenever a 202 has arrived, another connection finds at least as many rows as there were 202s. */
   async function keepsTheLaw(
-    acceptThrough: (commits: GroupCommit<Post, Outcome>) => Accept,
+    acceptThrough: (commits: GroupCommit<Post, PostEnd>) => Accept,
   ): Promise<boolean> {
     const folder = temporaryFolder();
     const accept = acceptHere(temporaryInbox(folder));
@@ -100,6 +100,7 @@ describe('the durable answer', () => {
     const receiver = createReceiver({
       headerPrefix: 'registry',
       accept: acceptThrough(commits),
+      land: async () => false,
       now: () => NOON,
     });
     const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });
@@ -130,7 +131,7 @@ describe('the durable answer', () => {
   });
 
   test('one that is given before the commit breaks it', async () => {
-    const answerFirst = (commits: GroupCommit<Post, Outcome>): Accept => {
+    const answerFirst = (commits: GroupCommit<Post, PostEnd>): Accept => {
       return post => {
         commits.accept(post).catch(() => undefined);
         return Promise.resolve(ANSWERED);

@@ -4,9 +4,9 @@ import { checkRefusals, checkRepeats } from '../../src/cli/commands/doctor/recei
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Refusal } from '../../src/inbox/refusal.js';
-import { readHealth } from '../../src/query/health.js';
+import { readHealth } from '../../src/query/inbox/health.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
-import { readStatus } from '../../src/query/status.js';
+import { readStatus } from '../../src/query/reads/status.js';
 import { createRefusalCounter } from '../../src/webhook/refusals.js';
 import { openDoor, payloadOf, signedPost } from '../support/door.js';
 import { acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';

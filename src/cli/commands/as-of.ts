@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
-import type { AsOf, DatedResource, ReadUnderWay } from '../../query/as-of.js';
-import { DATED, readAsOf, readLastReadBefore, readOrganizationIds, readReadAt } from '../../query/as-of.js';
+import type { AsOf, DatedResource, ReadUnderWay } from '../../query/past/as-of.js';
+import {
+  DATED,
+  readAsOf,
+  readLastReadBefore,
+  readOrganizationIds,
+  readReadAt,
+} from '../../query/past/as-of.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
@@ -11,7 +17,8 @@ import { knownAt } from '../known-at.js';
 import { organizationIn } from '../named/in-mirror.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
 import { createTally, describeTotal } from '../output/totals.js';
-import { findPlace, reading } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
 
 interface AsOfOptions extends FormatOptions {
   readonly organization?: string;

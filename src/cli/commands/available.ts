@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 import { type Available, type LeftOut, type Only, readAvailable } from '../../query/available.js';
-import { shortName } from '../clean.js';
+import { shortName } from '../../text/clean.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
 import { type Io, print, say } from '../io.js';
-import { OF_ORGANIZATION } from '../shown/lists.js';
+import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
 import { withThousands } from '../../text/thousands.js';
 import { describeTotal, totalOf } from '../output/totals.js';
-import { findPlace, reading } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
 import { stretch } from '../../text/stretch.js';
 import { readDuration } from '../words.js';
 

@@ -1,27 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
-import { createKeys } from '../../console/guard/keys.js';
 import { createMask } from '../../registry/http/mask.js';
+import type { Hands } from '../../console/acts/acts.js';
+import type { Deed } from '../../console/demo/demo.js';
+import { createControlClient } from '../../sandbox/verbs/client.js';
+import { connect } from '../place/connect.js';
 import { examples } from '../command.js';
+import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print, say } from '../io.js';
-import { findPlace, type Place } from '../place.js';
+import { findDemoOf, findPlace } from '../place/find-place.js';
+import type { Place } from '../place/place.js';
+import { inspect } from './certificates/files.js';
+import { createDeeds } from './demo/deeds.js';
+import { readQuestions } from '../ready-questions.js';
 import { runService } from '../processes/service.js';
 
-interface Known {
-  readonly port: number;
-  /** In hex. */
-  readonly secret: string;
+interface Options {
+  readonly address: boolean;
+  readonly readOnly?: boolean;
 }
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('console')
     .description('Pages over the mirror for a browser on this machine; runs until it is stopped')
-    .action(() => run(io));
+    .option('--no-address', 'say no address: "console url" does')
+    .option('--read-only', 'offer nothing that would ask for work')
+    .action((options: Options) => run(io, options));
   command
     .command('url')
     .description('Print an address that lets a browser in; it is good for one visit')
@@ -33,12 +40,12 @@ export function define(program: Command, io: Io): void {
   ]);
 }
 
-async function run(io: Io): Promise<void> {
+async function run(io: Io, { address, readOnly = false }: Options): Promise<void> {
   const place = findPlace(io);
   const settings = await readSettings(place.env, 'console');
   const { createLog } = await import('../../log/log.js');
   const { startConsole } = await import('../../app/console.js');
-  const secret = knownAt(place)?.secret ?? randomBytes(32).toString('hex');
+  const secret = findConsole(place)?.secret ?? randomBytes(32).toString('hex');
   const log = createLog({
     level: settings.logLevel,
     mask: createMask([secret]),
@@ -48,60 +55,52 @@ async function run(io: Io): Promise<void> {
   });
   await runService(io, 'console', async () => {
     const setup = {
-      openReader: place.engine.openReader,
+      openReader: place.engine.openPages,
+      sharesReader: place.engine.sharesPages,
       secret: Buffer.from(secret, 'hex'),
       port: settings.consolePort,
       orNextPort: !io.env['CONSOLE_PORT'],
       names: settings.consoleNames,
+      openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
+      webhookUrl: webhookUrlOf(place.env),
+      openPdfs: () => place.engine.openPdfs(io.now),
+      inspect,
+      deedsBy: deedsOf(io, place),
+      asking: {
+        ask: place.engine.ask,
+        describeSchema: place.engine.describeSchema,
+        ready: readQuestions(),
+      },
     };
     const running = await startConsole(setup, { log, now: io.now });
     const known = { port: running.port ?? settings.consolePort, secret };
-    keep(place, known);
-    say(io, io.terminal.stderr ? `Open ${addressOf(known, io)}` : HOW);
+    keepConsole(place, known);
+    if (address) say(io, invitation(known, io));
     return running;
   });
 }
 
-const HOW = 'The console is there. "carbon-mirror console url" prints the address that lets a browser in.';
+/** What the page Demo offers, where there is one. */
+function deedsOf(io: Io, place: Place): ((hands: Hands) => readonly Deed[]) | null {
+  const demo = findDemoOf(place);
+  if (demo === null) return null;
+  const whole = { ...place, demo: true, env: { ...place.env, ...demo.settings } };
+  return ({ look }) =>
+    createDeeds({ connect: () => connect(whole, io), control: createControlClient(demo.url), look });
+}
+
+/** Where the receiver is on this machine; from outside it has another name. */
+function webhookUrlOf({ HOST, PORT }: Io['env']): string {
+  return `http://${HOST || '127.0.0.1'}:${PORT || '8080'}/webhooks`;
+}
 
 async function printAddress(io: Io): Promise<void> {
   const place = findPlace(io);
-  const known = knownAt(place);
+  const known = findConsole(place);
   if (known !== null) return await print(io, addressOf(known, io));
   throw new CommandFault(
     EXIT.notThere,
     `No console has been started over the mirror in ${place.folder}.`,
     'Start one: carbon-mirror console.',
   );
-}
-
-function addressOf({ port, secret }: Known, { now }: Io): string {
-  const keys = createKeys({ secret: Buffer.from(secret, 'hex'), now });
-  return `http://127.0.0.1:${port}/?key=${keys.mint()}`;
-}
-
-function fileOf({ folder }: Place): string {
-  return join(folder, 'console.json');
-}
-
-function knownAt(place: Place): Known | null {
-  const file = fileOf(place);
-  if (!existsSync(file)) return null;
-  const known: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  return isKnown(known) ? known : null;
-}
-
-function isKnown(value: unknown): value is Known {
-  if (typeof value !== 'object' || value === null || !('port' in value) || !('secret' in value)) return false;
-  return (
-    Number.isInteger(value.port) && typeof value.secret === 'string' && /^[0-9a-f]{64}$/.test(value.secret)
-  );
-}
-
-/** Who may read this file gets in: it is the owner's alone. */
-function keep(place: Place, known: Known): void {
-  const file = fileOf(place);
-  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
 }

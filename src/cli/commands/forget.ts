@@ -5,7 +5,7 @@ import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
 import { writeValue } from '../output/output.js';
-import { findPlace } from '../place.js';
+import { findPlace } from '../place/find-place.js';
 
 interface ForgetOptions {
   readonly person: string;
@@ -51,7 +51,7 @@ async function forget(io: Io, options: ForgetOptions): Promise<void> {
 }
 
 async function remove(io: Io, address: string, vacuum: boolean) {
-  const { withWriters } = await import('../mirror-writer.js');
+  const { withWriters } = await import('../place/mirror-writer.js');
   const { forgetTexts } = await import('../../inbox/forget.js');
   return await withWriters(findPlace(io), io.now, async ({ inbox, mirror, reader, erase }) => {
     const memberRows = await mirror.forget(address);

@@ -5,7 +5,8 @@ import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import type { Io } from '../io.js';
 import { demandEntry, findVersions } from '../named/versions.js';
 import { type Row, writeRows } from '../output/output.js';
-import { findPlace, reading } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
 
 /** What a person compares between versions is what is left. */
 const NOT_SHOWN = new Set([

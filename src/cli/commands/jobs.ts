@@ -1,17 +1,18 @@
 import { type Command, Option } from 'commander';
 import { JOB_STATES, type JobState } from '../../inbox/job.js';
-import { JOB_COLUMNS, readJob, readJobs } from '../../query/inbox.js';
+import { JOB_COLUMNS, readJob, readJobs } from '../../query/inbox/deliveries-and-jobs.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { withEnds } from '../ends.js';
-import { withInbox } from '../inbox-writer.js';
+import { withInbox } from '../place/inbox-writer.js';
 import { type Io, print, say } from '../io.js';
-import { OF_ORGANIZATION, readLimit } from '../shown/lists.js';
+import { OF_ORGANIZATION } from '../named/how-named.js';
 import { sheet } from '../shown/sheet.js';
 import { organizationOfJobs } from '../named/in-mirror.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
-import { findPlace, reading, type Place } from '../place.js';
-import { readNumber } from '../words.js';
+import { findPlace } from '../place/find-place.js';
+import { reading, type Place } from '../place/place.js';
+import { readLimit, readNumber } from '../words.js';
 
 interface ListOptions {
   readonly state?: JobState;
@@ -66,7 +67,10 @@ async function list(io: Io, options: ListOptions): Promise<void> {
         }),
       ),
   );
-  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows, { keep: ['id'] });
+  await writeRows(io, options.json ? 'json' : 'table', JOB_COLUMNS, rows, {
+    keep: ['id'],
+    none: options.state === undefined ? 'No job is known.' : `No job is ${options.state}.`,
+  });
 }
 
 async function show(io: Io, id: string, options: { json?: boolean }): Promise<void> {

@@ -3,7 +3,8 @@ import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
 import { writeRows, writeValue } from '../output/output.js';
-import { dataFolder, findSettings, meansDemo, type Place } from '../place.js';
+import { dataFolder, findSettings, meansDemo } from '../place/find-place.js';
+import type { Place } from '../place/place.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -13,10 +14,9 @@ export function define(program: Command, io: Io): void {
     .action(async (options: { json?: boolean }) => {
       const { engine } = findMeant(io);
       const applied = (await engine.migrate(io.now())).map(({ database, file }) => ({ database, file }));
-      if (options.json) return await writeValue(io, applied);
-      if (applied.length > 0) await writeRows(io, 'table', ['database', 'file'], applied);
+      if (options.json) await writeValue(io, applied);
+      else if (applied.length > 0) await writeRows(io, 'table', ['database', 'file'], applied);
       say(io, `${engine.place}: ${applied.length > 0 ? 'migrated' : 'both databases are up to date'}.`);
-      return undefined;
     });
   examples(command, [
     'carbon-mirror migrate',

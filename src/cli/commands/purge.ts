@@ -4,10 +4,11 @@ import { type Purgeable, readPurgeable } from '../../query/mentions.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
-import { HOW_NAMED } from '../shown/lists.js';
+import { HOW_NAMED } from '../named/how-named.js';
 import { organizationIn } from '../named/in-mirror.js';
 import { writeValue } from '../output/output.js';
-import { findPlace, reading, type Place } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading, type Place } from '../place/place.js';
 
 interface PurgeOptions {
   readonly organization: string;
@@ -37,7 +38,7 @@ async function purge(io: Io, options: PurgeOptions): Promise<void> {
   const place = findPlace(io);
   const found = await find(place, options.organization);
   demandMeant(found, options);
-  const { withWriters } = await import('../mirror-writer.js');
+  const { withWriters } = await import('../place/mirror-writer.js');
   const { forgetTexts } = await import('../../inbox/forget.js');
   const { organizationId, name } = found;
   const { files, texts, erased } = await withWriters(

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
-import { isDamage } from '../damage.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import type { Io } from '../io.js';
 import { writeRows } from '../output/output.js';
-import { findPlace } from '../place.js';
+import { findPlace } from '../place/find-place.js';
 
 interface QueryCommandOptions extends FormatOptions {
   readonly timeLimit: string;
@@ -61,8 +60,10 @@ async function readStatement(io: Io, text: string | undefined, file: string | un
 /** What the engine says of it, in a person's words; a damaged file is told as everywhere. */
 function faultOf(error: AskError): Error {
   const { code, message } = error;
-  if (isDamage(message)) return error;
-  if (code === 'refused') return new CommandFault(EXIT.usage, `SQL: ${message}`, adviceFor(message));
+  if (code === 'damaged') return error;
+  if (code === 'refused' || code === 'unknown_name' || code === 'in_brackets') {
+    return new CommandFault(EXIT.usage, `SQL: ${message}`, ADVICE[code]);
+  }
   if (code === 'ended') return new CommandFault(EXIT.unexpected, message);
   if (code === 'too_large') {
     return new CommandFault(
@@ -78,13 +79,11 @@ function faultOf(error: AskError): Error {
   );
 }
 
-function adviceFor(fault: string): readonly string[] {
-  if (/begins with "\(/.test(fault))
-    return ['SQLite takes no statement in brackets: leave out the outer ones.'];
-  return /no such (table|column)|(relation|column) .* does not exist/.test(fault)
-    ? ['See "carbon-mirror schema" for the tables and their columns.']
-    : [];
-}
+const ADVICE = {
+  refused: [],
+  in_brackets: ['SQLite takes no statement in brackets: leave out the outer ones.'],
+  unknown_name: ['See "carbon-mirror schema" for the tables and their columns.'],
+} as const;
 
 /** A week; a timer of Node holds no more than 24 days. */
 const LONGEST_SECONDS = 7 * 24 * 3600;

@@ -1,13 +1,15 @@
 import { type Command, Option } from 'commander';
-import { readRuns, RUN_COLUMNS } from '../../query/runs.js';
+import { readRuns, RUN_COLUMNS } from '../../query/reads/runs.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { examples } from '../command.js';
 import { addFormats, type FormatOptions, formatOf } from '../formats.js';
 import { type Io, say } from '../io.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { writeRows } from '../output/output.js';
-import { findPlace, reading } from '../place.js';
-import { OF_ORGANIZATION, readLimit } from '../shown/lists.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
+import { OF_ORGANIZATION } from '../named/how-named.js';
+import { readLimit } from '../words.js';
 
 interface ListOptions extends FormatOptions {
   readonly organization?: string;
@@ -52,6 +54,9 @@ async function list(io: Io, options: ListOptions): Promise<void> {
         limit: limit || null,
       }),
   );
-  await writeRows(io, formatOf(options), RUN_COLUMNS, rows, { keep: ['resource', 'drift'] });
+  await writeRows(io, formatOf(options), RUN_COLUMNS, rows, {
+    keep: ['resource', 'drift'],
+    none: 'No read is as asked for.',
+  });
   if (limit > 0 && rows.length === limit) say(io, `Shown: ${limit}. There may be more: --limit 0 shows all.`);
 }

@@ -8,7 +8,7 @@ import { notThere } from '../named/named.js';
 import { findEntry } from '../../resources/resources.js';
 import { writeValue } from '../output/output.js';
 import { writeWrapped } from '../output/wrapped.js';
-import { ownPlace } from '../place.js';
+import { ownPlace } from '../place/find-place.js';
 
 interface SchemaOptions {
   readonly json?: boolean;
@@ -32,7 +32,10 @@ export function define(program: Command, io: Io): void {
       if (options.grants !== undefined) return await emit(io, grantsText(options.grants, name));
       const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
       if (options.json) return await writeValue(io, relations);
-      if (options.markdown) return await emit(io, markdown(relations));
+      if (options.markdown) {
+        const { writtenTypes } = await import('../../engines/contract/written-types.js');
+        return await emit(io, markdown(relations, writtenTypes()));
+      }
       if (name !== undefined) return await showColumns(io, relations);
       await writeWrapped(
         io,
@@ -99,18 +102,20 @@ async function showColumns(io: Io, relations: readonly Relation[]): Promise<void
   }
 }
 
-export function markdown(relations: readonly Relation[]): string {
+/** With the types of both engines; a view has those of the tables below it. */
+function markdown(relations: readonly Relation[], inPostgres: ReadonlyMap<string, string>): string {
   const parts = relations.map(relation => {
-    const rows = relation.columns.map(
-      column => `| \`${column.name}\` | ${column.type} | ${column.meaning.replaceAll('|', '\\|')} |`,
-    );
+    const rows = relation.columns.map(({ name, type, meaning }) => {
+      const other = inPostgres.get(`${relation.database}.${relation.name}.${name}`) ?? '';
+      return `| \`${name}\` | ${type} | ${other} | ${meaning.replaceAll('|', '\\|')} |`;
+    });
     return [
       `## ${queryName(relation)}`,
       '',
       `${relation.kind === 'view' ? 'View. ' : ''}${relation.meaning}`,
       '',
-      '| column | type | meaning |',
-      '|---|---|---|',
+      '| column | SQLite | PostgreSQL | meaning |',
+      '|---|---|---|---|',
       ...rows,
       '',
     ].join('\n');
@@ -121,6 +126,10 @@ export function markdown(relations: readonly Relation[]): string {
     'Made by `carbon-mirror schema --markdown` from the comments of the migrations. Names stay; columns are only added.',
     'History tells what the mirror had been told by then: `valid_from` is when the answer that showed a row so had arrived.',
     'The registry may have changed earlier. `schema_migrations` holds when each migration was applied.',
+    '',
+    'In PostgreSQL the tables of the mirror stand in the schema `mirror`, those of the inbox in `inbox`; instants are `timestamptz(3)`',
+    'there and are shown as text in UTC by every command. It has no table `announcements`, whose rows `freshness` finds itself, and one',
+    'more, `certificate_pieces`: the bytes of certificates, which SQLite keeps as files.',
     '',
     ...parts,
   ].join('\n');

@@ -1,12 +1,20 @@
 import type { Command } from 'commander';
 import { type Disk, describeDisk } from '../../engines/contract/disk.js';
-import { type OrganizationStatus, readStatus, type ResourceStatus, type Status } from '../../query/status.js';
-import { shortName } from '../clean.js';
+import {
+  type OrganizationStatus,
+  readStatus,
+  type ResourceStatus,
+  type Status,
+} from '../../query/reads/status.js';
+import { shortName } from '../../text/clean.js';
 import { examples } from '../command.js';
 import { type Io, print } from '../io.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
-import { findPlace, reading, type Place } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading, type Place } from '../place/place.js';
+import { describeFindings } from '../shown/findings.js';
 import { stretch } from '../../text/stretch.js';
+import { withThousands } from '../../text/thousands.js';
 
 const COLUMNS = [
   'organization',
@@ -33,6 +41,8 @@ export function define(program: Command, io: Io): void {
       await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
       await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow), {
         keep: ['organization', 'freshness'],
+        tonnes: COUNTED,
+        none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
       });
       await print(io, '', ...summary(status, io.now()));
       return undefined;
@@ -48,7 +58,9 @@ function toRow(organization: OrganizationStatus): Row {
   const ages = organization.resources.flatMap(resource =>
     resource.ageSeconds === null ? [] : [resource.ageSeconds],
   );
-  const certificates = Object.entries(organization.certificates).map(([state, count]) => `${count} ${state}`);
+  const certificates = Object.entries(organization.certificates).map(
+    ([state, count]) => `${withThousands(count)} ${state}`,
+  );
   return {
     organization: organization.name ?? organization.organizationId,
     state: organization.state,
@@ -59,6 +71,21 @@ function toRow(organization: OrganizationStatus): Row {
     freshness: worst(organization.resources),
     oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
   };
+}
+
+const COUNTED = ['warehouse', 'inventory', 'retirements'];
+
+/** Of several organizations together. */
+function describeSums({ organizations }: Status): string[] {
+  if (organizations.length < 2) return [];
+  const rows = (name: string) =>
+    organizations.flatMap(({ resources }) => resources).filter(({ resource }) => resource === name);
+  const sum = (name: string) =>
+    withThousands(rows(name).reduce((total, { rows: some }) => total + (some ?? 0), 0));
+  const stored = organizations.reduce((total, { certificates }) => total + (certificates['stored'] ?? 0), 0);
+  return [
+    `Together: ${sum('warehouse')} rows in warehouses, ${sum('inventory')} in inventories, ${sum('retirements')} retirements, ${withThousands(stored)} certificates.`,
+  ];
 }
 
 /** No trouble: it is as the organization or its registry has it. */
@@ -128,9 +155,11 @@ function summary(status: Status, now: number): string[] {
   const since = (at: string | null) => (at === null ? 'never' : `${stretch(secondsSince(at, now))} ago`);
   const { due, claimed, parked, buried } = status.jobs;
   const lines = [
+    ...describeSums(status),
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
     `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
+  lines.push(describeFindings(status.findings, now));
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
   for (const organization of status.organizations) {

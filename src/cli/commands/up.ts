@@ -1,17 +1,18 @@
 import type { Command } from 'commander';
 import { readUpSettings } from '../../config/config.js';
 import { examples } from '../command.js';
-import { findOpenSettings } from '../exposures.js';
+import { findConsole, invitation } from '../console-address.js';
+import { findOpenSettings } from '../faults/exposures.js';
 import { type Io, say } from '../io.js';
 import { adviseVolume } from '../processes/service.js';
-import { meansDemo, ownPlace } from '../place.js';
+import { meansDemo, ownPlace } from '../place/find-place.js';
 import { SETTINGS_TOOLS } from '../settings-tools.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('up')
     .description(
-      'Start receive and work together; with no settings at all, a demo with a registry of its own',
+      'Start receive, work and console together; with no settings at all, a demo with a registry of its own',
     )
     .action(async () => {
       const interrupted = io.interruption();
@@ -24,7 +25,11 @@ export function define(program: Command, io: Io): void {
       await ownPlace(io).engine.migrate(io.now());
       adviseVolume(io);
       for (const { found, todo } of findOpenSettings(io.secretFiles)) say(io, `Warning: ${found}. ${todo}`);
-      return await runChildren(io, io.env, interrupted, async () => undefined);
+      const place = ownPlace(io);
+      return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
+        const known = consolePort === null ? null : findConsole(place);
+        if (known !== null) say(io, invitation(known, io));
+      });
     });
   examples(command, ['carbon-mirror up', 'carbon-mirror up --env-file .env']);
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { hasDeliveries, hasJobs } from '../../query/inbox.js';
+import { hasDeliveries, hasJobs } from '../../query/inbox/deliveries-and-jobs.js';
 import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './named.js';
 

@@ -1,5 +1,5 @@
 import { distance } from '../../config/distance.js';
-import { cleanText } from '../clean.js';
+import { cleanText } from '../../text/clean.js';
 import { CommandFault, EXIT } from '../exit.js';
 
 /** What people call by its id or its name. */

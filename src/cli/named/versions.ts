@@ -1,9 +1,9 @@
 import type { Reader } from '../../engines/contract/reader.js';
+import type { Row } from '../../engines/contract/tables.js';
 import { readHistory } from '../../query/lists.js';
 import type { Entry } from '../../resources/entry.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { CommandFault, EXIT } from '../exit.js';
-import type { Row } from '../output/output.js';
 import { installationIn, organizationIn } from './in-mirror.js';
 
 export function demandEntry(table: string): Entry {

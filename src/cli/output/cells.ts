@@ -1,4 +1,5 @@
-export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
+import type { Cell } from '../../text/csv.js';
+
 export type Row = Readonly<Record<string, Cell>>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -6,10 +7,6 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
 const HASH = /[0-9a-f]{64}/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
-
-export function textOf(cell: NonNullable<Cell>): string {
-  return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
-}
 
 /** What a proof leans on is shown whole or not at all. */
 export function isHash(text: string): boolean {

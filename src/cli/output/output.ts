@@ -1,11 +1,13 @@
 import { escapeJson } from '../clean.js';
-import { emit, type Io } from '../io.js';
+import { emit, type Io, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
-import { type Row, textOf } from './cells.js';
-import { DIALECTS, writeCsv } from './csv.js';
+import { DIALECTS, textOf } from '../../text/csv.js';
+import type { Row } from './cells.js';
+import { writeCsv } from './csv.js';
 import { type TableShape, writeTable } from './table.js';
 
-export type { Cell, Row } from './cells.js';
+export type { Cell } from '../../text/csv.js';
+export type { Row } from './cells.js';
 export type Format = 'table' | 'json' | keyof typeof DIALECTS;
 
 export async function writeRows(
@@ -14,6 +16,19 @@ export async function writeRows(
   columns: readonly string[],
   rows: Iterable<Row> | AsyncIterable<Row>,
   shape: TableShape = {},
+): Promise<number> {
+  const count = await writeAs(io, format, columns, rows, shape);
+  const { none = 'No rows.' } = shape;
+  if (count === 0 && none !== '') say(io, none);
+  return count;
+}
+
+async function writeAs(
+  io: Io,
+  format: Format,
+  columns: readonly string[],
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  shape: TableShape,
 ): Promise<number> {
   if (format === 'json') return await writeJson(io, rows);
   if (format === 'table') return await writeTable(io, columns, rows, shape);

@@ -1,7 +1,8 @@
 import { withThousands } from '../../text/thousands.js';
-import { cleanText } from '../clean.js';
+import { cleanText } from '../../text/clean.js';
 import { colours, emit, type Io, say } from '../io.js';
-import { type Cell, isHash, isNumber, type Row, shorten, textOf } from './cells.js';
+import { type Cell, textOf } from '../../text/csv.js';
+import { isHash, isNumber, type Row, shorten } from './cells.js';
 import { bold, paintState } from './colour.js';
 import { fit, GAP, type Measured, type Place } from './layout.js';
 
@@ -10,6 +11,8 @@ export interface TableShape {
   readonly keep?: readonly string[];
   /** Columns of tonnes: a person at a terminal gets their thousands set apart. */
   readonly tonnes?: readonly string[];
+  /** What is said where there is no row; not said where it is empty. */
+  readonly none?: string;
 }
 
 /** Widths are taken from the first rows, so that a long answer can stream. */

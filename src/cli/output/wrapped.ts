@@ -1,4 +1,4 @@
-import { cleanText } from '../clean.js';
+import { cleanText } from '../../text/clean.js';
 import { colours, emit, type Io } from '../io.js';
 import { bold } from './colour.js';
 import { GAP } from './layout.js';
@@ -9,14 +9,18 @@ export type Said = readonly [name: string, text: string];
 const LEAST_TEXT = 24;
 
 /** Names on the left, texts beside them: on a terminal in lines of its width, else each in one. */
-export async function writeWrapped(io: Io, said: readonly Said[]): Promise<void> {
+export async function writeWrapped(
+  io: Io,
+  said: readonly Said[],
+  paint: (name: string) => string = bold,
+): Promise<void> {
   const widest = Math.max(0, ...said.map(([name]) => name.length));
   const room = io.terminal.stdout ? io.columns - widest - GAP : Number.POSITIVE_INFINITY;
   const isBeside = room >= LEAST_TEXT;
   const indent = isBeside ? widest + GAP : GAP;
   for (const [name, text] of said) {
     const lines = wrap(cleanText(text), isBeside ? room : io.columns - indent);
-    const shown = colours(io) ? bold(name) : name;
+    const shown = colours(io) && name !== '' ? paint(name) : name;
     const first = isBeside ? `${shown}${' '.repeat(indent - name.length)}${lines.shift() ?? ''}` : shown;
     await emit(
       io,

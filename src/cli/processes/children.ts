@@ -1,13 +1,21 @@
-import type { Io } from '../io.js';
+import { CommandFault } from '../exit.js';
+import { type Io, say } from '../io.js';
 import { keepChild, type KeptChild } from './kept-child.js';
 import { aborted } from './service.js';
 
-/** What is done once both are ready: it is told the receiver's port, and leaves off where they are stopped. */
-export type WhenReady = (port: number, stopping: AbortSignal) => Promise<void>;
+interface Ready {
+  /** The receiver's. */
+  readonly port: number;
+  /** The console's; null where it could not be started. */
+  readonly consolePort: number | null;
+}
+
+/** What is done once all are ready; it leaves off where they are stopped. */
+export type WhenReady = (ready: Ready, stopping: AbortSignal) => Promise<void>;
 
 /**
- * `receive` and `work` as processes of their own, the same code as the Procfile, so that a busy worker never stalls the
- * door. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
+ * `receive`, `work` and `console` as processes of their own, the same code as the Procfile, so that a busy worker never
+ * stalls the door. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
  * Nobody is to be sent to the receiver's port before `whenReady` is told it.
  */
 export async function runChildren(
@@ -20,23 +28,33 @@ export async function runChildren(
   const stopping = AbortSignal.any([interrupted, giveUp.signal]);
   const receive = keepChild(io, 'receive', env, stopping);
   const work = keepChild(io, 'work', env, stopping);
+  const pages = keepChild(io, 'console', env, stopping);
   const both = [receive, work].map(({ ended }) => ended);
+  const dispensable = pages.ended.catch((error: unknown) => tell(io, error));
   try {
-    const ready = introduce(receive, work, port => whenReady(port, stopping));
+    const looked = Promise.race([pages.ready, dispensable.then(() => null)]);
+    const ready = introduce(receive, work, looked, there => whenReady(there, stopping));
     await Promise.race([ready, ...both]);
     await Promise.race([aborted(interrupted), ...both]);
   } finally {
     giveUp.abort();
-    await Promise.allSettled(both);
+    await Promise.allSettled([...both, dispensable]);
   }
 }
 
 async function introduce(
   receive: KeptChild,
   work: KeptChild,
-  whenReady: (port: number) => Promise<void>,
+  looked: Promise<number | null>,
+  whenReady: (ready: Ready) => Promise<void>,
 ): Promise<void> {
-  const [port] = await Promise.all([receive.ready, work.ready]);
+  const [port, , consolePort] = await Promise.all([receive.ready, work.ready, looked]);
   if (port === null) throw new Error('the receiver did not tell its port');
-  await whenReady(port);
+  await whenReady({ port, consolePort });
+}
+
+/** Who only looks is not what the others wait for. */
+function tell(io: Io, error: unknown): void {
+  if (!(error instanceof CommandFault)) throw error;
+  say(io, ...error.lines);
 }

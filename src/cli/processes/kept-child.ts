@@ -13,7 +13,15 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Who falls after a longer life is started again after the first pause. */
 const STEADY_MS = 60_000;
 
-export type Role = 'receive' | 'work';
+export type Role = 'receive' | 'work' | 'console';
+
+/** Whoever starts it tells the address of the console. */
+const ARGUMENTS: Readonly<Record<Role, readonly string[]>> = {
+  receive: ['receive'],
+  work: ['work'],
+  console: ['console', '--no-address'],
+};
+const PORT_OF = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT' } as const;
 
 export interface KeptChild {
   /** The port at which it takes requests, once it is ready for the first time. */
@@ -38,7 +46,7 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
 
   function hear(message: unknown): void {
     const port = portIn(message);
-    if (port !== null) given = { ...env, PORT: String(port) };
+    if (port !== null) given = { ...env, [PORT_OF[role]]: String(port) };
     isReady = true;
     tellReady(port);
   }
@@ -66,7 +74,7 @@ async function runOnce(
   stopping: AbortSignal,
   hear: (message: unknown) => void,
 ): Promise<End> {
-  const child: ChildProcess = fork(MAIN, [role], {
+  const child: ChildProcess = fork(MAIN, [...ARGUMENTS[role]], {
     env: { ...childEnvironment(env, role) },
     detached: true,
   });
@@ -86,7 +94,7 @@ function portIn(message: unknown): number | null {
 function fallen(role: Role, end: End): CommandFault {
   return new CommandFault(
     end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected,
-    `"carbon-mirror ${role}" ended ${howIn(end)}; the other process is stopped too.`,
+    `"carbon-mirror ${role}" ended ${howIn(end)}; ${role === 'console' ? 'the others go on without it' : 'the others are stopped too'}.`,
     'Its last lines above say why.',
   );
 }

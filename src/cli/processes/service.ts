@@ -1,7 +1,7 @@
 import type { Running } from '../../app/running.js';
 import { volumeAdvice } from '../../config/platform.js';
 import type { Log } from '../../log/log.js';
-import { findExposures } from '../exposures.js';
+import { findExposures } from '../faults/exposures.js';
 import { type Io, say } from '../io.js';
 
 /** Run until the first signal, or until the program fails by itself; then stop it in order. */

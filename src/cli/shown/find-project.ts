@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { findProjects } from '../../query/find-projects.js';
-import { connect } from '../connect.js';
+import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
 import { projectRow } from './live.js';
 import { sheet } from './sheet.js';
 import { type Row, writeValue } from '../output/output.js';
-import { findPlace, reading, type Place } from '../place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading, type Place } from '../place/place.js';
 
 interface FindOptions {
   readonly serialization?: string;

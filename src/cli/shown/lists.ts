@@ -1,25 +1,23 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
-import { readOrganizationIds } from '../../query/as-of.js';
+import { readOrganizationIds } from '../../query/past/as-of.js';
 import { readList } from '../../query/lists.js';
 import { NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
-import { connect } from '../connect.js';
+import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFormats, formatOf } from '../formats.js';
 import { AN_INSTANT, readInstant } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { knownAt } from '../known-at.js';
+import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
+import { readLimit } from '../words.js';
 import { type Row, writeRows } from '../output/output.js';
-import { findPlace, findSettings, reading, type Place } from '../place.js';
+import { findPlace, findSettings } from '../place/find-place.js';
+import { reading, type Place } from '../place/place.js';
 import { conditionsOf } from './filters.js';
-import type { ListOptions } from './live.js';
+import { LIVE, type ListOptions } from './live.js';
 import type { Resource } from './resource.js';
-
-/** How an organization, an installation or an app may be named. */
-export const HOW_NAMED = 'its id, its name or the beginning of either';
-export const OF_ORGANIZATION = `of one organization only: ${HOW_NAMED}`;
-export const LIVE = ['--live', 'ask the registry instead of the mirror'] as const;
 
 /** `list`: from the mirror, or with --live from the registry. */
 export function defineList(parent: Command, io: Io, resource: Resource): void {
@@ -49,8 +47,19 @@ async function list(io: Io, resource: Resource, options: ListOptions): Promise<v
     const organizationId = await organizationOrAll(reader, options.organization);
     if (at !== undefined) await demandKnown(io, reader, resource, organizationId, at);
     const rows = readList(reader, resource.list, { organizationId, where, at, limit: limit || null });
-    await write(io, resource, options, rows);
+    const none = isAsked(options, where) ? NONE_FITS : noneOf(resource);
+    await write(io, resource, options, rows, none);
   });
+}
+
+const NONE_FITS = 'No row of the mirror is as asked for.';
+
+function isAsked({ organization, asOf }: ListOptions, where: readonly unknown[]): boolean {
+  return where.length > 0 || organization !== undefined || asOf !== undefined;
+}
+
+function noneOf({ noun }: Resource): string {
+  return `The mirror holds no ${noun}: see "carbon-mirror status" for what was read.`;
 }
 
 async function write(
@@ -58,11 +67,12 @@ async function write(
   resource: Resource,
   options: ListOptions,
   rows: AsyncIterable<Row>,
+  none = 'The registry shows none.',
 ): Promise<void> {
   const limit = readLimit(options.limit);
   const all = resource.columns ?? resource.list.shown.columns;
   const columns = options.live ? all.filter(name => name !== NAME_OF_OWNER) : all;
-  const shape = { keep: [...columns.slice(0, 1), nameOf(resource.list)], tonnes: ['amount_exact'] };
+  const shape = { keep: [...columns.slice(0, 1), nameOf(resource.list)], tonnes: ['amount_exact'], none };
   const taken = take(refined(rows, resource), limit);
   const shown = await writeRows(io, formatOf(options), columns, taken, shape);
   if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
@@ -79,11 +89,6 @@ async function demandKnown(
   const ids = organizationId === null ? await readOrganizationIds(reader) : [organizationId];
   const wanted = ids.map(id => ({ organizationId: id, resource: dated, at }));
   await knownAt(io, reader, wanted, asOf => `${asOf.organizationId}, ${asOf.resource}`);
-}
-
-export function readLimit(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new CommandFault(EXIT.usage, `--limit: expected a whole number, got "${text}".`);
 }
 
 async function readLive(

@@ -5,6 +5,8 @@ import { CommandFault, EXIT } from '../exit.js';
 import { findInstallation, findInstalled } from '../named/live.js';
 import type { Row } from '../output/output.js';
 
+export const LIVE = ['--live', 'ask the registry instead of the mirror'] as const;
+
 export interface ListOptions {
   readonly organization?: string;
   readonly limit: string;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { examples } from '../command.js';
 import { confirm } from '../confirm.js';
-import { connect } from '../connect.js';
+import { connect } from '../place/connect.js';
 import { type Io, print, say } from '../io.js';
 import { sheet } from './sheet.js';
 import { writeValue } from '../output/output.js';
-import { findSettings } from '../place.js';
+import { findSettings } from '../place/find-place.js';
 
 interface CreateOptions {
   readonly name: string;

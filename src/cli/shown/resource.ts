@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
-import type { DatedResource } from '../../query/as-of.js';
+import type { DatedResource } from '../../query/past/as-of.js';
 import type { Entry } from '../../resources/entry.js';
 import type { Io } from '../io.js';
 import type { Row } from '../output/output.js';

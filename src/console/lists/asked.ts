@@ -6,15 +6,19 @@ import type { Listing } from './listing.js';
 const ROWS = 50;
 
 /** What an address asks of a list. What it names and the list does not know is left out. */
-export function pagingOf(listing: Listing, query: URLSearchParams): Paging {
+export function pagingOf(now: Listing, query: URLSearchParams, at: string | null): Paging {
+  const listing = at === null || now.dated === null ? now : { ...now, ...now.dated };
   const { from, columns, filters, tie } = listing;
   const order = orderOf(listing, query.get('sort'));
   return {
     from,
     columns,
+    at: now.dated === null ? null : at,
     filters: filters.flatMap(column => {
       const value = query.get(column);
-      return value === null || value === '' ? [] : [[column, value] as const];
+      return value === null || value === ''
+        ? []
+        : [[column, column === tie ? numberIn(value) : value] as const];
     }),
     order: order.some(([column]) => column === tie) ? order : [...order, [tie, order.at(-1)?.[1] ?? 'asc']],
     after: cursorIn(
@@ -23,6 +27,11 @@ export function pagingOf(listing: Listing, query: URLSearchParams): Paging {
     ),
     limit: ROWS,
   };
+}
+
+/** No row has the number of what is none. */
+function numberIn(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : -1;
 }
 
 /** `amount`, or `-amount` for the other way. */

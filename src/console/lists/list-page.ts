@@ -1,6 +1,9 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
+import { type Gap, readGaps } from '../../query/past/as-of.js';
 import { type Ask, page, type Page } from '../page.js';
+import { AS_OF, withAt } from '../parts/as-of.js';
+import { gapsOf } from '../parts/gaps.js';
 import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
 import { table } from '../parts/table.js';
@@ -12,28 +15,40 @@ import type { Listing } from './listing.js';
 interface Answer {
   readonly paging: Paging;
   readonly paged: Paged;
+  readonly gaps: readonly Gap[];
+  readonly above: Html | false;
 }
 
 export function listPage(listing: Listing): Page {
   return page(
     `/${listing.path}`,
-    async ({ reader, query }: Ask): Promise<Answer> => {
-      const paging = pagingOf(listing, query);
-      return { paging, paged: await readPage(reader, paging) };
+    async (ask: Ask): Promise<Answer> => {
+      const { reader, query, at } = ask;
+      const paging = pagingOf(listing, query, at);
+      const resource = listing.dated?.resource ?? null;
+      const gaps =
+        at === null || resource === null
+          ? []
+          : await readGaps(reader, resource, at, query.get('organization_id') || null);
+      const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
+      return { paging, paged: await readPage(reader, paging), gaps, above };
     },
     (answer, ask) => ({ title: listing.title, body: show(listing, answer, ask) }),
+    { isDated: listing.dated !== null },
   );
 }
 
-function show(listing: Listing, { paging, paged }: Answer, { now, query }: Ask): Html {
-  const { title, columns, one } = listing;
+function show(listing: Listing, { paging, paged, gaps, above }: Answer, { now, query, at }: Ask): Html {
+  const { title, one, dated } = listing;
+  const { columns } = paging;
   return html`<h1>${title}</h1>
 ${filters(listing, query)}
+<section id="above" data-live>${above}</section>
 <section id="rows" data-live>${table(
     caption(paging, paged, one),
     columns.map(column => ({
       name: heading(listing, paging, query, column),
-      cell: (row: Row) => leading(listing, row, column, cell(column, row[column], now)),
+      cell: (row: Row) => leading(listing, row, column, cell(column, row[column], now), at),
       numeric: isNumeric(column),
     })),
     paged.rows,
@@ -42,6 +57,7 @@ ${filters(listing, query)}
 ${paged.next !== null && html`<a href="${address(listing, query, { after: cursorOf(paged.next) })}" rel="next">Next page</a>`}
 <a href="${address(listing, query, { after: null }, '.csv')}">CSV</a> <a href="${address(listing, query, { after: null }, '.json')}">JSON</a></p>
 </section>
+${gapsOf(dated?.resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
@@ -64,15 +80,17 @@ function caption({ filters: set }: Paging, { count, isCountedToTheEnd }: Paged, 
 function filters({ path, filters: names }: Listing, query: URLSearchParams): Html | false {
   if (names.length === 0) return false;
   return html`<form class="filters" method="get" action="/${path}" role="search">
+${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
 ${names.map(
   name => html`<label>${name.replaceAll('_', ' ')}<input name="${name}" value="${query.get(name)}"></label>`,
 )}
 <button>Show</button> <a href="/${path}">All</a></form>`;
 }
 
-function leading({ path, leads }: Listing, row: Row, column: string, content: Html): Html {
+function leading({ path, leads }: Listing, row: Row, column: string, content: Html, at: string | null): Html {
   if (column !== leads) return content;
-  return html`<a href="/${path}/${encodeURIComponent(String(row[column]))}">${content}</a>`;
+  const href = withAt(`/${path}/${encodeURIComponent(String(row[column]))}`, at);
+  return html`<a href="${href}">${content}</a>`;
 }
 
 function turned({ order }: Paging, column: string): string {

@@ -1,3 +1,4 @@
+import type { Above } from './above.js';
 import type { Direction } from '../../query/paged.js';
 
 /** A list that people page through. All names in it are ours; what a person asks for is looked up here. */
@@ -14,4 +15,13 @@ export interface Listing {
   /** The column whose value leads to a page of its own. */
   readonly leads: string | null;
   readonly filters: readonly string[];
+  /** What is told above the rows; null where they say all. */
+  readonly above: Above | null;
+  /** The same as of an instant; null where rows are of no instant. */
+  readonly dated: Dated | null;
+}
+
+interface Dated extends Pick<Listing, 'from' | 'columns'> {
+  /** Its word in `resource_states`; null where it is no resource of an organization. */
+  readonly resource: string | null;
 }

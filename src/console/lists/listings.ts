@@ -2,10 +2,26 @@ import type { Entry } from '../../resources/entry.js';
 import { hasColumn, ENTRY_OF } from '../../resources/resources.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
+import { hintAbove, readsAbove, refusedAbove } from './above.js';
 import type { Listing } from './listing.js';
 
 /** By these people look for rows, where a table has them. */
-const FILTERS = ['organization_id', 'project_id', 'vintage', 'type', 'state', 'beneficiary'];
+const FILTERS = [
+  'id',
+  'credit_id',
+  'organization_id',
+  'project_id',
+  'vintage',
+  'type',
+  'state',
+  'beneficiary',
+];
+
+/** Computed at the moment at which it is asked for: there is no such thing of a past one. */
+const OF_NOW: Readonly<Record<string, readonly string[]>> = {
+  state_now: ['state', 'reserved_to_at'],
+  seconds_left: [],
+};
 
 const ENTRIES: readonly (readonly [path: string, title: string, one: string, entry: Entry])[] = [
   ['organizations', 'Organizations', 'organization', LISTS.organization],
@@ -33,7 +49,19 @@ const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => 
   tie: 'version',
   leads: LEADS[path] ?? null,
   filters: FILTERS.filter(column => hasColumn(entry, column)),
+  above: null,
+  dated: {
+    from: `${entry.table}_history`,
+    columns: [
+      ...new Set([...entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]), 'valid_from', 'valid_to']),
+    ],
+    resource: resourceOf(entry),
+  },
 }));
+
+function resourceOf(entry: Entry): string | null {
+  return Object.entries(ENTRY_OF).find(([, known]) => known === entry)?.[0] ?? null;
+}
 
 const OWN: readonly Listing[] = [
   {
@@ -46,6 +74,32 @@ const OWN: readonly Listing[] = [
     tie: 'id',
     leads: 'id',
     filters: ['event', 'installation_id', 'verdict'],
+    above: refusedAbove,
+    dated: null,
+  },
+  {
+    path: 'transactions',
+    title: 'Transactions',
+    one: 'transaction',
+    from: 'transactions',
+    columns: [
+      'delivery_id',
+      'received_at',
+      'organization_id',
+      'event',
+      'type',
+      'status',
+      'amount_exact',
+      'credit_id',
+      'id',
+      'fault',
+    ],
+    order: [['received_at', 'desc']],
+    tie: 'digest',
+    leads: null,
+    filters: ['organization_id', 'status', 'type', 'credit_id', 'id'],
+    above: hintAbove,
+    dated: null,
   },
   {
     path: 'jobs',
@@ -68,6 +122,8 @@ const OWN: readonly Listing[] = [
     tie: 'id',
     leads: 'id',
     filters: ['state', 'kind', 'trigger', 'organization_id'],
+    above: null,
+    dated: null,
   },
   {
     path: 'runs',
@@ -91,7 +147,9 @@ const OWN: readonly Listing[] = [
     order: [['id', 'desc']],
     tie: 'id',
     leads: null,
-    filters: ['resource', 'state', 'trigger', 'organization_id'],
+    filters: ['id', 'resource', 'state', 'trigger', 'organization_id'],
+    above: readsAbove,
+    dated: null,
   },
 ];
 

@@ -48,8 +48,9 @@ export const SCRIPT = `'use strict';
   setInterval(look, 2000);
 
   document.addEventListener('keydown', event => {
-    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!['/', '?'].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest('input, select, textarea')) return;
+    if (event.key === '?') { location.assign('/help'); return; }
     const search = document.getElementById('search');
     if (search === null) return;
     event.preventDefault();

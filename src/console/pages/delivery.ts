@@ -1,30 +1,37 @@
-import type { Row } from '../../engines/contract/tables.js';
-import { type DeliveryDetail, readDelivery } from '../../query/inbox.js';
+import { type DeliveryDetail, readDelivery } from '../../query/inbox/deliveries-and-jobs.js';
+import { button } from '../acts/button.js';
+import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { asSent, facts } from '../parts/facts.js';
-import { html, type Html } from '../parts/html.js';
+import { html } from '../parts/html.js';
 import { badge, shown } from '../parts/words.js';
+import { life } from './life.js';
 
 const NUMBER = /^\d{1,15}$/;
 
 export const DELIVERY = page('/deliveries/:id', read, show);
 
-async function read({ reader, params }: Ask): Promise<DeliveryDetail | null> {
-  const { id = '' } = params;
-  return NUMBER.test(id) ? await readDelivery(reader, Number(id)) : null;
+interface Detail extends DeliveryDetail {
+  /** Null where it asked for nothing, or nobody knows yet whose it is. */
+  readonly followUp: FollowUp | null;
 }
 
-function show({ delivery, signedData }: DeliveryDetail, { now }: Ask): Shown {
+async function read({ reader, params }: Ask): Promise<Detail | null> {
+  const { id = '' } = params;
+  const found = NUMBER.test(id) ? await readDelivery(reader, Number(id)) : null;
+  if (found === null) return null;
+  const { job_id: own, merged_into: merged, work_for: organizationId } = found.delivery;
+  const jobId = merged ?? own;
+  const isKnown = typeof jobId === 'number' && typeof organizationId === 'string';
+  return { ...found, followUp: isKnown ? await readFollowUp(reader, { organizationId, jobId }) : null };
+}
+
+function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {
   const body = html`<h1 id="sentence" data-live>Delivery ${shown(delivery['id'])}: ${shown(delivery['event'])} ${badge(String(delivery['verdict']))}</h1>
-<section id="life" data-live>${life(delivery)}${facts(delivery, now, ['digest', 'text_id'])}</section>
+<section id="life" data-live>${life(delivery, followUp)}${facts(delivery, now, ['digest', 'text_id'])}</section>
+${delivery['installation_id'] !== null && button(canAct, `/deliveries/${String(delivery['id'])}/replay`, 'Do again what it asked for')}
 ${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}`;
   return { title: `Delivery ${String(delivery['id'])}`, body };
-}
-
-function life(delivery: Row): Html {
-  const job = delivery['job_id'];
-  if (job === null) return html`<p>It asked for nothing: ${shown(delivery['reason'])}</p>`;
-  return html`<p><a href="/jobs/${shown(job)}">Job ${shown(job)}</a> answers it: ${badge(String(delivery['final_state'] ?? delivery['job_state'] ?? 'unknown'))} ${shown(delivery['outcome'])}</p>`;
 }
 
 /** What was signed is base64 of a text; where it is none, it is shown as it came. */

@@ -1,8 +1,9 @@
 import type { Row } from '../../engines/contract/tables.js';
-import { readJob } from '../../query/inbox.js';
+import { readJob } from '../../query/inbox/deliveries-and-jobs.js';
+import { button } from '../acts/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { facts } from '../parts/facts.js';
-import { html } from '../parts/html.js';
+import { html, type Html } from '../parts/html.js';
 import { badge, shown } from '../parts/words.js';
 
 const NUMBER = /^\d{1,15}$/;
@@ -14,9 +15,17 @@ async function read({ reader, params }: Ask): Promise<Row | null> {
   return NUMBER.test(id) ? await readJob(reader, Number(id)) : null;
 }
 
-function show(job: Row, { now }: Ask): Shown {
+function show(job: Row, { now, canAct }: Ask): Shown {
   const id = String(job['id']);
   const body = html`<h1 id="sentence" data-live>Job ${id}: ${shown(job['kind'])} ${badge(String(job['state']))}</h1>
-<section id="facts" data-live>${facts(job, now)}</section>`;
+<section id="facts" data-live>${facts(job, now)}${acts(job, canAct)}</section>`;
   return { title: `Job ${id}`, body };
+}
+
+/** A buried job goes on by a person's wish alone; one that is parked by a new look at its organization. */
+function acts(job: Row, canAct: boolean): Html | false {
+  if (job['state'] === 'buried') return button(canAct, `/jobs/${String(job['id'])}/retry`, 'Try it again');
+  const organization = job['organization_id'];
+  if (job['state'] !== 'parked' || typeof organization !== 'string') return false;
+  return button(canAct, '/read-now', 'Read now', { organization_id: organization });
 }

@@ -1,73 +1,82 @@
-import { type Available, type LeftOut, readAvailable } from '../../query/available.js';
-import { type OrganizationStatus, readStatus, type Status } from '../../query/status.js';
-import { type Ask, page, type Shown } from '../page.js';
-import { html, type Html } from '../parts/html.js';
-import { table } from '../parts/table.js';
+import type { Available, LeftOut } from '../../query/available.js';
+import { type Hold, type Overview, readOverview } from '../../query/overview.js';
+import type { OrganizationStatus } from '../../query/reads/status.js';
+import { parseChange } from '../../text/change.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import { ago, badge, counted, shown } from '../parts/words.js';
+import { button } from '../acts/button.js';
+import { type Ask, page, type Shown } from '../page.js';
+import { microOf } from '../parts/cell.js';
+import { sentences } from '../parts/changes.js';
+import { html, type Html } from '../parts/html.js';
+import { refused } from '../parts/refused.js';
+import { table } from '../parts/table.js';
+import { ago, badge, counted } from '../parts/words.js';
+import { forSale, leftOut } from './for-sale.js';
+import { invitation } from './invitation.js';
 import { findStuck, type Stuck } from './stuck.js';
+import { readThen, showThen, type Then } from './then.js';
 
-interface Now {
-  readonly status: Status;
-  readonly available: Available;
+export const NOW = page('/', read, show, { isDated: true });
+
+async function read(ask: Ask): Promise<Overview | Then> {
+  const { reader, now, at } = ask;
+  return at === null ? await readOverview(reader, now) : await readThen(ask, at);
 }
 
-const EVERYTHING = { organizationId: null, maxAgeSeconds: null };
-
-export const NOW = page('/', read, show);
-
-async function read({ reader, now }: Ask): Promise<Now> {
-  return { status: await readStatus(reader, now), available: await readAvailable(reader, EVERYTHING) };
-}
-
-function show({ status, available }: Now, { now }: Ask): Shown {
+function show(answer: Overview | Then, ask: Ask): Shown {
+  if ('stood' in answer) return { title: 'Then', body: showThen(answer) };
+  const { now, canAct, webhookUrl } = ask;
+  const { status, available, holds: held, changes } = answer;
+  const { organizations, newestDeliveryAt } = status;
+  const isEmpty = organizations.length === 0;
   const stuck = findStuck(status, now);
-  const body = html`<h1 id="sentence" data-live>${sentence({ status, available }, stuck)}</h1>
-<section id="stuck" data-live>${stuck.length > 0 && stuckList(stuck)}</section>
-<section id="forsale" data-live>${table(
-    'What can be sold now, by organization, project and vintage',
-    [
-      { name: 'Organization', cell: row => shown(row['organization_name'] ?? row['organization_id']) },
-      { name: 'Project', cell: row => shown(row['project_name'] ?? row['project_id']) },
-      { name: 'Vintage', cell: row => shown(row['vintage']) },
-      { name: 'Type', cell: row => shown(row['type']) },
-      { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
-      { name: 'Read', cell: row => ago(textOf(row['complete_at']), now) },
-    ],
-    available.rows,
-  )}</section>
-<section id="leftout" data-live>${available.leftOut.length > 0 && leftOutTable(available.leftOut, now)}</section>
-<section id="glance" data-live>${glance(status.organizations)}</section>
-<section id="refused" data-live>${refused(status, now)}</section>`;
+  const body = html`<h1 id="sentence" data-live>${sentence(answer, stuck)}</h1>
+<section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
+<section id="stuck" data-live>${stuck.length > 0 && stuckList(stuck, canAct)}</section>
+<section id="forsale" data-live>${forSale(available, now)}</section>
+<section id="leftout" data-live>${leftOut(available.leftOut, now)}</section>
+<section id="holds" data-live>${holds(held, now)}</section>
+<section id="moved" data-live>${sentences('What moved last', changes.map(parseChange), now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
+<section id="glance" data-live>${!isEmpty && glance(organizations)}${certificates(organizations)}</section>
+${!isEmpty && button(canAct, '/read-now', 'Read everything now')}
+<section id="refused" data-live>${refused(status.refused, now)}</section>`;
   return { title: 'Now', body };
 }
 
 /** True in every state, and each number leads to where it comes from. */
-function sentence({ status, available }: Now, stuck: readonly Stuck[]): Html {
+function sentence({ status, available }: Overview, stuck: readonly Stuck[]): Html {
+  const whatIsStuck =
+    stuck.length === 0
+      ? 'Nothing is stuck.'
+      : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`;
   if (status.organizations.length === 0)
-    return html`Nothing is mirrored yet: no organization has installed the app.`;
+    return html`Nothing is mirrored yet: no organization has installed the app. ${whatIsStuck}`;
   const all = available.rows.reduce((sum, row) => sum + microOf(row), 0n);
   const ages = warehouseAges(status.organizations);
   const organizations = counted(available.warehouses, 'organization');
-  return html`<a href="#forsale">${tonnesOf(all)} t</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
-${ages.length > 0 && html`Freshest ${stretch(Math.min(...ages))}, oldest ${stretch(Math.max(...ages))}.`}
+  const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
+  return html`<a href="${where}">${tonnesOf(all)} t</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
+${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
 ${notSummed(available)}
 ${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}
-${stuck.length === 0 ? 'Nothing is stuck.' : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`}`;
+${whatIsStuck}`;
 }
 
 function notSummed({ rows }: Available): Html | false {
   const left = rows.reduce((sum, row) => sum + Number(row['rows_not_summed']), 0);
-  return left > 0 && html`${counted(left, 'row has', 'rows have')} no amount that can be added.`;
+  return (
+    left > 0 &&
+    html`<a href="#forsale">${counted(left, 'row has', 'rows have')} no amount that can be added.</a>`
+  );
 }
 
 function leftOutWords([first, ...others]: readonly LeftOut[]): string {
   if (first === undefined) return '';
   const name = first.organizationName ?? first.organizationId;
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  return `${name} is left out: ${first.error ?? first.state}${more}.`;
+  return `${name} is left out: ${first.error ?? first.state.replaceAll('_', ' ')}${more}.`;
 }
 
 function warehouseAges(organizations: readonly OrganizationStatus[]): number[] {
@@ -78,26 +87,25 @@ function warehouseAges(organizations: readonly OrganizationStatus[]): number[] {
   );
 }
 
-function stuckList(stuck: readonly Stuck[]): Html {
+function stuckList(stuck: readonly Stuck[], canAct: boolean): Html {
   return html`<h2>What is stuck</h2><ul class="stuck">${stuck.map(
-    ({ what, todo, href }) => html`<li><a href="${href}">${what}</a>. ${todo}</li>`,
+    ({ what, todo, href, act }) =>
+      html`<li><a href="${href}">${what}</a>. ${todo}${act !== undefined && button(canAct, act.path, act.says)}</li>`,
   )}</ul>`;
 }
 
-function leftOutTable(leftOut: readonly LeftOut[], now: number): Html {
+function holds(held: readonly Hold[], now: number): Html | false {
+  if (held.length === 0) return false;
   return table(
-    'What is known and is not for sale now',
+    'What is held, and is in no warehouse meanwhile',
     [
-      {
-        name: 'Organization',
-        cell: ({ organizationName, organizationId }) => organizationName ?? organizationId,
-      },
-      { name: 'State', cell: ({ state }) => badge(state) },
-      { name: 'Known', cell: ({ completeAt }) => ago(completeAt, now) },
-      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Why', cell: ({ error }) => error },
+      { name: 'Ends', cell: hold => ago(hold.reserved_to_at, now) },
+      { name: 'Tonnes', cell: hold => hold.amount_exact, numeric: true },
+      { name: 'Project', cell: hold => hold.project_name ?? hold.project_id },
+      { name: 'Organization', cell: hold => hold.organization_name ?? hold.organization_id },
+      { name: 'By', cell: hold => hold.reserver_name },
     ],
-    leftOut,
+    held,
   );
 }
 
@@ -126,27 +134,15 @@ function glance(organizations: readonly OrganizationStatus[]): Html {
   );
 }
 
-function refused({ refused: sums }: Status, now: number): Html | false {
-  if (sums.length === 0) return false;
-  return table(
-    'Posts that were refused since yesterday',
-    [
-      { name: 'Posts', cell: ({ posts }) => withThousands(posts), numeric: true },
-      { name: 'Answer', cell: ({ status }) => status },
-      { name: 'Why', cell: ({ reason }) => reason },
-      { name: 'Newest', cell: ({ newestAt }) => ago(newestAt, now) },
-    ],
-    sums,
-  );
-}
-
-type Row = Available['rows'][number];
-
-function microOf(row: Row): bigint {
-  const micro = row['amount_micro'];
-  return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
-}
-
-function textOf(value: Row[string] | undefined): string | null {
-  return typeof value === 'string' ? value : null;
+function certificates(organizations: readonly OrganizationStatus[]): Html | false {
+  const sums = new Map<string, number>();
+  for (const { certificates: counts } of organizations) {
+    for (const [state, count] of Object.entries(counts)) sums.set(state, (sums.get(state) ?? 0) + count);
+  }
+  const links = [...sums].map(([state, count], index) => {
+    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
+    const link = state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`;
+    return html`${index > 0 && ', '}${link}`;
+  });
+  return links.length > 0 && html`<p>Certificates: ${links}.</p>`;
 }

@@ -1,29 +1,68 @@
-import { type OrganizationStatus, readStatus } from '../../query/status.js';
-import { LISTINGS } from '../lists/listings.js';
-import { type Ask, page, type Shown } from '../page.js';
-import { html } from '../parts/html.js';
-import { table } from '../parts/table.js';
+import { countAt, readKnownSince, readLastReadBefore } from '../../query/past/as-of.js';
+import { type OrganizationStatus, readStatus } from '../../query/reads/status.js';
+import { ownerOf } from '../../resources/entry.js';
+import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
+import { LISTINGS } from '../lists/listings.js';
+import { button } from '../acts/button.js';
+import { type Ask, page, type Shown } from '../page.js';
+import { withAt } from '../parts/as-of.js';
+import { html, type Html } from '../parts/html.js';
+import { table } from '../parts/table.js';
 import { ago, badge, counted } from '../parts/words.js';
 
-export const ORGANIZATION = page('/organizations/:id', read, show);
-
-async function read({ reader, now, params }: Ask): Promise<OrganizationStatus | null> {
-  const { organizations } = await readStatus(reader, now);
-  return organizations.find(({ organizationId }) => organizationId === params['id']) ?? null;
+interface Stood {
+  readonly resource: string;
+  readonly rows: number;
+  readonly since: string | null;
+  readonly lastRead: string | null;
 }
 
-function show(
-  { organizationId, name, state, resources, certificates }: OrganizationStatus,
-  { now }: Ask,
-): Shown {
-  const lists = LISTINGS.filter(({ filters }) => filters.includes('organization_id'));
-  const body = html`<h1 id="sentence" data-live>${name ?? organizationId} ${badge(state)}</h1>
-<ul class="under">${lists.map(
-    ({ path, title }) =>
-      html`<li><a href="/${path}?organization_id=${encodeURIComponent(organizationId)}">${title}</a></li>`,
-  )}</ul>
-<section id="resources" data-live>${table(
+interface Answer extends OrganizationStatus {
+  /** What of it was known at an instant; null where it is shown as it is known now. */
+  readonly stood: readonly Stood[] | null;
+}
+
+export const ORGANIZATION = page('/organizations/:id', read, show, { isDated: true });
+
+async function read(ask: Ask): Promise<Answer | null> {
+  const { organizations } = await readStatus(ask.reader, ask.now);
+  const found = organizations.find(({ organizationId }) => organizationId === ask.params['id']);
+  if (found === undefined) return null;
+  return { ...found, stood: ask.at === null ? null : await readStood(ask, found.organizationId, ask.at) };
+}
+
+async function readStood({ reader }: Ask, organizationId: string, at: string): Promise<Stood[]> {
+  const stood: Stood[] = [];
+  for (const [resource, entry] of Object.entries(ENTRY_OF)) {
+    const owner = ownerOf(entry);
+    if (owner === null) continue;
+    stood.push({
+      resource,
+      rows: await countAt(reader, entry.table, owner, { organizationId, at }),
+      since: await readKnownSince(reader, { organizationId, resource }),
+      lastRead: await readLastReadBefore(reader, { organizationId, resource, at }),
+    });
+  }
+  return stood;
+}
+
+function show(answer: Answer, { now, at, canAct }: Ask): Shown {
+  const { organizationId, name, state, stood } = answer;
+  const lists = LISTINGS.filter(
+    ({ filters, dated }) => filters.includes('organization_id') && (at === null || dated !== null),
+  );
+  const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(organizationId)}`, at);
+  const body = html`<h1 id="sentence" data-live>${name ?? organizationId} ${at === null && badge(state)}</h1>
+<ul class="under">${lists.map(({ path, title }) => html`<li><a href="${href(path)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>
+<section id="resources" data-live>${stood === null || at === null ? resources(answer, now) : known(stood, at)}</section>
+${stood === null && certificates(answer)}
+${at === null && button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}`;
+  return { title: name ?? organizationId, body };
+}
+
+function resources({ resources: all }: OrganizationStatus, now: number): Html {
+  return table(
     'What is known of it, and since when',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
@@ -33,10 +72,30 @@ function show(
       { name: 'Drift', cell: ({ drift }) => withThousands(drift), numeric: true },
       { name: 'Fault', cell: ({ error }) => error },
     ],
-    resources,
-  )}</section>
-<section id="certificates" data-live><h2>Certificates</h2><p>${Object.entries(certificates)
+    all,
+  );
+}
+
+function known(stood: readonly Stood[], at: string): Html {
+  return table(
+    'What was known of it then',
+    [
+      { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
+      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
+      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
+      { name: 'What cannot be known', cell: ({ since }) => gap(since, at) },
+    ],
+    stood,
+  );
+}
+
+function gap(since: string | null, at: string): string {
+  if (since === null) return 'It was never read completely.';
+  return since > at ? `It is not known before ${since}, the end of the first complete read.` : '';
+}
+
+function certificates({ certificates: counts }: OrganizationStatus): Html {
+  return html`<section id="certificates" data-live><h2>Certificates</h2><p>${Object.entries(counts)
     .map(([of, count]) => `${counted(count, 'certificate')} ${of}`)
     .join(', ')}</p></section>`;
-  return { title: name ?? organizationId, body };
 }

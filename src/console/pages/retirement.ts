@@ -1,8 +1,10 @@
 import type { Row } from '../../engines/contract/tables.js';
-import { readByName, readHistory } from '../../query/lists.js';
+import { type Explanation, explainRow } from '../../query/past/explanation.js';
+import { readHistory } from '../../query/lists.js';
 import { LISTS } from '../../resources/lists.js';
-import { ENTRY_OF } from '../../resources/resources.js';
+import { certificateWords, doneBy, lastSeen, shownBy } from '../../text/read-behind.js';
 import { type Ask, page, type Shown } from '../page.js';
+import { AS_OF } from '../parts/as-of.js';
 import { asSent, facts } from '../parts/facts.js';
 import { html, type Html } from '../parts/html.js';
 import { versions } from '../parts/versions.js';
@@ -12,7 +14,7 @@ interface Retirement {
   readonly row: Row;
   readonly isGone: boolean;
   readonly history: readonly Row[];
-  readonly certificates: readonly Row[];
+  readonly explained: Explanation;
 }
 
 const WITHOUT = [
@@ -23,29 +25,47 @@ const WITHOUT = [
   'amount_micro',
   'valid_to',
   'closed_version',
+  'closed_by',
 ];
 
-export const RETIREMENT = page('/retirements/:id', read, show);
+export const RETIREMENT = page('/retirements/:id', read, show, { isDated: true });
 
-async function read({ reader, params }: Ask): Promise<Retirement | null> {
+async function read({ reader, params, at, now, inspect }: Ask): Promise<Retirement | null> {
   const { id = '' } = params;
-  const history = await readHistory(reader, LISTS.retirements, id);
-  const row = history.findLast(each => each['valid_to'] === null) ?? history.at(-1);
+  const all = await readHistory(reader, LISTS.retirements, id);
+  const history = toldBy(at, all);
+  const row = history.findLast(isStanding) ?? history.at(-1);
   if (row === undefined) return null;
+  const own = all.filter(each => each['organization_id'] === row['organization_id']);
+  const ground = { reader, inspect, at: at ?? new Date(now).toISOString() };
   return {
     row,
-    isGone: row['valid_to'] !== null,
+    isGone: !isStanding(row),
     history,
-    certificates: await readByName(reader, ENTRY_OF.certificates, id),
+    explained: await explainRow(ground, LISTS.retirements, own),
   };
 }
 
-function show({ row, isGone, history, certificates }: Retirement, { now }: Ask): Shown {
+/** Versions as they were known at an instant: what ended later had not ended yet. */
+function toldBy(at: string | null, all: readonly Row[]): Row[] {
+  if (at === null) return [...all];
+  return all
+    .filter(each => String(each['valid_from']) <= at)
+    .map(each => (String(each['valid_to'] ?? '') > at ? { ...each, valid_to: null } : each));
+}
+
+function isStanding(version: Row): boolean {
+  return version['valid_to'] === null;
+}
+
+function show({ row, isGone, history, explained }: Retirement, { now }: Ask): Shown {
   const body = html`<h1 id="sentence" data-live>${sentence(row)}${isGone && html` <span class="state gone">The registry does not show it any more.</span>`}</h1>
 <section id="facts" data-live>${facts(row, now, WITHOUT)}</section>
-<section id="certificate" data-live><h2>Certificate</h2>${certificates.length === 0 ? html`<p>None is known of.</p>` : certificates.map(each => facts(each, now, WITHOUT))}</section>
+<section id="certificate" data-live><h2>Certificate</h2>${certificate(explained)}</section>
+<section id="why" data-live><h2>Why it stands here</h2>${why(explained)}</section>
 <section id="versions" data-live><h2>What the registry said of it, newest first</h2>${versions(history, now)}</section>
-${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}`;
+${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}
+<p class="cite">To cite it: <a href="${citation(row, explained)}">${citation(row, explained)}</a></p>`;
   return { title: `Retirement ${String(row['id'])}`, body };
 }
 
@@ -54,4 +74,35 @@ function sentence(row: Row): Html {
     row['beneficiary'] === null ? 'nobody has claimed it yet' : html`for ${shown(row['beneficiary'])}`;
   const what = row['project_name'] ?? row['project_id'] ?? 'an unknown project';
   return html`${shown(row['amount_exact'] ?? 'An unknown amount')} t of ${shown(what)} ${shown(row['vintage'])} retired, ${whom}`;
+}
+
+/** The file as it is now, held against the hash that was taken as it came. */
+function certificate({ certificate: stored }: Explanation): Html {
+  if (stored === null || stored.file === null) return html`<p>None was stored by then.</p>`;
+  const href = `/certificates/${encodeURIComponent(stored.file)}`;
+  const matches = stored.state === 'as it was stored';
+  return html`<p><span class="state ${matches ? 'stored' : 'failed'}">${matches ? 'It matches its hash.' : `It does not match: the file is ${stored.state}.`}</span> <a href="${href}">Open the certificate</a></p>
+${certificateWords(stored).map(line => html`<p>${line}</p>`)}
+${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><a href="${href}">Open the certificate</a></object>`}`;
+}
+
+function why({
+  shown_by: run,
+  last_seen_at: seenAt,
+  until,
+  ended_by: endedBy,
+  not_known: gaps,
+}: Explanation): Html {
+  const lines = [
+    shownBy(run),
+    ...(seenAt === null ? [] : [lastSeen(seenAt)]),
+    ...(until === null ? [] : [`It was so until ${until}.`]),
+    ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]),
+  ];
+  return html`${lines.map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
+}
+
+/** The same page, whatever comes later. */
+function citation(row: Row, { at }: Explanation): string {
+  return `/retirements/${encodeURIComponent(String(row['id']))}?${new URLSearchParams({ [AS_OF]: at }).toString()}`;
 }

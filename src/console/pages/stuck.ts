@@ -1,4 +1,4 @@
-import type { Status } from '../../query/status.js';
+import type { Status } from '../../query/reads/status.js';
 import { stretch } from '../../text/stretch.js';
 import { counted } from '../parts/words.js';
 
@@ -7,6 +7,8 @@ export interface Stuck {
   readonly what: string;
   readonly href: string;
   readonly todo: string;
+  /** What can be done about it here. */
+  readonly act?: { readonly path: string; readonly says: string };
 }
 
 /** A read that waits longer has nobody who takes it up. */
@@ -34,12 +36,14 @@ export function findStuck(status: Status, now: number): Stuck[] {
     ...when(jobs.buried > 0, {
       what: `${counted(jobs.buried, 'job')} failed for good`,
       href: '/jobs?state=buried',
-      todo: 'carbon-mirror jobs retry --all runs them again once the cause is gone.',
+      todo: 'Once the cause is gone they run again: carbon-mirror jobs retry --all.',
+      act: { path: '/jobs/retry', says: 'Try them again' },
     }),
     ...when(jobs.parked > 0, {
       what: `${counted(jobs.parked, 'job')} cannot go on`,
       href: '/jobs?state=parked',
-      todo: 'Its error says what must change first.',
+      todo: 'Its error says what must change first; then: carbon-mirror sync.',
+      act: { path: '/read-now', says: 'Read now' },
     }),
   ];
 }

@@ -8,6 +8,19 @@ const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
 
+/** Millionths of a tonne; none where a row has no amount that can be added. */
+export function microOf(
+  row: { readonly [column: string]: Value } | { readonly amount_micro: Value },
+): bigint {
+  const micro = row['amount_micro'] ?? null;
+  return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
+}
+
+export function textIn(row: { readonly [column: string]: Value }, column: string): string | null {
+  const value = row[column];
+  return typeof value === 'string' ? value : null;
+}
+
 export function isNumeric(column: string): boolean {
   return COUNTS.test(column) || AMOUNTS.includes(column);
 }

@@ -1,22 +1,39 @@
+import { asOfBar, withAt } from './as-of.js';
 import { Html, html } from './html.js';
 
 export interface Frame {
   readonly title: string;
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly body: Html;
+  /** Null where a page is of no instant. */
+  readonly dated: { readonly at: string | null } | null;
+  readonly hasDemo: boolean;
 }
 
-const MENU: readonly (readonly [path: string, name: string])[] = [
+const DATED: readonly (readonly [path: string, name: string])[] = [
   ['/', 'Now'],
   ['/organizations', 'Organizations'],
+  ['/warehouse', 'Warehouse'],
   ['/retirements', 'Retirements'],
+];
+const MENU: readonly (readonly [path: string, name: string])[] = [
+  ['/changes', 'Changes'],
   ['/deliveries', 'Deliveries'],
   ['/jobs', 'Jobs'],
   ['/runs', 'Reads'],
+  ['/ask', 'Ask'],
 ];
+const DEMO: typeof MENU = [['/demo', 'Demo']];
 
 /** A whole page. It says all that it says without a script. */
-export function layout({ title, path, body }: Frame): Html {
+export function layout({ title, path, query, body, dated, hasDemo }: Frame): Html {
+  const at = dated?.at ?? null;
+  const menu = [
+    ...DATED.map(([to, name]) => [withAt(to, at), name, to] as const),
+    ...MENU,
+    ...(hasDemo ? DEMO : []),
+  ];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -31,12 +48,14 @@ ${SCRIPT}
 <a class="skip" href="#content">To the content</a>
 <header>
 <a class="name" href="/">carbon-mirror</a>
-<nav aria-label="Pages"><ul>${MENU.map(
-    ([to, name]) => html`<li><a href="${to}"${path === to && CURRENT}>${name}</a></li>`,
+<nav aria-label="Pages"><ul>${menu.map(
+    ([href, name, to = href]) => html`<li><a href="${href}"${path === to && CURRENT}>${name}</a></li>`,
   )}</ul></nav>
+<form class="search" method="get" action="/search" role="search"><label>Search<input id="search" name="q" type="search" value="${path === '/search' && query.get('q')}"></label></form>
+<a href="/help">Help</a>
 <p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
 </header>
-<main id="content">${body}</main>
+<main id="content">${at !== null && asOfBar(path, query, at)}${body}${dated !== null && at === null && asOfBar(path, query, at)}</main>
 </body>
 </html>
 `;

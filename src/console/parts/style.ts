@@ -23,7 +23,7 @@ header .name { font-weight: 650; text-decoration: none; color: var(--ink); }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0; padding: 0; list-style: none; }
 nav a[aria-current] { color: var(--ink); font-weight: 650; }
 #link { margin: 0; color: var(--bad); font-weight: 650; }
-main { padding: 1.5rem; max-width: 110rem; }
+main { padding: 1.5rem; max-width: 110rem; overflow-wrap: anywhere; }
 h1 { font-size: clamp(1.25rem, 1rem + 1.6vw, 2rem); line-height: 1.3; font-weight: 600; max-width: 60rem; margin: 0 0 1.5rem; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
 section { margin: 0 0 2rem; }
@@ -36,6 +36,7 @@ th { font-weight: 500; color: var(--quiet); white-space: nowrap; }
 td { overflow-wrap: anywhere; }
 .id, code, pre { font-family: ui-monospace, monospace; font-size: .875em; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+time { white-space: nowrap; }
 .none { color: var(--quiet); }
 .state { white-space: nowrap; }
 .state::before { content: "· "; }
@@ -47,9 +48,27 @@ dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }
 form.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
 label { display: grid; gap: .15rem; color: var(--quiet); font-size: .875rem; }
-input, select, button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .5rem; }
+textarea { width: 100%; max-width: 60rem; font-family: ui-monospace, monospace; }
+.fault { color: var(--bad); font-weight: 650; }
+input, select, textarea, button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .5rem; }
 button { cursor: pointer; border-color: var(--link); }
 .under { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: .75rem 0; }
+form.search { margin: 0 0 0 auto; }
+form.search label { display: flex; gap: .5rem; align-items: center; }
+form.act { display: inline-block; margin: .25rem .5rem .25rem 0; }
+form.asof { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1.5rem 0 0; }
+form.asof p { margin: 0; flex-basis: 100%; }
+figure { margin: 0 0 1rem; }
+figcaption { margin: 0 0 .5rem; }
+svg { max-width: 100%; height: auto; margin: 0 0 1rem; }
+svg text { fill: var(--ink); font-size: 13px; dominant-baseline: central; }
+svg .name { text-anchor: end; }
+svg rect, svg .dot { fill: var(--link); }
+svg line { stroke: var(--line); }
+object { width: 100%; height: 32rem; border: 1px solid var(--line); }
+ol.strip { display: flex; flex-wrap: wrap; gap: .5rem; list-style: none; padding: 0; margin: 0 0 1rem; }
+ol.strip li { border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .6rem; }
+ol.strip li + li::before { content: "→ "; color: var(--quiet); }
 details { margin: .5rem 0; }
 @media (max-width: 40rem) {
   main { padding: 1rem; }
@@ -57,7 +76,7 @@ details { margin: .5rem 0; }
   dd { margin: 0 0 .5rem; }
 }
 @media print {
-  header, .skip, form, .under, details:not([open]) { display: none; }
+  header, .skip, form, object, .under, details:not([open]) { display: none !important; }
   body { color: #000; background: #fff; }
   .wide { overflow: visible; }
   a { color: inherit; text-decoration: none; }

@@ -1,7 +1,17 @@
 import type { Row } from './tables.js';
 
-/** time_limit: stopped at it. too_large: it needs more memory than it may. refused: the engine's or our own no. ended: no answer. */
-export type AskErrorCode = 'time_limit' | 'too_large' | 'refused' | 'ended';
+/**
+ * time_limit: stopped at it. too_large: it needs more memory than it may. ended: no answer. damaged: what it reads.
+ * unknown_name: of a table or a column. in_brackets: the whole statement. refused: any other no of the engine or ours.
+ */
+export type AskErrorCode =
+  | 'time_limit'
+  | 'too_large'
+  | 'refused'
+  | 'unknown_name'
+  | 'in_brackets'
+  | 'damaged'
+  | 'ended';
 
 export class AskError extends Error {
   override readonly name = 'AskError';

@@ -1,12 +1,7 @@
 import { versioned } from './columns.js';
+import { CERTIFICATE_STATES, INSTALLATION_STATES } from './states.js';
 
 /** The rows that mirror the registry. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
-const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
-export type InstallationState = (typeof INSTALLATION_STATES)[number];
-
-export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;
-export type CertificateState = (typeof CERTIFICATE_STATES)[number];
-
 const AMOUNTS = {
   amount: 'real?',
   amount_micro: 'large?',

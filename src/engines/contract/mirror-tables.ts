@@ -1,7 +1,6 @@
 import type { Columns } from './columns.js';
 import {
   ADDRESSES,
-  CERTIFICATE_STATES,
   CERTIFICATES,
   CREDITS,
   INSTALLATIONS,
@@ -12,25 +11,11 @@ import {
   RESERVATIONS,
   RETIREMENTS,
 } from './mirror-rows.js';
-
-export const FRESHNESS_STATES = [
-  'suspended',
-  'uninstalled',
-  'forbidden',
-  'not_offered',
-  'never_read',
-  'doubtful',
-  'partial',
-  'failing',
-  'behind',
-  'late',
-  'current',
-] as const;
-
-const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+import { CERTIFICATE_STATES, FRESHNESS_STATES, RUN_STATES } from './states.js';
 
 const CHANGES = ['added', 'changed', 'removed'] as const;
+const PLACES = ['warehouse', 'inventory', 'held'] as const;
+const RECKONINGS = ['month', 'beneficiary', 'certificate'] as const;
 
 const { document: _, ...HELD } = RESERVATIONS.now;
 
@@ -131,6 +116,22 @@ export const MIRROR_TABLES = {
     read_at: 'text?',
     owner_told: 'integer',
   },
+  transactions: {
+    digest: 'text',
+    delivery_id: 'integer',
+    received_at: 'text',
+    installation_id: 'text',
+    organization_id: 'text',
+    event: 'text',
+    id: 'text?',
+    type: 'text?',
+    status: 'text?',
+    credit_id: 'text?',
+    amount: 'real?',
+    amount_micro: 'integer?',
+    amount_exact: 'text?',
+    fault: 'text?',
+  },
   project_references: { organization_id: 'text', project_id: 'text' },
   project_states: { project_id: 'text', state: 'text', checked_at: 'text', error: 'text?' },
   forgotten_people: { email_sha256: 'text', forgotten_at: 'text' },
@@ -152,6 +153,18 @@ export const MIRROR_TABLES = {
     job_id: 'integer?',
     delivery_id: 'integer?',
   },
+  restatements: {
+    number: 'integer',
+    learnt_at: 'text',
+    organization_id: 'text',
+    resource: 'text',
+    id: 'text',
+    year: 'text?',
+    change: CHANGES,
+    before: 'text?',
+    after: 'text?',
+    sync_run_id: 'integer?',
+  },
   credit_findings: {
     finding: 'text',
     organization_id: 'text',
@@ -161,6 +174,64 @@ export const MIRROR_TABLES = {
     amount_exact: 'text?',
     found: 'text',
   },
+  credit_moves: {
+    number: 'integer',
+    learnt_at: 'text',
+    organization_id: 'text',
+    place: PLACES,
+    credit_id: 'text',
+    part: 'text',
+    project_id: 'text?',
+    vintage: 'text?',
+    serialization: 'text?',
+    before_micro: 'large?',
+    after_micro: 'large?',
+    moved_micro: 'large?',
+  },
+  balance_retirements: {
+    organization_id: 'text',
+    reckoning: RECKONINGS,
+    value: 'text',
+    rows: 'integer',
+    amount_micro: 'large?',
+    counted_rows: 'integer',
+    counted_micro: 'large?',
+    ties: 'integer',
+  },
+  balance_credits: {
+    organization_id: 'text',
+    place: PLACES,
+    credit_id: 'text',
+    part: 'text',
+    moves: 'integer',
+    risen_micro: 'large?',
+    fallen_micro: 'large?',
+    listed_micro: 'large?',
+    ties: 'integer',
+  },
+  balance_projects: {
+    project_id: 'text',
+    project_name: 'text?',
+    vintage: 'text',
+    begun_at: 'text',
+    settled_at: 'text',
+    opening_micro: 'large?',
+    closing_micro: 'large?',
+    fallen_micro: 'large?',
+    fall_micro: 'large?',
+    retirements: 'integer',
+    retired_micro: 'large?',
+    ties: 'integer?',
+  },
+  balance_serials: {
+    serialization: 'text',
+    credit_id: 'text',
+    other_credit_id: 'text',
+    rows: 'integer',
+    ties: 'integer',
+  },
+  findings: { finding: 'text', rows: 'integer' },
+  finding_counts: { finding: 'text', rows: 'integer', counted_at: 'text' },
   freshness: {
     organization_id: 'text',
     resource: 'text',

@@ -1,3 +1,4 @@
+import { AskError } from './asked.js';
 import type { Row, Value } from './tables.js';
 
 const READS = /^(select|with|values|explain)\b/i;
@@ -5,11 +6,12 @@ const MB = 1024 * 1024;
 /** A value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws where a person's SQL does not begin like a read. */
+/** Throws an `AskError` where a person's SQL does not begin like a read. */
 export function demandRead(sql: string): void {
   const word = withoutComments(sql);
   if (READS.test(word)) return;
-  throw new Error(
+  throw new AskError(
+    word.startsWith('(') ? 'in_brackets' : 'refused',
     `expected one statement that begins with SELECT, WITH, VALUES or EXPLAIN, but it begins with "${word.slice(0, 20)}"`,
   );
 }

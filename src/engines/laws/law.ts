@@ -27,10 +27,11 @@ export interface Say {
 /** A clock may be corrected by so much without making what it said impossible. */
 const LEEWAY_MS = 60_000;
 
-/** The statement as it is asked at an instant, for a few of the rows that break it. */
-export function askOf({ sql }: Law, now: number, limit: number): string {
+/** The statement as it is asked at an instant, for the first few of the rows that break it. */
+export function askOf({ sql }: Law, now: number, limit: number, order = 'found'): string {
   const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
-  return `${sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS))} LIMIT ${limit}`;
+  const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + LEEWAY_MS));
+  return `SELECT found FROM (${asked}) AS broken ORDER BY ${order} LIMIT ${limit}`;
 }
 
 /** The tables that have versions, and the key of each. */

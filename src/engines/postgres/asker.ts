@@ -22,13 +22,15 @@ const MAX_PART_BYTES = 32 * MB;
 const STOPPED = ['57014', '25P03'];
 const OUT_OF_MEMORY = ['53', '54'];
 const GONE = ['08', '57P'];
+/** Of a table and of a column. */
+const UNKNOWN_NAME = ['42P01', '42703'];
 
 /**
  * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
  * within a second where whoever asked is gone.
  */
 export async function ask(options: PoolOptions, { sql, timeLimitMs }: Question): Promise<Asked> {
-  demandReading(sql);
+  demandRead(sql);
   const pool = createPool(options);
   try {
     const client = await pool.connect();
@@ -50,14 +52,6 @@ export async function ask(options: PoolOptions, { sql, timeLimitMs }: Question):
   }
 }
 
-function demandReading(sql: string): void {
-  try {
-    demandRead(sql);
-  } catch (error) {
-    throw new AskError('refused', error instanceof Error ? error.message : String(error));
-  }
-}
-
 async function* closing(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
   try {
     yield* rows;
@@ -69,7 +63,7 @@ async function* closing(rows: AsyncIterable<Row>, close: () => Promise<void>): A
 /** What people type may leave the schema out. An instant is written in one way, whatever the server is set to. */
 const begin = (timeLimitMs: number): string => `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SET LOCAL search_path = mirror;
+  SET LOCAL search_path = mirror, inbox;
   SET LOCAL DateStyle = 'ISO';
   SET LOCAL TimeZone = 'UTC';
   SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)};
@@ -181,5 +175,5 @@ function faultOf(error: unknown, timeLimitMs: number): unknown {
   if (isOneOf(OUT_OF_MEMORY)) return tooLarge(error.message);
   if (isOneOf(GONE) || !('severity' in error))
     return new AskError('ended', `The server has gone: ${error.message}`);
-  return new AskError('refused', error.message);
+  return new AskError(isOneOf(UNKNOWN_NAME) ? 'unknown_name' : 'refused', error.message);
 }

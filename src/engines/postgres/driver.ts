@@ -8,7 +8,7 @@ export interface PoolOptions {
   /** As `pg_stat_activity` shows it. */
   readonly name: string;
   readonly connections: number;
-  /** Told of connections that break while nobody waits for an answer. */
+  /** Told of a connection that breaks while nobody waits for an answer: of the first, until one is made again. */
   readonly onFault: (error: Error) => void;
 }
 
@@ -29,8 +29,15 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });
   // One that broke under a statement has told whoever waits for it.
-  pool.on('error', onFault);
-  pool.on('connect', client => client.on('error', () => undefined));
+  let isTold = false;
+  pool.on('error', error => {
+    if (!isTold) onFault(error);
+    isTold = true;
+  });
+  pool.on('connect', client => {
+    isTold = false;
+    client.on('error', () => undefined);
+  });
   return pool;
 }
 

@@ -1,5 +1,7 @@
-import type { DatabaseSettings, Engine } from '../engine.js';
+import type { Engine } from '../engine.js';
+import type { DatabaseSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
+import { clockOf } from './clock.js';
 import { placeOf } from './place.js';
 import { poolOf } from './pool.js';
 
@@ -17,10 +19,13 @@ export function createPostgresEngine(database: DatabaseSettings): Engine {
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
     prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
     openReader: async () => (await stores()).openReader(command),
+    openPages: async () => (await stores()).openReader(poolOf(database, 'console')),
+    sharesPages: true,
     openPdfs: async now => (await stores()).openPdfs(command, now),
-    openInbox: async () => (await stores()).openInbox(command),
-    openWriters: async now => (await stores()).openWriters(command, now),
-    openWork: async ({ now }) => (await stores()).openWork(poolOf(database, 'work'), now),
+    openInbox: async now => (await stores()).openInbox(command, clockOf(database, now)),
+    openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
+    openWork: async ({ now, lost }) =>
+      (await stores()).openWork(poolOf(database, 'work', lost), now, clockOf(database, now)),
     ask: async question => (await import('./asker.js')).ask(command, question),
     snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
     findBroken: async now => (await stores()).findBrokenIn(command, now),

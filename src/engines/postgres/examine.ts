@@ -4,7 +4,7 @@ import { placeOf } from './place.js';
 import { demandSchema } from './migrate.js';
 import { during } from './prepare.js';
 
-interface Server {
+export interface Server {
   readonly version: string;
   readonly bytes: number;
   readonly certificates: number;
@@ -33,10 +33,16 @@ export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
     return found;
   });
   if (server === undefined) throw new Error('the server told nothing of itself');
-  yield ok('databases', describe(pool.url, server));
-  yield* checkFlush(server);
-  yield* checkReplicas(server);
-  yield* checkConnection(pool.url, server);
+  yield* judge(pool.url, server);
+}
+
+export function judge(url: string, server: Server): Finding[] {
+  return [
+    ok('databases', describe(url, server)),
+    ...checkFlush(server),
+    ...checkReplicas(server),
+    ...checkConnection(url, server),
+  ];
 }
 
 function describe(url: string, { version, bytes, certificates }: Server): string {

@@ -5,6 +5,7 @@ import type { Postgres } from './open.js';
 import { monthOf } from './mirror/retirements.js';
 
 const SHOWN = 5;
+const BY_BYTES = 'found COLLATE "C"';
 
 const SAY: Say = {
   latest: (...columns) => `greatest(${columns.join(', ')})`,
@@ -39,7 +40,7 @@ export function findBroken({ transact }: Postgres, now: number): Promise<Broken[
     await query('SET LOCAL search_path = mirror');
     const broken: Broken[] = [];
     for (const law of LAWS) {
-      const rows = await query<{ found: string }>(askOf(law, now, SHOWN));
+      const rows = await query<{ found: string }>(askOf(law, now, SHOWN, BY_BYTES));
       broken.push(...rows.map(({ found }) => ({ law: law.law, where: found })));
     }
     return broken;

@@ -20,13 +20,17 @@ export async function migrateAll(pool: PoolOptions, now: number): Promise<Applie
 }
 
 /** Somebody else migrates: that is waited for, a minute long, and so is a server that is not there yet. */
-export async function awaitSchema(pool: PoolOptions, families: readonly Family[]): Promise<Applied[]> {
+export async function awaitSchema(
+  pool: PoolOptions,
+  families: readonly Family[],
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<Applied[]> {
   await during(pool, async postgres => {
     for (let look = 1; ; look += 1) {
       const fault = await faultOf(postgres, families);
       if (fault === null) return;
       if (look === LOOKS || !isForLater(fault)) throw fault;
-      await sleep(LOOK_EVERY_MS);
+      await wait(LOOK_EVERY_MS);
     }
   });
   return [];

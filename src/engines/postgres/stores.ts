@@ -1,6 +1,7 @@
 import type { InboxPort } from '../../inbox/port.js';
 import type { OpenReader } from '../contract/reader.js';
 import type { Broken, Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
+import type { InboxClock } from './clock.js';
 import type { PoolOptions } from './driver.js';
 import { findBroken } from './find-broken.js';
 import { createInboxPort } from './inbox/inbox.js';
@@ -20,9 +21,6 @@ export async function findBrokenIn(pool: PoolOptions, now: number): Promise<Brok
   return await during(pool, postgres => findBroken(postgres, now));
 }
 
-/** Instants of the inbox are the server's, by one clock for all machines. */
-const CLOCK = null;
-
 export async function openReader(pool: PoolOptions): Promise<OpenReader> {
   const postgres = await openMigrated(pool);
   return { ...readerOf(postgres), close: postgres.close };
@@ -33,23 +31,27 @@ export async function openPdfs(pool: PoolOptions, now: () => number): Promise<Op
   return { pdfs: createPieces(postgres, { now }), close: postgres.close };
 }
 
-export async function openInbox(pool: PoolOptions): Promise<InboxPort> {
-  return createInboxPort(await openMigrated(pool), CLOCK);
+export async function openInbox(pool: PoolOptions, clock: InboxClock): Promise<InboxPort> {
+  return createInboxPort(await openMigrated(pool), clock);
 }
 
-export async function openWriters(pool: PoolOptions, now: () => number): Promise<Writers> {
+export async function openWriters(pool: PoolOptions, now: () => number, clock: InboxClock): Promise<Writers> {
   const postgres = await openMigrated(pool);
-  return { ...partsOf(postgres, now), erase: vacuum => erase(postgres, vacuum), close: postgres.close };
-}
-
-export async function openWork(pool: PoolOptions, now: () => number): Promise<WorkStore> {
-  const postgres = await openMigrated(pool);
-  return { ...partsOf(postgres, now), logs: () => [], close: postgres.close };
-}
-
-function partsOf(postgres: Postgres, now: () => number) {
   return {
-    inbox: createInboxPort(postgres, CLOCK),
+    ...partsOf(postgres, now, clock),
+    erase: vacuum => erase(postgres, vacuum),
+    close: postgres.close,
+  };
+}
+
+export async function openWork(pool: PoolOptions, now: () => number, clock: InboxClock): Promise<WorkStore> {
+  const postgres = await openMigrated(pool);
+  return { ...partsOf(postgres, now, clock), logs: () => [], close: postgres.close };
+}
+
+function partsOf(postgres: Postgres, now: () => number, clock: InboxClock) {
+  return {
+    inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
     pdfs: createPieces(postgres, { now }),
     reader: readerOf(postgres),

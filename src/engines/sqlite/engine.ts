@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Engine, StoreSettings } from '../engine.js';
+import type { Engine } from '../engine.js';
+import type { StoreSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
@@ -31,6 +32,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     migrate: now => migrate(FAMILIES, now),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
+    openPages: async () => (await import('./reader.js')).openReader(files),
+    sharesPages: false,
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),

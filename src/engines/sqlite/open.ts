@@ -41,17 +41,34 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
+interface Transaction {
+  readonly commit: () => void;
+  readonly undo: () => void;
+}
+
 /** Every write goes through here: BEGIN IMMEDIATE, so that a read followed by a write never fails half-way. */
-export function write<T>(db: Sqlite, work: () => T): T {
+export function begin(db: Sqlite): Transaction {
+  const before = db.countChanges();
   db.exec('BEGIN IMMEDIATE');
+  return {
+    commit: () => {
+      if (db.countChanges() > before) numberCommit(db);
+      db.exec('COMMIT');
+    },
+    undo: () => {
+      if (db.inTransaction) db.exec('ROLLBACK');
+    },
+  };
+}
+
+export function write<T>(db: Sqlite, work: () => T): T {
+  const transaction = begin(db);
   try {
-    const before = db.countChanges();
     const result = work();
-    if (db.countChanges() > before) numberCommit(db);
-    db.exec('COMMIT');
+    transaction.commit();
     return result;
   } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
+    transaction.undo();
     throw error;
   }
 }

@@ -32,9 +32,9 @@ export interface Evidence {
  * doubt: most of the list is gone, a second read must agree. wait: it is too early for that.
  * close_doubted: it agrees, for the rows that both reads lacked.
  */
-export type Verdict = 'close' | 'keep' | 'doubt' | 'wait' | 'close_doubted';
+export type Judgement = 'close' | 'keep' | 'doubt' | 'wait' | 'close_doubted';
 
-export function judge(evidence: Evidence): Verdict {
+export function judge(evidence: Evidence): Judgement {
   if (tripsGate(evidence)) return judgeEmptied(evidence);
   if (evidence.asked > 0 && evidence.missing <= evidence.asked) return 'close';
   if (evidence.alive > 0) return 'keep';
@@ -45,7 +45,7 @@ function tripsGate({ missing, before, seen }: Pick<Evidence, 'missing' | 'before
   return seen === 0 || (missing >= GATE_ROWS && missing > before * GATE_SHARE);
 }
 
-function judgeEmptied({ alive, doubtedForMs }: Evidence): Verdict {
+function judgeEmptied({ alive, doubtedForMs }: Evidence): Judgement {
   if (alive > 0 || doubtedForMs === null) return 'doubt';
   return doubtedForMs < AGREE_AFTER_MS ? 'wait' : 'close_doubted';
 }

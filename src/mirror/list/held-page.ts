@@ -33,7 +33,7 @@ export class HeldPage {
     this.#waiting -= 1;
   }
 
-  settle(slot: number, version: number): void {
+  written(slot: number, version: number): void {
     this.know(slot, version);
     this.#waiting -= 1;
   }

@@ -57,7 +57,7 @@ export class HeldPages {
     return stored?.versions ?? [];
   }
 
-  hold(page: HeldPage): void {
+  keep(page: HeldPage): void {
     this.#held.push(page);
   }
 

@@ -2,39 +2,33 @@ import { formatInstant } from '../../resources/columns.js';
 import { HeldPage } from './held-page.js';
 import { digestOf, HeldPages } from './held-pages.js';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Finish, Outcome, PageResult, Read } from '../mirror.js';
-import {
-  type Circumstances,
-  COMPLETE,
-  type Decision,
-  decide,
-  findMissing,
-  type Missing,
-  NONE,
-  partial,
-} from './missing.js';
+import type { Finish, Finished, PageResult, Read } from '../mirror.js';
+import { judgeRead } from './judging.js';
+import type { Decision } from './missing.js';
 import { isForgotten } from '../people.js';
-import type { Changes, Close, Fault, LastRead, Traffic } from '../port.js';
-import { Slices } from './slices.js';
-import { type ListParts, type Origin, Staging } from './staging.js';
-import { VersionSet } from './version-set.js';
+import {
+  type Changes,
+  type Close,
+  type Ending,
+  type Fault,
+  type LastRead,
+  type ListCommitted,
+  NO_CHANGES,
+  type Traffic,
+} from '../port.js';
+import { type Portion, Slices } from './slices.js';
+import { type ListParts, type Origin, type Slice, Staging } from './staging.js';
 
 const COMPARE_AT_ONCE = 250;
-
-const NOTHING_MISSING: Missing = { versions: NONE, first: new Map() };
-
-const OWNER_UNTOLD: Fault = {
-  code: 'owner_untold',
-  message:
-    'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
-};
 
 export class ListRead<Item extends { document: string }> implements Read<Item> {
   readonly before: LastRead | null;
   readonly #parts: ListParts<Item>;
   readonly #staging: Staging<Item>;
   readonly #pages: HeldPages;
-  readonly #slices: Slices<Item>;
+  readonly #slices: Slices;
+  /** The last slice is under way while the next page is read. */
+  #underWay: Promise<void> = Promise.resolve();
 
   constructor(parts: ListParts<Item>) {
     const { port, list, run } = parts;
@@ -42,7 +36,7 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#parts = parts;
     this.#staging = new Staging(parts);
     this.#pages = new HeldPages(port, list, run.before.rows > 0 && !run.before.isBroken);
-    this.#slices = new Slices(parts, this.#staging, this.#pages);
+    this.#slices = new Slices({ staging: this.#staging, pages: this.#pages, pace: parts.pace });
   }
 
   async writePage(
@@ -57,24 +51,26 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#staging.demandDistinct(items);
     const held = new HeldPage(page, digest, items.length);
     const result = await this.#compare(items, { told: formatInstant(arrivedAt), page: held, likely: before });
-    this.#pages.hold(held);
-    await this.#slices.showPage();
+    this.#pages.keep(held);
+    for (const portion of this.#slices.afterPage()) await this.#write(portion);
     return result;
   }
 
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<PageResult> {
     this.#parts.run.demandNotEnded();
     const told = formatInstant(arrivedAt);
-    const result = await this.#compare(await this.#admitted(items), { told, page: null, likely: [] });
-    await this.#slices.showBatch();
+    const result = await this.#compare(await this.#notForgotten(items), { told, page: null, likely: [] });
+    for (const portion of this.#slices.afterBatch()) await this.#write(portion);
     return result;
   }
 
-  async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Outcome> {
+  async finish({ total, ask, flaw = null, ...traffic }: Finish): Promise<Finished> {
     const { run } = this.#parts;
     run.demandNotEnded();
-    await this.#slices.last;
-    const { decision, missing } = await this.#judge(total, flaw, ask, traffic);
+    await this.#underWay;
+    const stand = { ...this.#parts, staging: this.#staging, pages: this.#pages };
+    const said = { total, ask, flaw, ownerTold: traffic.ownerTold };
+    const { decision, missing } = await judgeRead(stand, said);
     const { state, fault, readAgain } = decision;
     const rest = {
       closes: this.#closesOf(decision),
@@ -82,7 +78,9 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated),
       doubt: this.#doubtOf(decision),
     };
-    await this.#slices.end(rest, { state, fault, isInterrupted: false, ...traffic });
+    const ending = { state, fault, isInterrupted: false, ...traffic };
+    for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
+    await this.#underWay;
     return {
       ...run.counts,
       drift: run.drift,
@@ -94,41 +92,36 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     };
   }
 
-  async #judge(
-    total: number | null,
-    flaw: Fault | null,
-    ask: Finish['ask'],
-    traffic: Traffic,
-  ): Promise<{ readonly decision: Decision; readonly missing: Missing }> {
-    const { port, list } = this.#parts;
-    const seen = this.#staging.distinct;
-    if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
-    if (total !== null && total !== seen) {
-      const message = `the registry counts ${total} rows, this read saw ${seen}`;
-      const decision = { ...partial({ code: 'total_differs', message }), readAgain: true };
-      return { decision, missing: NOTHING_MISSING };
-    }
-    if (this.#staging.unseen === 0) return { decision: COMPLETE, missing: NOTHING_MISSING };
-    const missing = await findMissing(port, list, this.#staging.seen);
-    return { decision: await this.#decide(missing, ask, traffic), missing };
-  }
-
-  /** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
-  async #decide(missing: Missing, ask: Finish['ask'], { ownerTold }: Traffic): Promise<Decision> {
-    if (missing.versions.size === 0) return COMPLETE;
-    if (ownerTold === undefined && this.#parts.run.before.isOwnerTold) return partial(OWNER_UNTOLD);
-    return decide(missing, this.#circumstances(ask));
-  }
-
   /** What went wrong with the slice under way is told by what is written next, or was told already. */
   async abandon(fault: Fault, traffic: Traffic): Promise<void> {
-    await this.#slices.last.catch(() => undefined);
+    await this.#underWay.catch(() => undefined);
     this.#staging.clear();
     await this.#parts.run.abandon(fault, traffic);
   }
 
+  /** Waits for the slice before, whose fault it tells. The last one ends the run. */
+  async #write({ limit, rest, ending }: Portion): Promise<void> {
+    await this.#underWay;
+    await pause();
+    const { port, run, now } = this.#parts;
+    const slice = this.#staging.take(limit);
+    const { inserts, projects } = slice;
+    const changes = { ...NO_CHANGES, ...rest, inserts, projects, pages: this.#pages.readyWith(slice) };
+    const end = ending === undefined ? null : { ...ending, endedAt: now() };
+    const committed = port.commit(run.open(), changes, end);
+    this.#underWay = committed.then(done => this.#written(slice, done, end));
+    this.#underWay.catch(() => undefined);
+  }
+
+  #written(slice: Slice, done: ListCommitted, ending: Ending | null): void {
+    this.#parts.run.note(done, ending);
+    this.#staging.written(slice, done.versions);
+    this.#pages.forgetWritten();
+    this.#parts.pace.note(slice.inserts.length, done.ms);
+  }
+
   /** Without people who have asked to be forgotten. */
-  async #admitted(items: readonly Item[]): Promise<readonly Item[]> {
+  async #notForgotten(items: readonly Item[]): Promise<readonly Item[]> {
     const { port, entry } = this.#parts;
     const email = entry.columns.find(cell => cell.name === 'email');
     const forgotten = email === undefined ? null : new Set(await port.forgottenPeople());
@@ -144,32 +137,11 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     for (let start = 0; start < items.length; start += COMPARE_AT_ONCE) {
       if (start > 0) await pause();
       const some = items.slice(start, start + COMPARE_AT_ONCE);
-      if (this.#staging.isLeaving(some)) await this.#slices.last;
+      if (this.#staging.isLeaving(some)) await this.#underWay;
       await this.#staging.compare(some, { ...origin, start });
     }
     const fresh = this.#staging.distinct - before;
     return { fresh, repeated: items.length - fresh };
-  }
-
-  #circumstances(ask: Finish['ask']): Circumstances {
-    const { before } = this.#parts.run;
-    return {
-      before: before.rows,
-      seen: this.#staging.distinct,
-      isSnapshot: this.#pages.visited <= 1,
-      isQuiet: this.#pages.moved === 0,
-      doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
-      doubtedForMs: this.#doubtedForMs(),
-      ask,
-    };
-  }
-
-  /** A doubt of the future, before the clock was put right, begins anew. */
-  #doubtedForMs(): number | null {
-    const { request, run } = this.#parts;
-    if (run.before.doubtedAt === null) return null;
-    const ms = request.startedAt - Date.parse(run.before.doubtedAt);
-    return ms < 0 ? null : ms;
   }
 
   /** A row is gone since the registry said so of it; the others since the end of the read. */

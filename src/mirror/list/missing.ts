@@ -1,4 +1,4 @@
-import { ASK_AT_MOST, judge, type Verdict } from './closing.js';
+import { ASK_AT_MOST, judge, type Judgement } from './closing.js';
 import type { Ask } from '../mirror.js';
 import type { Fault, List, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
@@ -62,33 +62,33 @@ export async function decide(missing: Missing, circumstances: Circumstances): Pr
     if (at === undefined) alive.add(version);
     else goneAt.set(version, at);
   }
-  const verdict = judge({
+  const judgement = judge({
     ...circumstances,
     missing: missing.versions.size,
     asked: alive.size + goneAt.size,
     alive: alive.size,
   });
-  return { ...decisionOf(verdict, missing.versions, alive, circumstances), goneAt };
+  return { ...decisionOf(judgement, missing.versions, alive, circumstances), goneAt };
 }
 
 function decisionOf(
-  verdict: Verdict,
+  judgement: Judgement,
   missing: VersionSet,
   alive: VersionSet,
   { doubted, isQuiet }: Circumstances,
 ): Decision {
-  if (verdict === 'close') {
+  if (judgement === 'close') {
     const close = without(missing, alive);
     if (alive.size === 0 || isQuiet) return { ...COMPLETE, close };
     return { ...COMPLETE, state: 'partial', fault: fault('rows_moved', alive.size), close, readAgain: true };
   }
-  if (verdict === 'keep') {
+  if (judgement === 'keep') {
     return { ...COMPLETE, state: 'partial', fault: fault('rows_missing', missing.size), readAgain: true };
   }
-  const left = verdict === 'close_doubted' ? without(missing, doubted) : missing;
-  const close = verdict === 'close_doubted' ? without(missing, left) : NONE;
+  const left = judgement === 'close_doubted' ? without(missing, doubted) : missing;
+  const close = judgement === 'close_doubted' ? without(missing, left) : NONE;
   if (left.size === 0) return { ...COMPLETE, close };
-  const doubt = verdict === 'wait' ? undefined : left;
+  const doubt = judgement === 'wait' ? undefined : left;
   return { ...COMPLETE, state: 'doubtful', fault: fault('mostly_gone', left.size), close, doubt };
 }
 

@@ -1,7 +1,4 @@
-import { setImmediate as pause } from 'node:timers/promises';
-import type { HeldPages } from './held-pages.js';
-import { type Changes, type Close, type Ending, type ListCommitted, NO_CHANGES } from '../port.js';
-import type { ListParts, Slice, Staging } from './staging.js';
+import type { Changes, Close, Ending } from '../port.js';
 
 /** Up to so many changes become visible at once, in the last transaction. */
 const AT_ONCE = 400;
@@ -17,99 +14,74 @@ export interface Rest extends Pick<Changes, 'doubt' | 'dropPagesFrom'> {
   readonly closed: number;
 }
 
-/** Writes what a read holds back, slice by slice. The last one is under way while the next page is read. */
-export class Slices<Item extends { document: string }> {
-  readonly #parts: ListParts<Item>;
-  readonly #staging: Staging<Item>;
-  readonly #pages: HeldPages;
+/** What one transaction writes: so many differences, and what else there is. */
+export interface Portion {
+  readonly limit: number;
+  readonly rest: Partial<Changes>;
+  /** Of the run, with the last one. */
+  readonly ending?: Omit<Ending, 'endedAt'>;
+}
+
+interface HeldBack {
+  readonly staging: { readonly size: number; readonly length: number };
+  readonly pages: { readonly waiting: number };
+  readonly pace: { readonly rows: number };
+}
+
+/** Says when what a read holds back is written, and in which portions: each is asked for when the one before is taken. */
+export class Slices {
+  readonly #held: HeldBack;
   #pagesHeldBack = 0;
   #showsEarly = false;
-  #underWay: Promise<void> = Promise.resolve();
 
-  constructor(parts: ListParts<Item>, staging: Staging<Item>, pages: HeldPages) {
-    this.#parts = parts;
-    this.#staging = staging;
-    this.#pages = pages;
-  }
-
-  /** The slice under way. */
-  get last(): Promise<void> {
-    return this.#underWay;
+  constructor(held: HeldBack) {
+    this.#held = held;
   }
 
   /** After a page of a list. */
-  showPage(): Promise<void> {
-    if (this.#staging.size > 0) this.#pagesHeldBack += 1;
-    if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) return this.#beginAll();
-    return this.#pages.waiting >= REMEMBER_PAGES ? this.#begin(0, {}) : Promise.resolve();
+  *afterPage(): Generator<Portion> {
+    if (this.#held.staging.size > 0) this.#pagesHeldBack += 1;
+    if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.#all();
+    else if (this.#held.pages.waiting >= REMEMBER_PAGES) yield { limit: 0, rest: {} };
   }
 
   /** After a part of one answer. */
-  showBatch(): Promise<void> {
-    if (this.#staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
-    return this.#showsEarly && this.#isMuch ? this.#beginAll() : Promise.resolve();
+  *afterBatch(): Generator<Portion> {
+    if (this.#held.staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
+    if (this.#showsEarly && this.#isMuch) yield* this.#all();
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
-  async end({ closes, closed, ...rest }: Rest, ending: Omit<Ending, 'endedAt'>): Promise<void> {
-    const isLittle = this.#staging.size + closed <= AT_ONCE;
-    if (!isLittle) await this.#writeEarly(closes, rest.dropPagesFrom);
-    await this.#begin(AT_ONCE, { ...rest, closes: isLittle ? [...closes] : [] }, ending);
-    await this.#underWay;
+  *atEnd({ closes, closed, ...rest }: Rest, ending: Omit<Ending, 'endedAt'>): Generator<Portion> {
+    const isLittle = this.#held.staging.size + closed <= AT_ONCE;
+    if (!isLittle) yield* this.#early(closes, rest.dropPagesFrom);
+    yield { limit: AT_ONCE, rest: { ...rest, closes: isLittle ? [...closes] : [] }, ending };
   }
 
   get #isMuch(): boolean {
-    return this.#isLong || this.#staging.size >= this.#parts.pace.rows;
+    return this.#isLong || this.#held.staging.size >= this.#held.pace.rows;
   }
 
   get #isLong(): boolean {
-    return this.#staging.length >= HOLD_LENGTH;
+    return this.#held.staging.length >= HOLD_LENGTH;
   }
 
-  async #beginAll(): Promise<void> {
-    while (this.#staging.size > 0) await this.#begin(this.#parts.pace.rows, {});
+  *#all(): Generator<Portion> {
+    while (this.#held.staging.size > 0) yield { limit: this.#held.pace.rows, rest: {} };
     this.#pagesHeldBack = 0;
   }
 
   /** What is remembered of pages is dropped before the first row is closed. */
-  async #writeEarly(closes: Iterable<Close>, dropPagesFrom: number | null): Promise<void> {
-    await this.#beginAll();
-    await this.#begin(0, { dropPagesFrom });
+  *#early(closes: Iterable<Close>, dropPagesFrom: number | null): Generator<Portion> {
+    yield* this.#all();
+    yield { limit: 0, rest: { dropPagesFrom } };
     let some: Close[] = [];
     for (const close of closes) {
       some.push(close);
       if (some.length < AT_ONCE) continue;
-      await this.#begin(0, { closes: some });
+      yield { limit: 0, rest: { closes: some } };
       some = [];
     }
-    await this.#begin(0, { closes: some });
-  }
-
-  /**
-   * Up to `limit` differences, the pages that they complete, and what else there is. Waits for the slice before, whose
-   * fault it tells.
-   */
-  async #begin(
-    limit: number,
-    rest: Partial<Changes>,
-    ending: Omit<Ending, 'endedAt'> | null = null,
-  ): Promise<void> {
-    await this.#underWay;
-    await pause();
-    const { port, run, now } = this.#parts;
-    const slice = this.#staging.take(limit);
-    const { inserts, projects } = slice;
-    const changes = { ...NO_CHANGES, ...rest, inserts, projects, pages: this.#pages.readyWith(slice) };
-    const end = ending === null ? null : { ...ending, endedAt: now() };
-    const committed = port.commit(run.open(), changes, end);
-    this.#underWay = committed.then(done => this.#settle(slice, done, end));
-    this.#underWay.catch(() => undefined);
-  }
-
-  #settle(slice: Slice, done: ListCommitted, ending: Ending | null): void {
-    this.#parts.run.note(done, ending);
-    this.#staging.settle(slice, done.versions);
-    this.#pages.forgetWritten();
-    this.#parts.pace.note(slice.inserts.length, done.ms);
+    yield { limit: 0, rest: { closes: some } };
   }
 }

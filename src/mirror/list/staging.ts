@@ -202,7 +202,7 @@ export class Staging<Item extends { document: string }> {
   }
 
   /** After a commit: the version that each of them became. */
-  settle({ entries, projects }: Slice, versions: readonly number[]): void {
+  written({ entries, projects }: Slice, versions: readonly number[]): void {
     for (const project of projects) this.#projects.add(project);
     for (const { name, insert, page, slot } of entries) {
       const version = versions[insert] ?? 0;
@@ -210,7 +210,7 @@ export class Staging<Item extends { document: string }> {
       if (staged !== undefined) this.#drop(name, staged);
       if (version === 0) continue;
       this.seen.add(version);
-      page?.settle(slot, version);
+      page?.written(slot, version);
       if ((staged?.previous ?? null) === null) this.#waitingNew -= 1;
     }
     this.#leaving.clear();

@@ -58,6 +58,6 @@ export async function withAttempts<T>(
 /** The call that needed the credential was not sent, whatever became of the one that asked for it. */
 function withoutCredential(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
-  const { code, message, status, retryAfterMs, registryMessage } = error;
-  throw new RegistryError(code, message, { status, retryAfterMs, registryMessage, cause: error });
+  const { code, message, call, status, retryAfterMs, registryMessage } = error;
+  throw new RegistryError(code, message, { call, status, retryAfterMs, registryMessage, cause: error });
 }

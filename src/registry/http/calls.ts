@@ -74,6 +74,8 @@ export interface Answer {
 export interface StreamedAnswer {
   readonly status: number;
   readonly contentLength: number | null;
+  /** A name for the body where the registry gives one that is harmless everywhere; else null. */
+  readonly fileName: string | null;
   /** False for a part of something, and for a body that ends where the connection does: it may be cut anywhere. */
   readonly isWhole: boolean;
   /** May be walked once. Leaving the walk early, or `cancel`, closes the connection. */

@@ -16,29 +16,37 @@ const NOT_SENT = new Set([
 ]);
 
 export function timedOut(call: Named): RegistryError {
-  return new RegistryError('timeout', `${call.method} ${call.route}: no whole answer in time`, {
+  const name = nameOf(call);
+  return new RegistryError('timeout', `${name}: no whole answer in time`, {
+    call: name,
     mayHaveHappened: true,
   });
 }
 
 export function cancelled(call: Named, cause: unknown): RegistryError {
-  return new RegistryError('cancelled', `${call.method} ${call.route}: cancelled`, { cause });
+  const name = nameOf(call);
+  return new RegistryError('cancelled', `${name}: cancelled`, { call: name, cause });
 }
 
 /** Whatever went wrong between sending and the last byte, as our own error. */
 export function failureOf(call: Named, error: unknown, signal: AbortSignal): RegistryError {
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof RegistryError && cause.status !== null) return cause;
-  const name = `${call.method} ${call.route}`;
+  const name = nameOf(call);
   if (cause instanceof RegistryError) {
-    const message = cause.message.startsWith(name) ? cause.message : `${name}: ${cause.message}`;
-    return new RegistryError(cause.code, message, { mayHaveHappened: true, cause: cause.cause });
+    const message = cause.call === name ? cause.message : `${name}: ${cause.message}`;
+    return new RegistryError(cause.code, message, { call: name, mayHaveHappened: true, cause: cause.cause });
   }
   const reason = systemCode(cause);
   return new RegistryError('unavailable', `${name}: ${reason ?? 'the connection failed'}`, {
+    call: name,
     mayHaveHappened: reason === null || !NOT_SENT.has(reason),
     cause,
   });
+}
+
+function nameOf({ method, route }: Named): string {
+  return `${method} ${route}`;
 }
 
 /** `fetch` hides the system's word for it one or two causes deep. */

@@ -9,6 +9,7 @@ import { RegistryError } from '../errors.js';
 import { cancelled, failureOf, timedOut } from './failure.js';
 import { createLedger } from '../writes/ledger.js';
 import { createLearningMask } from './mask.js';
+import { readFileName } from './file-name.js';
 import { readHttpDate } from './http-date.js';
 import { refusalOf } from './refusal.js';
 import { readRetryAfter } from './retry-after.js';
@@ -28,7 +29,7 @@ interface Prepared {
 interface Exchange {
   readonly response: Response;
   readonly abort: AbortController;
-  readonly settle: (error: RegistryError | null) => void;
+  readonly ended: (error: RegistryError | null) => void;
   readonly count: (bytes: number) => void;
 }
 
@@ -98,7 +99,7 @@ export function createHttp(options: HttpOptions): Http {
         clearTimeout(timer);
         timer = setTimeout(onDeadline, bodyDeadlineMs);
       }
-      return { response, abort, settle, count: more => (bytes += more) };
+      return { response, abort, ended: settle, count: more => (bytes += more) };
     } catch (error) {
       const failure = failureOf(call, error, abort.signal);
       settle(failure);
@@ -137,7 +138,7 @@ export function createHttp(options: HttpOptions): Http {
   }
 
   async function gather(prepared: Prepared, token: string): Promise<Answer> {
-    const { response, abort, settle, count } = await begin(prepared, token);
+    const { response, abort, ended: settle, count } = await begin(prepared, token);
     try {
       const limits = { maxBytes: prepared.maxBytes, abort, idleMs: settings.deadlineMs };
       const body = await gatherBody(response, limits);
@@ -152,7 +153,7 @@ export function createHttp(options: HttpOptions): Http {
   }
 
   async function openStream(prepared: Prepared, token: string): Promise<StreamedAnswer> {
-    const { response, abort, settle, count } = await begin(prepared, token);
+    const { response, abort, ended: settle, count } = await begin(prepared, token);
     const limits = { maxBytes: prepared.maxBytes, abort, idleMs: settings.deadlineMs };
 
     async function* walk(): AsyncGenerator<Buffer> {
@@ -173,6 +174,7 @@ export function createHttp(options: HttpOptions): Http {
     return {
       status: response.status,
       contentLength: readLength(response),
+      fileName: readFileName(response.headers.get('content-disposition')),
       isWhole: isWhole(response),
       body: walk(),
       cancel: async () => abort.abort(cancelled(prepared.call, undefined)),
@@ -219,6 +221,7 @@ function isHarmless(raw: RawCall): boolean {
 function unknownOutcome(error: unknown): unknown {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) return error;
   return new RegistryError('outcome_unknown', `what came of it is not known: ${error.message}`, {
+    call: error.call,
     cause: error,
   });
 }

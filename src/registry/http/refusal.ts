@@ -17,6 +17,7 @@ export function refusalOf({ status, call, bodyText, retryAfterMs, mask }: Refusa
   const registrySaid = message === null ? null : shown(mask(message));
   const said = registrySaid === null ? '' : `: ${registrySaid}`;
   return new RegistryError(code, `${call} answered ${status}${said}`, {
+    call,
     status,
     retryAfterMs,
     registryMessage: registrySaid,

@@ -13,28 +13,49 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const CLOSE_OBJECT = 0x7d;
 
+/** JSON has no 64-bit integers, and no value may throw when it is written: `micro` is text there. */
+class WritableAmount implements Amount {
+  readonly exact: string | null;
+  readonly value: number | null;
+  readonly micro: bigint | null;
+  readonly fault: string | null;
+
+  constructor(exact: string | null, value: number | null, micro: bigint | null, unusable: string | null) {
+    this.exact = exact;
+    this.value = value;
+    this.micro = micro;
+    this.fault = unusable;
+  }
+
+  toJSON() {
+    const micro = this.micro?.toString() ?? null;
+    return { exact: this.exact, value: this.value, micro, fault: this.fault };
+  }
+}
+
 /** Takes the digits from the object's own text: `JSON.parse` has already rounded the value. */
-export function readAmount(objectText: string, value: unknown): Amount {
+export function readAmount(objectText: string, value: unknown, name = 'amount'): Amount {
   if (value === undefined) return fault('absent');
   if (typeof value !== 'number')
     return fault(`expected a number, came ${value === null ? 'null' : typeof value}`);
-  return plainAmount(objectText, value) ?? amountOf(amountDigits(objectText));
+  const key = `"${name}"`;
+  return plainAmount(objectText, value, key) ?? amountOf(amountDigits(objectText, name));
 }
 
 /** As nearly all are: digits and a point, small enough that no digit is rounded away. */
-function plainAmount(text: string, value: number): Amount | null {
-  const name = text.indexOf('"amount"');
-  const start = name + 9;
+function plainAmount(text: string, value: number, key: string): Amount | null {
+  const name = text.indexOf(key);
+  const start = name + key.length + 1;
   let end = start;
   while (isDigit(text.charCodeAt(end))) end += 1;
   const point = text.charCodeAt(end) === POINT ? end : null;
   if (point !== null) end += 1;
   while (isDigit(text.charCodeAt(end))) end += 1;
-  const isPlain = name >= 0 && text[name + 8] === ':' && endsNumber(text.charCodeAt(end));
+  const isPlain = name >= 0 && text[start - 1] === ':' && endsNumber(text.charCodeAt(end));
   const isCoarse = point === null || end - point - 1 <= MICRO_DIGITS;
   if (!isPlain || !isCoarse || !(value >= 0 && value < 1e9)) return null;
-  if (text.indexOf('"amount"', start) >= 0 || text.includes('\\u')) return null;
-  return { exact: text.slice(start, end), value, micro: BigInt(Math.round(value * 1e6)), fault: null };
+  if (text.indexOf(key, start) >= 0 || text.includes('\\u')) return null;
+  return new WritableAmount(text.slice(start, end), value, BigInt(Math.round(value * 1e6)), null);
 }
 
 function isDigit(code: number): boolean {
@@ -51,11 +72,11 @@ export function amountOf(exact: string): Amount {
   if (!Number.isFinite(value)) return fault('larger than any number');
   if (value < 0 || (value === 0 && exact.startsWith('-') && /[1-9]/.test(mantissa(exact))))
     return fault('negative');
-  return { exact, value: value === 0 ? 0 : value, micro: microOf(exact), fault: null };
+  return new WritableAmount(exact, value === 0 ? 0 : value, microOf(exact), null);
 }
 
 function fault(text: string): Amount {
-  return { exact: null, value: null, micro: null, fault: text };
+  return new WritableAmount(null, null, null, text);
 }
 
 function mantissa(exact: string): string {
@@ -63,11 +84,13 @@ function mantissa(exact: string): string {
 }
 
 /** Almost always the name stands once in the text, and then the digits stand right behind it. */
-function amountDigits(text: string): string {
-  const at = text.indexOf('"amount"');
-  const once = at >= 0 && text.indexOf('"amount"', at + 8) < 0 && !text.includes('\\u');
-  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)[\s,}]/.exec(text.slice(at + 8, at + 80)) : null;
-  return near?.[1] ?? memberText(text, 'amount') ?? '';
+function amountDigits(text: string, name: string): string {
+  const key = `"${name}"`;
+  const at = text.indexOf(key);
+  const behind = at + key.length;
+  const once = at >= 0 && text.indexOf(key, behind) < 0 && !text.includes('\\u');
+  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)[\s,}]/.exec(text.slice(behind, behind + 72)) : null;
+  return near?.[1] ?? memberText(text, name) ?? '';
 }
 
 /** Null where the amount is finer than a millionth, or more than 64 bits hold. */

@@ -16,6 +16,7 @@ import {
 } from './fields.js';
 import {
   type Address,
+  type Amount,
   type Credit,
   type Installation,
   type InventoryRequest,
@@ -26,6 +27,7 @@ import {
   type ProjectReference,
   type Reservation,
   type Retirement,
+  type Transaction,
   type User,
 } from '../model.js';
 import { readPermissions } from './permissions.js';
@@ -38,6 +40,11 @@ export function parseOrganization(source: Source): Organization {
     fullName: optionalText(source, 'fullName', 'name'),
     type: optionalText(source, 'type'),
     countryCode: optionalText(source, 'countryCode'),
+    city: optionalText(source, 'city'),
+    zip: optionalText(source, 'zip'),
+    physicalAddress: optionalText(source, 'physicalAddress'),
+    registrationNumber: optionalText(source, 'registrationNumber'),
+    logo: optionalText(source, 'logo'),
     website: optionalText(source, 'website'),
     isPublic: flag(source, 'isPublic'),
     createdAt: instant(source, 'createdAt'),
@@ -82,6 +89,7 @@ export function parseCredit(source: Source): Credit {
     tokenAddress: optionalText(source, 'tokenAddress'),
     unit: optionalText(source, 'unit'),
     amount: readAmount(source.text, source.members['amount']),
+    supply: optionalAmount(source, 'supply'),
     document: source.text,
   };
 }
@@ -151,6 +159,19 @@ export function parseRetirement(source: Source): Retirement {
   };
 }
 
+export function parseTransaction(source: Source): Transaction {
+  return {
+    id: requiredPrintable(source, 'id'),
+    creditId: optionalPrintable(source, 'creditId'),
+    type: optionalText(source, 'type'),
+    status: optionalText(source, 'status'),
+    amount: readAmount(source.text, source.members['amount']),
+    createdAt: instant(source, 'createdAt'),
+    updatedAt: instant(source, 'updatedAt'),
+    document: source.text,
+  };
+}
+
 export function parseProject(source: Source): Project {
   return {
     id: requiredId(source, 'id', '_id', 'projectId'),
@@ -193,6 +214,11 @@ export function parseMember(source: Source): Member {
     email,
     document: source.text,
   };
+}
+
+function optionalAmount(source: Source, name: string): Amount | null {
+  const value = source.members[name];
+  return value === undefined || value === null ? null : readAmount(source.text, value, name);
 }
 
 function isBlank(text: string | null): boolean {

@@ -63,7 +63,8 @@ export async function download(http: Http, call: Call, options: DownloadOptions 
     await answer.cancel();
     throw badAnswer('the certificate', 'one whole answer', `${answer.status} and no end that could be known`);
   }
-  return { contentLength: answer.contentLength, body: answer.body, cancel: () => answer.cancel() };
+  const { contentLength, fileName, body } = answer;
+  return { contentLength, fileName, body, cancel: () => answer.cancel() };
 }
 
 export function bodyText(answer: Answer): string {

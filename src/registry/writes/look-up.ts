@@ -1,22 +1,30 @@
 import { amountText, normalAmount, sameAmount } from '../json/amount.js';
 import { isObject, readSource } from '../json/fields.js';
 import type { Action, InventoryRequest, Reservation } from '../model.js';
-import type { Findings, Made } from './once.js';
+import type { LookedUp, Made } from './once.js';
 import type { Page } from '../reading.js';
 import type { InventoryActionRequest, ReserveRequest } from './requests.js';
+
+/** Who wrote, and what it knows of its own writes. */
+interface Writer {
+  /** Null where the token does not say whose it is: then nothing that names an app is certainly ours. */
+  readonly appId: string | null;
+  readonly made: Made;
+}
 
 /** What a lost reserve may have made: of this credit and amount, and not clearly older or another app's. */
 export async function findReservations(
   pages: AsyncIterable<Page<Reservation>>,
   { creditId, amount }: ReserveRequest,
-  { appId, made }: { readonly appId: string; readonly made: Made },
-): Promise<Findings<Reservation>> {
+  { appId, made }: Writer,
+): Promise<LookedUp<Reservation>> {
   return collect(pages, reservation => {
     if (reservation.creditId !== creditId || !isAmount(reservation.amount.exact, amountText(amount)))
       return 'no';
-    if (reservation.reserverId !== null && reservation.reserverId !== appId) return 'no';
+    if (differs(reservation.reserverId, appId)) return 'no';
     if (reservation.createdAt !== null && !made.since(reservation.createdAt)) return 'no';
-    return reservation.reserverId === null || reservation.createdAt === null ? 'maybe' : 'yes';
+    const isOurs = appId !== null && reservation.reserverId === appId;
+    return isOurs && reservation.createdAt !== null ? 'yes' : 'maybe';
   });
 }
 
@@ -25,8 +33,8 @@ export async function findRequests(
   pages: AsyncIterable<Page<InventoryRequest>>,
   action: Action,
   wanted: InventoryActionRequest,
-  { appId, made }: { readonly appId: string; readonly made: Made },
-): Promise<Findings<InventoryRequest>> {
+  { appId, made }: Writer,
+): Promise<LookedUp<InventoryRequest>> {
   return collect(pages, request => {
     if (request.creditId !== wanted.creditId) return 'no';
     if (!isAmount(request.amount.exact, amountText(wanted.amount))) return 'no';
@@ -43,16 +51,16 @@ export async function findRequests(
 export async function collect<T extends { readonly id: string }>(
   pages: AsyncIterable<Page<T>>,
   judge: (item: T) => 'yes' | 'maybe' | 'no',
-): Promise<Findings<T>> {
+): Promise<LookedUp<T>> {
   const candidates = new Map<string, T>();
   const certain: T[] = [];
   let whole = false;
   for await (const { items, end } of pages) {
     for (const item of items) {
-      const verdict = judge(item);
-      if (verdict === 'no') continue;
+      const fits = judge(item);
+      if (fits === 'no') continue;
       candidates.set(item.id, item);
-      if (verdict === 'yes') certain.push(item);
+      if (fits === 'yes') certain.push(item);
     }
     whole = end === 'complete';
   }
@@ -69,8 +77,8 @@ function isAmount(exact: string | null, wanted: string): boolean {
 }
 
 /** Two known values that are not the same; what is not said contradicts nothing. */
-function differs(shown: string | null | undefined, wanted: string | undefined): boolean {
-  return typeof shown === 'string' && wanted !== undefined && shown !== wanted;
+function differs(shown: string | null | undefined, wanted: string | null | undefined): boolean {
+  return typeof shown === 'string' && typeof wanted === 'string' && shown !== wanted;
 }
 
 function shownApp({ document }: InventoryRequest): string | null {

@@ -6,14 +6,14 @@ export interface Write<T> {
   /** Reads the answer of a write that was accepted. Where it cannot, the write is looked up. */
   readonly read: (answer: Answer) => T | Promise<T>;
   /** All that may be the write, and those of them that are it beyond doubt. Absent where it leaves no trace. */
-  readonly lookUp?: (made: Made) => Promise<Findings<T>>;
+  readonly lookUp?: (made: Made) => Promise<LookedUp<T>>;
   /** What a look-up goes by: writes that share it wait for each other. Default: the body. */
   readonly twin?: string;
   /** New things have ids that are never found twice. */
   readonly newId?: (result: T) => string;
 }
 
-export interface Findings<T> {
+export interface LookedUp<T> {
   readonly candidates: readonly T[];
   readonly certain: readonly T[];
 }
@@ -78,8 +78,14 @@ function unknownOutcome<T>(
   candidates: readonly T[],
   cause: RegistryError,
 ): RegistryError {
-  const message = `${call.method} ${call.route}: its answer was lost, and ${candidates.length} candidates were found`;
-  return new RegistryError('outcome_unknown', message, { candidates, cause, mayHaveHappened: true });
+  const name = `${call.method} ${call.route}`;
+  const message = `${name}: its answer was lost, and ${candidates.length} candidates were found`;
+  return new RegistryError('outcome_unknown', message, {
+    call: name,
+    candidates,
+    cause,
+    mayHaveHappened: true,
+  });
 }
 
 function unknownYet<T>(found: readonly T[], http: Http, { newId }: Write<T>): readonly T[] {

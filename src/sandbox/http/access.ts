@@ -50,9 +50,9 @@ export function createAccess({ store, tokens, wall, strict, attribute }: AccessP
   function readApp(credential: string, clocks: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
-    const verdict = verifyAppJwt({ jwt: credential, nowMs: clocks, strict, keysOf });
-    if ('refused' in verdict) throw unauthorized(verdict.refused);
-    return { ...NOBODY, appId: verdict.appId };
+    const checked = verifyAppJwt({ jwt: credential, nowMs: clocks, strict, keysOf });
+    if ('refused' in checked) throw unauthorized(checked.refused);
+    return { ...NOBODY, appId: checked.appId };
   }
 
   function admit(req: Request, needs: Needs, organizationId: string): Caller {

@@ -44,10 +44,10 @@ export interface JwtCheck {
   readonly keysOf: (appId: string) => readonly string[] | undefined;
 }
 
-export type JwtVerdict = { readonly appId: string } | { readonly refused: string };
+export type CheckedJwt = { readonly appId: string } | { readonly refused: string };
 
 /** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes. */
-export function verifyAppJwt({ jwt, nowMs, strict, keysOf }: JwtCheck): JwtVerdict {
+export function verifyAppJwt({ jwt, nowMs, strict, keysOf }: JwtCheck): CheckedJwt {
   const [, head, body, signature] = COMPACT_JWT.exec(jwt) ?? [];
   if (!head || !body || !signature) return { refused: 'A JWT is needed' };
   const header = decode(head);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPublicKey } from '../http/app-jwt.js';
 import { conflict, found } from '../http/errors.js';
+import { createCallbackUrls } from './callback-urls.js';
 import { parseGrants, readGrants } from './permissions.js';
 import type { AppRow } from '../store/schema.js';
 import type { Store } from '../store/store.js';
@@ -16,6 +17,8 @@ interface AppShape {
   readonly nameId: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly webhookUrl: string | null;
+  /** Where people may be sent after an installation, the usual one first. */
+  readonly callbackUrls: readonly string[];
   /** The secret itself is never shown again. */
   readonly hasWebhookSecret: boolean;
   readonly keys: readonly { readonly fingerprint: string; readonly createdAt: string }[];
@@ -27,13 +30,14 @@ export interface Apps {
   get(id: string): AppShape;
   /** With `generateKey` the answer names the file that now holds the private key. */
   register(body: unknown): AppShape & { readonly privateKeyFile?: string };
-  /** Permissions asked for, webhook URL, secret: what is absent stays. */
+  /** Permissions asked for, webhook URL, secret, callback URLs: what is absent stays. */
   change(id: string, body: unknown): AppShape;
   addKey(id: string, body: unknown): AppShape;
   removeKey(id: string, fingerprint: string): AppShape;
 }
 
 export function createApps({ db, file, newId, write }: Store): Apps {
+  const callbacks = createCallbackUrls({ db });
   const find = db.prepare<[string], AppRow>('select * from apps where id = ?');
   const all = db.prepare<[], AppRow>('select * from apps order by created_at, id');
   const findByName = db.prepare<[string, string]>('select 1 from apps where name = ? or name_id = ?');
@@ -61,6 +65,7 @@ export function createApps({ db, file, newId, write }: Store): Apps {
       nameId: row.name_id,
       permissions: parseGrants(row.permissions),
       webhookUrl: row.webhook_url,
+      callbackUrls: callbacks.of(row.id),
       hasWebhookSecret: row.webhook_secret !== null,
       keys: keys.map(key => ({ fingerprint: key.fingerprint, createdAt: key.created_at })),
       createdAt: row.created_at,
@@ -97,10 +102,12 @@ export function createApps({ db, file, newId, write }: Store): Apps {
     if (!Array.isArray(keys)) faults.push('publicKeys must be a list');
     const pems: readonly unknown[] = Array.isArray(keys) ? keys : [];
     const wantsKey = fields.flag('generateKey', false);
+    const urls = readUrls(fields.value('callbackUrls'), faults);
     refuseFaults(faults);
     return write(now => {
       if (findByName.get(name, row.name_id) !== undefined) throw conflict('An app with this name exists');
       insert.run({ ...row, created_at: now });
+      callbacks.replace(row.id, urls ?? []);
       const made = wantsKey ? generateKey(dirname(file), row.name_id) : undefined;
       addKeys(row.id, made === undefined ? pems : [...pems, made.publicKey], now);
       return { ...get(row.id), ...(made && { privateKeyFile: made.privateKeyFile }) };
@@ -121,8 +128,12 @@ export function createApps({ db, file, newId, write }: Store): Apps {
       webhook_secret:
         fields.optionalText('webhookSecret', NOT_EMPTY) ?? kept('webhookSecret', old.webhook_secret),
     };
+    const urls = readUrls(fields.value('callbackUrls'), faults);
     refuseFaults(faults);
-    write(() => update.run(row));
+    write(() => {
+      update.run(row);
+      if (urls !== null) callbacks.replace(id, urls);
+    });
     return get(id);
   }
 
@@ -145,6 +156,15 @@ export function createApps({ db, file, newId, write }: Store): Apps {
       return get(id);
     },
   };
+}
+
+/** Null where they are not spoken of. */
+function readUrls(given: unknown, faults: string[]): readonly string[] | null {
+  if (given === undefined || given === null) return null;
+  const urls: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const usable = urls.filter(url => typeof url === 'string').filter(isHttpUrl);
+  if (usable.length !== urls.length) faults.push('callbackUrls must be http or https addresses');
+  return usable;
 }
 
 function toNameId(name: string): string {

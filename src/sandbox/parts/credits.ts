@@ -52,7 +52,7 @@ interface IssueOrder extends CreditKind {
 }
 
 export function createCredits(store: Store, retirements: Retirements): Credits {
-  const { db, ledger, newId, write } = store;
+  const { db, accounts, newId, write } = store;
   const organizationExists = db
     .prepare<[string], string>('select id from organizations where id = ?')
     .pluck();
@@ -107,7 +107,7 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
   function issueTo(organizationId: string, place: Place, creditId: string, micro: number): Moved {
     const grown = grow.run(micro, creditId, MAX_MICRO - micro).changes === 1;
     if (!grown) throw conflict('No more of this credit can be issued');
-    ledger.give(organizationId, place, creditId, micro);
+    accounts.give(organizationId, place, creditId, micro);
     return { creditId, organizationId, place, amount: toTonnes(micro) };
   }
 
@@ -138,8 +138,8 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
   function move(organizationId: string, body: unknown, [from, to]: readonly [Place, Place]): Moved {
     return write(() => {
       const { creditId, micro } = readMove(organizationId, body);
-      ledger.take(organizationId, from, creditId, micro);
-      ledger.give(organizationId, to, creditId, micro);
+      accounts.take(organizationId, from, creditId, micro);
+      accounts.give(organizationId, to, creditId, micro);
       return { creditId, organizationId, place: to, amount: toTonnes(micro) };
     });
   }
@@ -148,7 +148,7 @@ export function createCredits(store: Store, retirements: Retirements): Credits {
     const id = write(now => {
       const { creditId, micro } = readMove(organizationId, body);
       retirements.demandRetirable(found(find.get(creditId), 'Credit').type);
-      ledger.take(organizationId, 'inventory', creditId, micro);
+      accounts.take(organizationId, 'inventory', creditId, micro);
       return retirements.record({ organizationId, appId: null, creditId, micro, data: null }, now);
     });
     return retirements.get(id);

@@ -34,7 +34,7 @@ const FULL_ROWS = `
   join projects p on p.id = c.project_id`;
 
 export function createInventoryRequests(store: Store, transactions: Transactions): InventoryRequests {
-  const { db, ledger, newId, write } = store;
+  const { db, accounts, newId, write } = store;
   const count = db.prepare<[string], number>('select request_count from organizations where id = ?').pluck();
   const nextOrdinal = db
     .prepare<[string], number>(
@@ -84,7 +84,7 @@ export function createInventoryRequests(store: Store, transactions: Transactions
     const id = write(now => {
       transactions.demandPossible(action, found(creditType.get(creditId), 'Credit'));
       transactions.resolve(action, destination);
-      if (ledger.amountOf(organizationId, 'inventory', creditId) < micro) {
+      if (accounts.amountOf(organizationId, 'inventory', creditId) < micro) {
         throw conflict('The inventory holds less of this credit than the amount asked for');
       }
       const made = { id: newId(), organizationId, appId, creditId, action, micro, now };
@@ -99,7 +99,7 @@ export function createInventoryRequests(store: Store, transactions: Transactions
   function accept(id: string): RequestShape {
     write(now => {
       const row = findPending(id);
-      ledger.take(row.organization_id, 'inventory', row.credit_id, row.amount_micro);
+      accounts.take(row.organization_id, 'inventory', row.credit_id, row.amount_micro);
       const destination = { organizationId: row.to_organization_id, address: row.to_address };
       const retirement =
         row.reason === null || row.beneficiary === null

@@ -12,6 +12,8 @@ const PERMISSIONS = {
   'examiner:read': { name: 'examiner', level: 'VIEW' },
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
+/** As an app asks for them. */
+export const PERMISSION_WORDS = Object.keys(PERMISSIONS);
 
 type Level = 'VIEW' | 'REQUEST' | 'WRITE';
 export type Grants = Readonly<Record<string, Level>>;

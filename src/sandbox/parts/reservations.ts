@@ -49,7 +49,7 @@ export function createReservations(
   asDocumented: boolean,
 ): Reservations {
   const show = asDocumented ? withoutState : reservation;
-  const { db, ledger, newId, write } = store;
+  const { db, accounts, newId, write } = store;
   const count = db
     .prepare<[string], number>('select reservation_count from organizations where id = ?')
     .pluck();
@@ -88,7 +88,7 @@ export function createReservations(
   function expire(id: string): WholeReservation {
     write(now => {
       shorten.run(now, demandOutstanding(found(byId.get(id), 'Reservation')).id);
-      ledger.endExpiredHolds(now);
+      accounts.endExpiredHolds(now);
     });
     return showWhole(found(byId.get(id), 'Reservation'));
   }
@@ -101,7 +101,7 @@ export function createReservations(
     refuseFaults(faults);
     const id = write(now => {
       found(creditExists.get(creditId), 'Credit');
-      ledger.take(organizationId, 'warehouse', creditId, micro);
+      accounts.take(organizationId, 'warehouse', creditId, micro);
       const made = { id: newId(), organizationId, appId, creditId, micro, now };
       const reservedTo = toInstant(Date.parse(now) + HOLD_MS);
       insert.run({ ...made, ordinal: nextOrdinal.get(organizationId), reservedTo });
@@ -113,7 +113,7 @@ export function createReservations(
   function cancel(organizationId: string, appId: string, id: string): ReservationShape {
     write(now => {
       const row = findOutstanding(organizationId, appId, id);
-      ledger.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
+      accounts.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
       setCancelled.run(now, now, id);
     });
     return show(find(organizationId, id));

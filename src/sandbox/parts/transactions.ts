@@ -81,7 +81,7 @@ export interface Transactions {
   /** The human side: the newest first. */
   list(limit: number): readonly object[];
   /** What becomes of a queued one. */
-  settle(id: string, status: 'processed' | 'failed'): object;
+  complete(id: string, status: 'processed' | 'failed'): object;
 }
 
 export interface TransactionParts {
@@ -94,7 +94,7 @@ export interface TransactionParts {
 
 export function createTransactions(parts: TransactionParts): Transactions {
   const { store, retirements, announcer, fateOf, asDocumented } = parts;
-  const { db, ledger, newHash, newId, write } = store;
+  const { db, accounts, newHash, newId, write } = store;
   const findOrganization = db.prepare<[string], string>('select id from organizations where id = ?').pluck();
   const findOwner = db
     .prepare<[string], string>('select organization_id from addresses where address = ?')
@@ -148,7 +148,7 @@ export function createTransactions(parts: TransactionParts): Transactions {
     const owner = move.receiverId ?? move.organizationId;
     if (move.action === 'transfer') {
       if (move.outside !== null) leave.run(move.outside, move.creditId, move.micro);
-      else ledger.give(owner, 'inventory', move.creditId, move.micro);
+      else accounts.give(owner, 'inventory', move.creditId, move.micro);
       return null;
     }
     const { appId, creditId, micro, retirement: data } = move;
@@ -156,7 +156,7 @@ export function createTransactions(parts: TransactionParts): Transactions {
   }
 
   function giveBack({ event, organizationId, creditId, micro }: Move): void {
-    ledger.give(
+    accounts.give(
       organizationId,
       event === 'warehouseTransaction' ? 'warehouse' : 'inventory',
       creditId,
@@ -220,7 +220,7 @@ export function createTransactions(parts: TransactionParts): Transactions {
     });
   }
 
-  return { resolve, demandPossible, carryOut, settle, list: limit => newest.all(limit).map(show) };
+  return { resolve, demandPossible, carryOut, complete: settle, list: limit => newest.all(limit).map(show) };
 }
 
 /** Of the call that asked for it. */

@@ -3,15 +3,15 @@ import { chmodSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { type Clock, createClock, toInstant } from './clock.js';
 import { Sqlite } from './driver.js';
-import { createLedger, type Ledger } from './ledger.js';
+import { createAccounts, type Accounts } from './accounts.js';
 import { ADDITIONS, SCHEMA, SCHEMA_VERSION } from './tables.js';
 
-/** The sandbox's database with its clock, its ledger and its source of ids. */
+/** The sandbox's database with its clock, its accounts and its source of ids. */
 export interface Store {
   readonly db: Database;
   readonly file: string;
   readonly clock: Clock;
-  readonly ledger: Ledger;
+  readonly accounts: Accounts;
   readonly now: () => string;
   readonly newId: () => string;
   readonly newHash: () => string;
@@ -28,14 +28,14 @@ export interface StoreOptions {
 export function openStore({ file, wall }: StoreOptions): Store {
   const db = openDatabase(file);
   const clock = createClock(db, wall);
-  const ledger = createLedger(db);
+  const accounts = createAccounts(db);
   const now = () => toInstant(clock.now());
 
   return {
     db,
     file,
     clock,
-    ledger,
+    accounts: accounts,
     now,
     newId: () => randomUUID(),
     newHash: () => `0x${randomBytes(32).toString('hex')}`,
@@ -43,7 +43,7 @@ export function openStore({ file, wall }: StoreOptions): Store {
       db
         .transaction(() => {
           const at = now();
-          ledger.endExpiredHolds(at);
+          accounts.endExpiredHolds(at);
           return work(at);
         })
         .immediate(),

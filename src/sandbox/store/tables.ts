@@ -1,5 +1,13 @@
 /** What came later, made where it is missing: older files go on. */
 export const ADDITIONS = `
+-- Where an app lets people be sent after an installation.
+create table if not exists callback_urls (
+  app_id text not null references apps (id),
+  place integer not null,
+  url text not null,
+  primary key (app_id, place)
+) strict, without rowid;
+
 -- What a queued transaction will do once it is carried out: JSON text.
 create table if not exists queued_moves (
   transaction_id text primary key references transactions (id),

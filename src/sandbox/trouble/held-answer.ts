@@ -1,13 +1,14 @@
 import type { Response } from 'express';
+import { isObject, misstate } from './misstate.js';
 import type { FaultKind, FaultOptions } from './kinds.js';
 
-interface Hold {
+interface Trouble {
   readonly kind: FaultKind;
   readonly options: FaultOptions;
 }
 
 /** Collects the registry's answer and then lets it go in a bad way. */
-export function holdAnswer(hold: Hold, res: Response): void {
+export function troubleAnswer(hold: Trouble, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
   const write = res.write.bind(res);
@@ -30,10 +31,17 @@ export function holdAnswer(hold: Hold, res: Response): void {
   };
 }
 
-function letGo({ kind, options }: Hold, whole: Buffer, res: Response): void {
+function letGo({ kind, options }: Trouble, whole: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(whole), options.delayMs ?? 1000);
   else if (kind === 'slow') drip(whole, res, options.intervalMs ?? 1000);
+  else if (kind === 'says') sendWhole(misstate(whole, isObject(options.body) ? options.body : {}), res);
   else cut(whole, res, options);
+}
+
+function sendWhole(body: Buffer, res: Response): void {
+  res.removeHeader('ETag');
+  res.setHeader('Content-Length', body.length);
+  res.end(body);
 }
 
 /** One byte at a time. */
@@ -50,9 +58,7 @@ function drip(whole: Buffer, res: Response, intervalMs: number): void {
 function cut(whole: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
   if (cleanEnd) {
-    res.removeHeader('ETag');
-    res.setHeader('Content-Length', part.length);
-    res.end(part);
+    sendWhole(part, res);
     return;
   }
   if (part.length === 0) {

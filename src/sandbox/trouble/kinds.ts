@@ -1,5 +1,5 @@
 /**
- * `slow`, `cut` and `delay` let the registry do its work first: the caller loses the answer, not the deed.
+ * `slow`, `cut`, `delay` and `says` let the registry do its work first: the caller loses the answer or its truth, not the deed.
  * `hangup`, `silence`, `status`, `html`, `redirect`, `wrongShape` and `endless` do nothing else,
  * nor does `pageLimit` where more rows are asked for than it allows.
  */
@@ -14,6 +14,7 @@ export const CALL_FAULTS = [
   'slow',
   'delay',
   'cut',
+  'says',
   'pageLoop',
   'pageSize',
   'pageLimit',
@@ -71,7 +72,7 @@ export const FAULT_OPTIONS: Readonly<Record<keyof FaultOptions, FaultOption>> = 
   },
   body: {
     flags: '--body <json>',
-    what: 'of status, wrongShape and pageLimit',
+    what: 'of status, wrongShape and pageLimit; of says: by id, what is said of it',
     kind: 'json',
     expected: 'anything',
     holds: () => true,

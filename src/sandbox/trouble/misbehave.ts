@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { trustOwnClock } from '../http/app-jwt.js';
 import { errorBody } from '../http/errors.js';
 import { type Bend, bendLists } from '../http/pages.js';
-import { holdAnswer } from './held-answer.js';
+import { troubleAnswer } from './held-answer.js';
 import type { CallFault, FaultOptions } from './kinds.js';
 
 export interface Fault {
@@ -37,6 +37,7 @@ const DEEDS: Readonly<Record<CallFault, Deed>> = {
   slow: holdBack,
   delay: holdBack,
   cut: holdBack,
+  says: holdBack,
   pageLoop: bend(() => ({ loops: true })),
   pageSize: bend(rows => ({ mostRows: rows })),
   pageLimit: refuseLimit,
@@ -53,7 +54,7 @@ export function commitFault(fault: Fault, exchange: Exchange): void {
 }
 
 function holdBack({ kind, options }: Fault, { res, next }: Exchange): void {
-  holdAnswer({ kind, options }, res);
+  troubleAnswer({ kind, options }, res);
   next();
 }
 

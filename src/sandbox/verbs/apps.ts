@@ -1,15 +1,22 @@
+import { PERMISSION_WORDS } from '../parts/permissions.js';
 import { field, required, type VerbGroup } from './verb.js';
 
 const APP = field('<app>', 'id', 'its id or name', { kind: 'app' });
 const PERMISSIONS = field(
   '--permission <name...>',
   'permissions',
-  'permission to ask for, such as organization_warehouse:write; all that are wanted',
+  `permissions to ask for, all that are wanted: ${PERMISSION_WORDS.join(', ')}`,
   { kind: 'texts' },
 );
 const WEBHOOK = [
   field('--webhook-url <url>', 'webhookUrl', 'where its webhooks go'),
   field('--webhook-secret <text>', 'webhookSecret', 'what they are signed with'),
+  field(
+    '--callback-url <url...>',
+    'callbackUrls',
+    'where people may be sent after an installation; the first is the usual one',
+    { kind: 'texts' },
+  ),
 ];
 
 export const APPS: VerbGroup = {
@@ -48,6 +55,7 @@ export const APPS: VerbGroup = {
         publicKey === undefined ? { ...app, generateKey: true } : { ...app, publicKeys: [publicKey] },
       example:
         'apps register --name my-app --permission organization_warehouse:write --webhook-url http://127.0.0.1:3000/hook --webhook-secret "a long secret of mine"',
+      makesApp: true,
       next: [
         'Settings of a program that is this app, beside REGISTRY_BASE_URL:',
         '  REGISTRY_APP_ID={id}',

@@ -52,6 +52,8 @@ export interface Verb {
   /** What is shown of the answer; all of it where nothing is named. */
   readonly columns?: readonly string[];
   readonly example: string;
+  /** Whether it makes an app whose settings can be printed for a program that is this app. */
+  readonly makesApp?: boolean;
   /** What may be wanted next, a line each. `{id}` is a value of the answer, `{id|none}` has words for none. */
   readonly next?: readonly string[];
 }

@@ -16,7 +16,7 @@ export interface SenderOptions {
   readonly behaviour: () => { readonly backoffMs: number; readonly timeoutMs: number };
 }
 
-interface Waiting {
+interface DueDelivery {
   id: number;
   app_id: string;
   url: string;
@@ -44,7 +44,7 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
     )
     .pluck();
   const isWaiting = db.prepare<[]>(`select 1 from deliveries where state = 'pending' limit 1`);
-  const first = db.prepare<[string, string], Waiting>(
+  const first = db.prepare<[string, string], DueDelivery>(
     `select id, app_id, url, body, signature, attempts_left from deliveries
      where state = 'pending' and due_at <= ? and app_id = ? order by due_at, id limit 1`,
   );
@@ -67,7 +67,7 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
   /** One that was on its way when the sandbox stopped may have arrived: it is not sent again. */
   db.exec(`update deliveries set state = 'failed' where state = 'pending' and attempts_left = 0`);
 
-  async function post({ url, body, signature }: Waiting): Promise<number> {
+  async function post({ url, body, signature }: DueDelivery): Promise<number> {
     const response = await call(url, {
       method: 'POST',
       headers: {
@@ -81,13 +81,13 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
     return response.status;
   }
 
-  async function attempt(waiting: Waiting): Promise<void> {
-    const { id } = waiting;
+  async function attempt(due: DueDelivery): Promise<void> {
+    const { id } = due;
     store.write(() => {
       begin.run(now(), id);
       spend.run(id);
     });
-    const outcome = await post(waiting).then(
+    const outcome = await post(due).then(
       status => ({ status, error: null }),
       (error: unknown) => ({ status: null, error: describe(error) }),
     );
@@ -96,7 +96,7 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
       note.run(outcome.status, outcome.error, id, id);
       const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
       if (isDelivered) setState.run('delivered', toInstant(wall()), id);
-      else if (waiting.attempts_left <= 1) setState.run('failed', toInstant(wall()), id);
+      else if (due.attempts_left <= 1) setState.run('failed', toInstant(wall()), id);
       else setState.run('pending', toInstant(wall() + waitBeforeNext(id)), id);
     });
   }
@@ -107,9 +107,9 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
 
   async function drain(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
-      const waiting = first.get(toInstant(wall()), appId);
-      if (waiting === undefined) return;
-      await attempt(waiting);
+      const due = first.get(toInstant(wall()), appId);
+      if (due === undefined) return;
+      await attempt(due);
     }
   }
 

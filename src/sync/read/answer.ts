@@ -1,10 +1,9 @@
 import type { Answer } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Source } from '../sources.js';
 
 /** What came of a read whose answers were all good. */
 export function goodAnswer(
-  kind: Source<never>['kind'],
+  plain: 'object' | 'list',
   {
     total,
     status,
@@ -12,7 +11,6 @@ export function goodAnswer(
   }: { readonly total: number | null; readonly status: number | null; readonly at: number },
 ): Answer | null {
   if (status === null) return null;
-  const plain = kind === 'one' ? 'object' : 'list';
   return { status, form: total === null ? plain : 'pages', at, text: null };
 }
 

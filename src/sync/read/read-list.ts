@@ -1,13 +1,12 @@
-import type { Ask, Outcome, Read } from '../../mirror/mirror.js';
-import type { Fault } from '../../mirror/port.js';
+import type { Ask, Finished, Read } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
-import { type ListOptions, PAGE_ROWS, type Page, type ReadOptions } from '../../registry/reading.js';
+import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
 import { badAnswer, goodAnswer } from './answer.js';
 import { inLanes } from '../worker/lanes.js';
-import { observe } from './observe.js';
-import { describe, UnsettledError } from '../outcome.js';
-import { createOwnRows } from './own-rows.js';
+import { countCalls } from './count-calls.js';
+import { describe, UnbelievedError } from '../outcome.js';
+import { createListing } from './listing.js';
 import { type Source, SOURCES } from '../sources.js';
 import type { Step } from './step.js';
 
@@ -21,7 +20,7 @@ export async function readList<Name extends ListResource>(step: Step, resource: 
     const { state, fault, readAgain } = await readOnce(step, resource, pass);
     if (state === 'complete') return;
     if (!readAgain || pass === PASSES)
-      throw new UnsettledError(state, fault?.message ?? 'the list moved while it was read');
+      throw new UnbelievedError(state, fault?.message ?? 'the list moved while it was read');
   }
 }
 
@@ -29,18 +28,22 @@ async function readOnce<Name extends ListResource>(
   step: Step,
   resource: Name,
   pass: number,
-): Promise<Outcome> {
-  const { mirror, inbox, client, now, signal, noted, task, trigger, cause } = step;
-  const source = SOURCES[resource];
-  const { options, traffic, status, ownerTold } = observe(signal, now);
+): Promise<Finished> {
+  const { client, now, signal, noted } = step;
+  const source: Source<Items[Name]> = SOURCES[resource];
+  const { options, traffic, status, ownerTold } = countCalls(signal, now);
   const startedAt = now();
-  const announced = async (since: number) =>
-    (await inbox.haveCome(step.installationId, [{ since }]))[0] ?? false;
-  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, announced });
-  noted.before.set(resource, read.before);
+  const read = await begin(step, resource, startedAt);
   const limit = (step.full && pass === 1 ? null : read.before?.pageSize) ?? PAGE_ROWS;
+  const listing = createListing(step, source, LISTS[resource].key);
   try {
-    const { flaw, total, pageSize } = await writeParts(step, resource, read, { ...options, limit });
+    for await (const part of source.parts(step.organization, { ...options, limit })) {
+      const { items, page } = listing.take(part);
+      if (page === null) await read.writeBatch(items, now());
+      else listing.see(await read.writePage(page.number, items, page.arrivedAt, page.digest));
+      await step.turn();
+    }
+    const { flaw, total, pageSize } = listing.end();
     const isTold = ownerTold();
     const outcome = await read.finish({
       total,
@@ -48,7 +51,7 @@ async function readOnce<Name extends ListResource>(
       ...asking(step, source, options),
       ...(isTold || step.full ? { ownerTold: isTold } : {}),
       ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
-      answer: goodAnswer(source.kind, { total, status: status(), at: now() }),
+      answer: goodAnswer(source.kind === 'one' ? 'object' : 'list', { total, status: status(), at: now() }),
       ...traffic(),
     });
     noted.ended({ ...outcome, resource, ms: now() - startedAt });
@@ -62,50 +65,18 @@ async function readOnce<Name extends ListResource>(
   }
 }
 
-const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
-
-interface Listed {
-  /** Why this is not the whole list. */
-  readonly flaw: Fault | null;
-  /** How many rows the registry says the list has; null where it does not say. */
-  readonly total: number | null;
-  /** Rows that a page was asked for in the end; null where there are no pages. */
-  readonly pageSize: number | null;
-}
-
-/** Write each part as it comes. */
-async function writeParts<Name extends ListResource>(
-  step: Step,
+async function begin<Name extends ListResource>(
+  { mirror, inbox, installationId, noted, task, trigger, cause }: Step,
   resource: Name,
-  read: Read<Items[Name]>,
-  options: ListOptions,
-): Promise<Listed> {
-  const source: Source<Items[Name]> = SOURCES[resource];
-  const own = createOwnRows<Items[Name]>(step.organizationId, LISTS[resource].key);
-  let last: Page<Items[Name]> | null = null;
-  let seen = 0;
-  for await (const { items, page } of source.parts(step.organization, options)) {
-    const holdEnd = source.nextEnd?.(items, registryNow(step)) ?? null;
-    if (holdEnd !== null) step.noted.holdEnds(holdEnd);
-    const ours = own.of(items);
-    if (page === null) await read.writeBatch(ours, step.now());
-    else seen += (await read.writePage(page.number, ours, page.arrivedAt, page.digest)).fresh;
-    last = page;
-    await step.turn();
-  }
-  if (source.kind === 'paged') demandEnd(last, seen);
-  return { flaw: own.flaw(), total: last?.total ?? null, pageSize: last?.limit ?? null };
+  startedAt: number,
+): Promise<Read<Items[Name]>> {
+  const announced = async (since: number) => (await inbox.haveCome(installationId, [{ since }]))[0] ?? false;
+  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, announced });
+  noted.before.set(resource, read.before);
+  return read;
 }
 
-function demandEnd(last: Page<unknown> | null, seen: number): void {
-  if (last !== null && (last.end === 'complete' || last.total === seen)) return;
-  const came = last?.end ?? 'missing';
-  throw new RegistryError('bad_answer', `the list did not end as lists do: its last page is ${came}`);
-}
-
-function registryNow({ now, client }: Step): number {
-  return now() + (client.http.clockSkewMs() ?? 0);
-}
+const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
 
 /** Where one can be asked for by its id, one that is missing from the list is, before that is believed. */
 function asking<Item>(

@@ -1,7 +1,7 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
 import { projectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
-import { observe } from './observe.js';
+import { countCalls } from './count-calls.js';
 import { describe } from '../outcome.js';
 import type { Step } from './step.js';
 
@@ -14,7 +14,7 @@ const AT_ONCE = 4;
 export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, trigger, cause, now, signal } = step;
   const startedAt = now();
-  const { options, traffic } = observe(signal, now);
+  const { options, traffic } = countCalls(signal, now);
   const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt });
   step.noted.before.set('projects', walk.before);
   // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.

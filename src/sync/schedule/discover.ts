@@ -1,23 +1,23 @@
 import { type NewJob, installationJob } from '../../inbox/job.js';
 import type { Mirror } from '../../mirror/mirror.js';
 import type { Context } from '../context.js';
-import type { Run } from '../worker/worker.js';
+import type { JobAtWork } from '../worker/worker.js';
 
 export function discoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
 /** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
-export async function discover({ client, inbox, mirror }: Context, run: Run): Promise<string> {
+export async function discover({ client, inbox, mirror }: Context, atWork: JobAtWork): Promise<string> {
   let found = 0;
-  for await (const page of client.app.listInstallations({ signal: run.signal })) {
+  for await (const page of client.app.listInstallations({ signal: atWork.signal })) {
     const unknown: NewJob[] = [];
     for (const { id, organizationId } of page.items) {
       if (!(await isKnown(mirror, id))) unknown.push(installationJob(id, organizationId, 'schedule'));
     }
     await inbox.enqueue(unknown);
     found += unknown.length;
-    await run.turn();
+    await atWork.turn();
   }
   return found === 0 ? 'nothing new' : `found ${found}`;
 }

@@ -2,8 +2,8 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import { installationJob } from '../../inbox/job.js';
 import type { Context } from '../context.js';
 import { discoverJob } from './discover.js';
-import { placeInInterval } from './spread.js';
-import type { Run } from '../worker/worker.js';
+import { offsetInInterval } from './offset-in-interval.js';
+import type { JobAtWork } from '../worker/worker.js';
 
 const DAY_MS = 86_400_000;
 /** A receiver waits for each write no longer than it may. */
@@ -13,19 +13,19 @@ const ENQUEUED_AT_ONCE = 100;
  * Every installation that is not uninstalled is looked at again, each at its own place in the interval;
  * suspended ones cost two calls. Installations that no webhook announced are looked for at once.
  */
-export async function tick(context: Context, run: Run): Promise<string> {
+export async function tick(context: Context, atWork: JobAtWork): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
-  const intervalMs = Number(run.job.payload['intervalMs'] ?? 0);
+  const intervalMs = Number(atWork.job.payload['intervalMs'] ?? 0);
   await inbox.enqueue([discoverJob('schedule')]);
   const installations = await mirror.listInstallations();
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
     .map(({ id, organizationId }) => ({
       ...installationJob(id, organizationId, 'schedule'),
-      startInMs: placeInInterval(organizationId ?? id, intervalMs),
+      startInMs: offsetInInterval(organizationId ?? id, intervalMs),
     }));
   for (let from = 0; from < jobs.length; from += ENQUEUED_AT_ONCE) {
-    await run.turn();
+    await atWork.turn();
     await inbox.enqueue(jobs.slice(from, from + ENQUEUED_AT_ONCE));
   }
   while ((await inbox.prune(retentionDays)) !== null) await otherWork();

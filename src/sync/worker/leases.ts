@@ -13,7 +13,7 @@ export interface LeasesOptions {
 /** The claims of the jobs at work. */
 export interface Leases {
   /** From now on it is renewed. `agoMs` is how long ago its lease may have begun. */
-  hold(held: Held, agoMs: number): void;
+  take(held: Held, agoMs: number): void;
   drop(id: number): void;
   start(): void;
   stop(): void;
@@ -73,7 +73,7 @@ export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions): L
   }
 
   return {
-    hold: (held, agoMs) => {
+    take: (held, agoMs) => {
       const lease: Lease = { held, end: undefined };
       lease.end = endAfter(lease, Math.max(leaseMs - agoMs, 0));
       leases.set(held.id, lease);

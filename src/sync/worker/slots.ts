@@ -42,10 +42,10 @@ export async function takeSlot({ queue, onLong, othersWait }: SlotOptions): Prom
 
 function enter(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
   return new Promise(entered => {
-    const hold = () =>
+    const occupy = () =>
       new Promise<void>(left => {
         entered(left);
       });
-    void queue.add(hold, options);
+    void queue.add(occupy, options);
   });
 }

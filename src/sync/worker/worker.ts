@@ -10,7 +10,7 @@ import { endOf } from './job-end.js';
 import { takeSlot } from './slots.js';
 
 /** One claimed job at work. */
-export interface Run {
+export interface JobAtWork {
   readonly job: ClaimedJob;
   /** Aborted when the claim is lost or the process goes down. */
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface Run {
 }
 
 /** Does the job and answers one word for people to read; whatever it throws goes through the table of outcomes. */
-export type Perform = (run: Run) => Promise<string>;
+export type Perform = (atWork: JobAtWork) => Promise<string>;
 
 export interface Log {
   info(fields: object, message: string): void;
@@ -69,7 +69,7 @@ const TROUBLE_WAIT_MS = 1000;
 const LONGEST_SLEEP_MS = 60_000;
 const LOOK_EVERY_MS = 5000;
 
-interface Place {
+interface LaneSlots {
   readonly lane: Lane;
   readonly queue: PQueue;
   readonly runs: Map<number, { readonly job: ClaimedJob; readonly stop: AbortController }>;
@@ -79,9 +79,9 @@ interface Place {
 
 export function createWorker(options: WorkerOptions): Worker {
   const { inbox, now, random, log, leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
-  const places = [
-    place('data', options.concurrency),
-    place('certificates', Math.ceil(options.concurrency / 2)),
+  const bothLanes = [
+    slotsFor('data', options.concurrency),
+    slotsFor('certificates', Math.ceil(options.concurrency / 2)),
   ];
   const waitingForIdle: (() => void)[] = [];
   const pause = createPause({
@@ -113,7 +113,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (!started) return;
     const at = performance.now();
     try {
-      const open = places.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
+      const open = bothLanes.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
       const lanes = open.filter(({ slots }) => slots > 0 || running() === 0);
       const { jobs, othersWait, nextChangeInMs } = await inbox.claim({ lanes, leaseMs });
       if (!started) return giveBack(jobs);
@@ -132,22 +132,22 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** Free places are filled; and where only long runs are at work, one newcomer is let in beside them. */
-  function slotsOf(at: Place): number {
+  function slotsOf(at: LaneSlots): number {
     if (pause.isOn()) return 0;
     const free = at.queue.concurrency - at.runs.size;
     return at.runs.size === at.long.size ? Math.max(free, 1) : Math.max(free, 0);
   }
 
   function begin(job: ClaimedJob, agoMs: number): void {
-    const at = places.find(({ lane }) => lane === job.lane);
+    const at = bothLanes.find(({ lane }) => lane === job.lane);
     if (at === undefined) return;
     const stop = new AbortController();
     at.runs.set(job.id, { job, stop });
-    leases.hold(job, agoMs);
+    leases.take(job, agoMs);
     void runJob(at, job, stop);
   }
 
-  async function runJob(at: Place, job: ClaimedJob, stop: AbortController): Promise<void> {
+  async function runJob(at: LaneSlots, job: ClaimedJob, stop: AbortController): Promise<void> {
     const slot = await takeSlot({
       queue: at.queue,
       onLong: () => at.long.add(job.id),
@@ -198,11 +198,11 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {
-    return places.flatMap(each => [...each.runs.values()]);
+    return bothLanes.flatMap(each => [...each.runs.values()]);
   }
 
   function running(): number {
-    return places.reduce((sum, each) => sum + each.runs.size, 0);
+    return bothLanes.reduce((sum, each) => sum + each.runs.size, 0);
   }
 
   function stopOne(id: number, code: StopCode): void {
@@ -246,7 +246,7 @@ export function createWorker(options: WorkerOptions): Worker {
       clearTimeout(alarm);
       pause.stop();
       stopAll('shutdown');
-      const idle = Promise.all([pump(), ...places.map(({ queue }) => queue.onIdle())]);
+      const idle = Promise.all([pump(), ...bothLanes.map(({ queue }) => queue.onIdle())]);
       await Promise.race([idle, sleepFor(graceMs, undefined, { ref: false })]);
       leases.stop();
       const left = runs().map(({ job }) => job);
@@ -261,6 +261,6 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 }
 
-function place(lane: Lane, concurrency: number): Place {
+function slotsFor(lane: Lane, concurrency: number): LaneSlots {
   return { lane, queue: new PQueue({ concurrency }), runs: new Map(), long: new Set() };
 }

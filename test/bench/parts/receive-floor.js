@@ -1,11 +1,14 @@
 // The floors of the receive benchmark. Of ours the driver alone is imported: Express as anybody would use it.
-// Arguments: `bare` or `insert`, data folder, secret.
+// Arguments: `bare`, `insert` or `insert-postgres`, a folder or the address of a database, secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { Database } from '../../../dist/engines/sqlite/driver.js';
 import express from 'express';
+import { Pool } from 'pg';
 
-const [kind, folder, secret] = process.argv.slice(2);
+const [kind, where, secret] = process.argv.slice(2);
+/** As many connections as the driver's own pool has. */
+const CONNECTIONS = 10;
 
 const app = express();
 app.disable('x-powered-by');
@@ -14,9 +17,10 @@ app.enable('strict routing');
 app.enable('case sensitive routing');
 app.use(express.json({ limit: 65_536 }));
 
-const store = kind === 'insert' ? createStore() : () => undefined;
+const STORES = { bare: () => () => undefined, insert: createStore, 'insert-postgres': createPostgresStore };
+const store = await STORES[kind]();
 
-app.post('/webhooks', (request, response) => {
+app.post('/webhooks', async (request, response) => {
   const { signedData } = request.body;
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`);
   const given = Buffer.from(request.headers['x-registry-signature-256'] ?? '');
@@ -24,7 +28,7 @@ app.post('/webhooks', (request, response) => {
     response.status(401).end();
     return;
   }
-  store(request.body);
+  await store(request.body);
   response.status(202).end();
 });
 
@@ -35,7 +39,7 @@ process.once('SIGTERM', () => process.exit(0));
 
 /** One insert and one flush a request. */
 function createStore() {
-  const db = new Database(join(folder, 'floor.db'));
+  const db = new Database(join(where, 'floor.db'));
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
@@ -48,5 +52,20 @@ function createStore() {
   return ({ event, installation, signedData }) => {
     const digest = createHash('sha256').update(signedData).digest('hex');
     insert.run(new Date().toISOString(), event, installation.id, digest, signedData);
+  };
+}
+
+/** One insert a request through a pool, each a commit that is flushed. */
+async function createPostgresStore() {
+  const pool = new Pool({ connectionString: where, max: CONNECTIONS });
+  pool.on('error', () => process.exit());
+  await pool.query(`CREATE TABLE deliveries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, received_at timestamptz NOT NULL, event text,
+    installation_id text, digest text NOT NULL, signed_data text NOT NULL)`);
+  const insert = `INSERT INTO deliveries (received_at, event, installation_id, digest, signed_data)
+    VALUES ($1, $2, $3, $4, $5)`;
+  return async ({ event, installation, signedData }) => {
+    const digest = createHash('sha256').update(signedData).digest('hex');
+    await pool.query(insert, [new Date(), event, installation.id, digest, signedData]);
   };
 }

@@ -1,47 +1,29 @@
 // Our side of `npm run bench -- sync`: the worker's own parts in a process of their own, so that its peak memory is its own.
 // Arguments: what to do, as JSON. Prints what it took, as JSON lines.
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../../dist/client.js';
-import { migrateFile } from '../../../dist/engines/sqlite/migrate.js';
-import { openDatabase } from '../../../dist/engines/sqlite/open.js';
-import { startMirrorThread } from '../../../dist/engines/sqlite/mirror/thread.js';
-import { createInboxPort } from '../../../dist/engines/sqlite/inbox/inbox.js';
 import { createCertificateStore } from '../../../dist/mirror/certificates/walk.js';
-import { createCertificateFolder } from '../../../dist/engines/sqlite/certificates/folder.js';
 import { createMirror } from '../../../dist/mirror/create-mirror.js';
-
 import { createPerform } from '../../../dist/sync/perform.js';
 import { createWorker } from '../../../dist/sync/worker/worker.js';
+import { openStore } from './sync-store.js';
 
 const {
   url,
   appId,
   privateKey,
   dataDir,
+  database = null,
   jobs = [],
   serve = false,
   certificates = false,
 } = JSON.parse(process.argv[2]);
 const now = Date.now;
-const files = { inbox: join(dataDir, 'inbox.db'), mirror: join(dataDir, 'mirror.db') };
-for (const family of ['inbox', 'mirror']) migrateFile(files[family], family, new Date().toISOString());
-const inboxDb = openDatabase(files.inbox, { busyTimeoutMs: 5000 });
-const mirrorDb = openDatabase(files.mirror, { busyTimeoutMs: 5000 });
-const inbox = createInboxPort(inboxDb, now);
-const port = await startMirrorThread({
-  file: files.mirror,
-  reader: mirrorDb,
-  busyTimeoutMs: 5000,
-  certificates: join(dataDir, 'certificates'),
-  failed: error => {
-    throw error;
-  },
-});
+const { work, lastRun, beginLog, readLog, close } = await openStore({ dataDir, database }, now);
+const { inbox, mirror: port, pdfs } = work;
 const mirror = createMirror(port, now);
-const folder = createCertificateFolder(join(dataDir, 'certificates'), { now });
-await folder.prepare();
+await pdfs.prepare();
 const client = createClient({
   baseUrl: url,
   appId,
@@ -53,7 +35,7 @@ const client = createClient({
   now,
   random: Math.random,
 });
-const store = createCertificateStore(port, folder, now);
+const store = createCertificateStore(port, pdfs, now);
 // The page benchmarks measure rows: a hundred thousand certificates would follow them.
 const noCertificates = {
   ...store,
@@ -92,15 +74,13 @@ if (serve) {
 } else {
   for (const job of jobs) process.stdout.write(`${JSON.stringify(await runJob(job))}\n`);
   await worker.stop();
-  await port.close();
-  inboxDb.close();
-  mirrorDb.close();
+  await close();
 }
 process.once('SIGTERM', () => {
   process.stdout.write(`${JSON.stringify({ ...own(), ended: ended.length })}\n`);
   void worker
     .stop()
-    .then(() => port.close())
+    .then(close)
     .then(() => process.exit(0));
 });
 
@@ -115,8 +95,7 @@ async function runJob({
   report,
   inspectWal = false,
 }) {
-  const wal = () => statSync(`${files.mirror}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  mirrorDb.pragma('wal_checkpoint(TRUNCATE)');
+  await beginLog();
   delay.reset();
   const payload = resources && { resources: Object.fromEntries(resources.map(name => [name, true])) };
   const job = {
@@ -137,22 +116,10 @@ async function runJob({
   const ms = performance.now() - startedAt;
   clearInterval(timer);
   const name = report ?? resources?.[0] ?? kind;
-  const run = mirrorDb
-    .prepare('SELECT * FROM sync_runs WHERE organization_id = ? AND resource = ? ORDER BY id DESC LIMIT 1')
-    .get(organizationId, name);
+  const run = await lastRun(organizationId, name);
   const readMs = run && Date.parse(run.finished_at) - Date.parse(run.started_at);
-  const written = inspectWal ? tablesInWal() : [];
-  return { ms, readMs, run, walBytes: wal(), written, others: ended.length - endedBefore - 1, ...own() };
-}
-
-/** The tables and indexes with a page in the write-ahead log: since it was truncated, nothing else was written to. */
-function tablesInWal() {
-  const log = readFileSync(`${files.mirror}-wal`);
-  const pageSize = log.readUInt32BE(8);
-  const written = new Set();
-  for (let frame = 32; frame < log.length; frame += 24 + pageSize) written.add(log.readUInt32BE(frame));
-  const pages = mirrorDb.prepare('SELECT name, pageno FROM dbstat').all();
-  return [...new Set(pages.filter(({ pageno }) => written.has(pageno)).map(({ name }) => name))];
+  const log = inspectWal ? readLog() : { walBytes: 0, written: [] };
+  return { ms, readMs, run, ...log, others: ended.length - endedBefore - 1, ...own() };
 }
 
 function enqueueBeside({ installationId, organizationId }) {

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { createReaders } from '../../../src/console/readers.js';
 import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/folder.js';
-import { temporaryDatabase } from '../../support/postgres.js';
+import { openEngine } from '../../../src/engines/open.js';
+import { visitConsole } from '../../support/console.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
 test('a console over a database makes the folder that holds its key', async () => {
   const { url } = await temporaryDatabase();
@@ -14,4 +17,26 @@ test('a console over a database makes the folder that holds its key', async () =
   const started = await runCommand(['console'], { env, interruption: () => AbortSignal.abort() });
   expect(started).toMatchObject({ exitCode: 0, stdout: '' });
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('pages at once, downloads among them, share the two connections of the console', async () => {
+  const database = await temporaryDatabase();
+  const { url } = database;
+  const engine = openEngine({
+    dataDir: temporaryFolder(),
+    diskReserveMb: null,
+    database: { url, pool: null },
+  });
+  const readers = createReaders(engine.openPages, engine.sharesPages);
+  onTestFinished(() => readers.close());
+  const { open, faults } = await visitConsole(engine.openPages, { readers, now: Date.now });
+  const paths = ['/', '/retirements', '/retirements.csv', '/deliveries', '/changes', '/search?q=ab', '/runs'];
+  const answers = await Promise.all([...paths, ...paths, ...paths].map(open));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const held = `SELECT count(*)::integer AS n FROM pg_stat_activity
+    WHERE application_name = 'carbon-mirror console' AND datname = current_database()`;
+  const [{ n } = { n: 0 }] = await openTemporary(database, 1).query<{ n: number }>(held);
+  expect(n).toBeGreaterThan(0);
+  expect(n).toBeLessThanOrEqual(2);
+  expect(faults).toEqual([]);
 });

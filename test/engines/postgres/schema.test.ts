@@ -35,6 +35,9 @@ beforeAll(async () => {
 const ELSEWHERE = ['schema_migrations', 'announcements'];
 const relations = describeSchema().filter(({ name }) => !ELSEWHERE.includes(name));
 
+/** Has a row for each of its counts, 0 too. */
+const COUNTS = 'findings';
+
 /** There files stand beside the database. */
 const ONLY_HERE = { name: 'mirror.certificate_pieces', kind: 'table' };
 
@@ -148,6 +151,9 @@ test('no name is longer than PostgreSQL keeps', async () => {
 test('every view can be read while there is nothing to show', async () => {
   const postgres = openTemporary(migrated);
   for (const { database, name } of relations.filter(({ kind }) => kind === 'view')) {
-    expect(await postgres.query(`SELECT * FROM ${database}.${name}`), name).toEqual([]);
+    expect(
+      await postgres.query(`SELECT * FROM ${database}.${name}${name === COUNTS ? ' WHERE rows > 0' : ''}`),
+      name,
+    ).toEqual([]);
   }
 });

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,6 +12,7 @@ import {
   schemaVersion,
 } from '../../../src/engines/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../../src/engines/sqlite/open.js';
+import { makeFolder } from '../../support/folder.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';
 const SHAPE = "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name <> 'schema_migrations' ORDER BY name";
@@ -22,7 +22,7 @@ let folder: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
+  folder = makeFolder('carbon-mirror-');
   file = join(folder, 'test.db');
 });
 

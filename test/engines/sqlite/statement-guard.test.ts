@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase, type Sqlite } from '../../../src/engines/sqlite/open.js';
 import { prepareReading } from '../../../src/engines/sqlite/asker/statement-guard.js';
+import { makeFolder } from '../../support/folder.js';
 
 let folder: string;
 let db: Sqlite;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
+  folder = makeFolder('carbon-mirror-');
   const file = join(folder, 'test.db');
   const writer = openDatabase(file, { busyTimeoutMs: 0 });
   writer.exec('CREATE TABLE t (a INTEGER) STRICT; INSERT INTO t VALUES (1), (9007199254740993)');

@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase, type Sqlite } from '../../../src/engines/sqlite/open.js';
 import { statement } from '../../../src/engines/sqlite/statement.js';
+import { makeFolder } from '../../support/folder.js';
 
 let folder: string;
 let db: Sqlite;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
+  folder = makeFolder('carbon-mirror-');
   db = openDatabase(join(folder, 'test.db'), { busyTimeoutMs: 0 });
   db.exec('CREATE TABLE t (name TEXT, amount INTEGER) STRICT');
 });

@@ -7,10 +7,12 @@ import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf } from '../../formats.js';
 import { AN_INSTANT } from '../../instant.js';
 import { type Io, say } from '../../io.js';
-import { OF_ORGANIZATION, readLimit } from '../../shown/lists.js';
+import { OF_ORGANIZATION } from '../../named/how-named.js';
+import { readLimit } from '../../words.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, reading, withPdfs } from '../../place.js';
+import { findPlace } from '../../place/find-place.js';
+import { reading, withPdfs } from '../../place/place.js';
 
 interface ListOptions extends FormatOptions {
   readonly organization?: string;
@@ -48,7 +50,7 @@ export function define(program: Command, io: Io): void {
   group
     .command('verify')
     .description(
-      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed. Names PDFs with active content',
+      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed. Names PDFs with active content, and counts those that are signed',
     )
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--json', 'print the result as JSON')
@@ -97,14 +99,14 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const files = await import('./files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
-  const { active, ...result } = await reading(place, async reader => {
+  const { active, signed, ...result } = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
     return await withPdfs(place, io.now, async pdfs => ({
       ...(await files.verifyFiles(reader, pdfs, organizationId, interrupted)),
-      active: await files.findActiveFiles(reader, pdfs, organizationId, interrupted),
+      ...(await files.lookIntoFiles(reader, pdfs, organizationId, interrupted)),
     }));
   });
-  if (options.json) await writeValue(io, { ...result, activeContent: active });
+  if (options.json) await writeValue(io, { ...result, activeContent: active, signed });
   else {
     await writeTable(io, files.FAULT_COLUMNS, result.faults);
     await writeTable(io, files.ACTIVE_COLUMNS, active);
@@ -112,6 +114,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   if (active.length > 0) {
     say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
   }
+  say(io, `${signed.length} of ${result.checked} files carry a signature, which is not checked.`);
   if (result.unnamed.length > 0) {
     say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
   }

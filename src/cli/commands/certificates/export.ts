@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
 import {
   EXPORT_COLUMNS,
@@ -16,10 +16,11 @@ import { copyFile, measure } from './files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
-import { csvLine } from '../../output/csv.js';
+import { csvLine } from '../../../text/csv.js';
 import { jsonText, writeValue } from '../../output/output.js';
 import { withSnakeKeys } from '../../snake-case.js';
-import { findPlace, reading, withPdfs } from '../../place.js';
+import { findPlace } from '../../place/find-place.js';
+import { reading, withPdfs } from '../../place/place.js';
 
 export interface ExportOptions {
   readonly organization?: string;
@@ -82,7 +83,7 @@ async function demandKnown(reader: Reader, organizationId: string | null, at: st
 
 function makeEmptyFolder(folder: string): void {
   if (!existsSync(folder)) {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    makeFolder(folder);
     return;
   }
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
@@ -91,6 +92,13 @@ function makeEmptyFolder(folder: string): void {
     `${folder} is there already and not an empty folder.`,
     'Name a new folder: an export never overwrites anything.',
   );
+}
+
+/** Each by itself: what would make them all in one call never comes back where a folder takes none. */
+function makeFolder(folder: string): void {
+  const above = dirname(folder);
+  if (above !== folder && !existsSync(above)) makeFolder(above);
+  mkdirSync(folder, { mode: PRIVATE_FOLDER });
 }
 
 interface Copied {

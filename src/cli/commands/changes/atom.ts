@@ -1,9 +1,9 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { type ChangesAsked, readChanges } from '../../../query/changes.js';
-import { cleanText } from '../../clean.js';
+import { type ChangesAsked, readChanges } from '../../../query/past/changes.js';
+import { cleanText } from '../../../text/clean.js';
 import { type Io, say } from '../../io.js';
-import { causeOf, type Change, parseChange, wordsOf } from './words.js';
+import { causeOf, type Change, parseChange, wordsOf } from '../../../text/change.js';
 
 const PRIVATE_FILE = 0o600;
 const MOST_ENTRIES = 500;

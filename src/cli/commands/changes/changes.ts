@@ -1,21 +1,22 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { type ChangesAsked, readChanges } from '../../../query/changes.js';
+import { CHANGE_COLUMNS, type ChangeRow, readChanges, readRestated } from '../../../query/past/changes.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
 import { AN_INSTANT, readInstant } from '../../instant.js';
-import { emit, type Io, print } from '../../io.js';
+import { emit, type Io, print, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { jsonText, writeRows } from '../../output/output.js';
-import { findPlace, reading } from '../../place.js';
-import { OF_ORGANIZATION } from '../../shown/lists.js';
+import { findPlace } from '../../place/find-place.js';
+import { reading } from '../../place/place.js';
+import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readNumber } from '../../words.js';
 import { writeAtom } from './atom.js';
 import { followChanges } from './follow.js';
-import { Sums } from './sums.js';
-import { lineOf, parseChange } from './words.js';
+import { Sums } from '../../../text/change-sums.js';
+import { lineOf, parseChange } from '../../../text/change.js';
 
 interface Options extends FormatOptions {
   readonly since?: string;
@@ -24,26 +25,13 @@ interface Options extends FormatOptions {
   readonly resource?: string;
   readonly follow?: boolean;
   readonly after?: string;
+  readonly restated?: string;
   readonly atom?: boolean;
   readonly out?: string;
 }
 
-const COLUMNS = [
-  'number',
-  'learnt_at',
-  'organization_id',
-  'organization_name',
-  'resource',
-  'id',
-  'change',
-  'before',
-  'after',
-  'changed_columns',
-  'sync_run_id',
-  'trigger',
-  'job_id',
-  'delivery_id',
-] as const;
+/** A write costs as much as to make several lines. */
+const LINES_AT_ONCE = 200;
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -66,6 +54,12 @@ export function define(program: Command, io: Io): void {
     )
     .option('--after <number>', 'with --follow: begin after this number; without it, with what comes next')
     .addOption(
+      new Option(
+        '--restated <year>',
+        'only what the registry changed or took back of that year after it was over',
+      ).conflicts(['follow', 'atom']),
+    )
+    .addOption(
       new Option('--atom', 'write an Atom feed of the newest; needs --out').conflicts([
         'json',
         'csv',
@@ -82,6 +76,7 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror changes --since yesterday',
     'carbon-mirror changes --since 24h --resource retirements --csv',
     'carbon-mirror changes --follow --after 1200',
+    'carbon-mirror changes --restated 2025',
     'carbon-mirror changes --organization ID --atom --out changes.atom',
   ]);
 }
@@ -108,33 +103,52 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
     return await followChanges(io, reader, asked, after);
   }
   if (options.out !== undefined) return await writeAtom(io, reader, asked, options.out);
-  if (options.json) return await showJson(io, reader, asked);
-  if (isCsv(options)) {
-    return void (await writeRows(io, formatOf(options), COLUMNS, readChanges(reader, asked)));
-  }
-  return await showLines(io, reader, asked);
+  const rows =
+    options.restated === undefined
+      ? readChanges(reader, asked)
+      : readRestated(reader, asked, readYear(options.restated));
+  if (options.json) return await showJson(io, rows);
+  if (isCsv(options))
+    return void (await writeRows(io, formatOf(options), CHANGE_COLUMNS, rows, { none: NONE }));
+  return await showLines(io, rows);
 }
 
-async function showJson(io: Io, reader: Reader, asked: ChangesAsked): Promise<void> {
+function readYear(text: string): string {
+  if (/^\d{4}$/.test(text)) return text;
+  throw new CommandFault(EXIT.usage, `Expected a year like 2025, got "${text}".`);
+}
+
+const NONE = 'Nothing was seen to change.';
+
+async function showJson(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
   let count = 0;
-  for await (const row of readChanges(reader, asked)) {
-    await emit(io, `${count === 0 ? '[' : ','}\n${jsonText(parseChange(row))}`);
+  let text = '';
+  for await (const row of rows) {
+    text += `${count === 0 ? '[' : ','}\n${jsonText(parseChange(row))}`;
     count += 1;
+    if (count % LINES_AT_ONCE !== 0) continue;
+    await emit(io, text);
+    text = '';
   }
-  await emit(io, count === 0 ? '[]\n' : '\n]\n');
+  await emit(io, `${text}${count === 0 ? '[]\n' : '\n]\n'}`);
+  if (count === 0) say(io, NONE);
 }
 
 /** Under the day on which they were learnt, in UTC. */
-async function showLines(io: Io, reader: Reader, asked: ChangesAsked): Promise<void> {
+async function showLines(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
   const sums = new Sums();
   let shown = '';
-  for await (const row of readChanges(reader, asked)) {
+  let lines: string[] = [];
+  for await (const row of rows) {
     const change = parseChange(row);
     const day = change.learnt_at.slice(0, 10);
-    if (day !== shown) await print(io, `${day} UTC`);
+    if (day !== shown) lines.push(`${day} UTC`);
     shown = day;
-    await print(io, lineOf(change));
+    lines.push(lineOf(change));
     sums.add(change);
+    if (lines.length < LINES_AT_ONCE) continue;
+    await print(io, ...lines);
+    lines = [];
   }
-  await print(io, ...sums.lines());
+  await print(io, ...lines, ...sums.lines());
 }

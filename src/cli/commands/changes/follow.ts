@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/changes.js';
+import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/past/changes.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit, type Io, say } from '../../io.js';
 import { jsonText } from '../../output/output.js';
-import { parseChange } from './words.js';
+import { parseChange } from '../../../text/change.js';
 
 const POLL_MS = 250;
 

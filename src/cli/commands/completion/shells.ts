@@ -1,10 +1,10 @@
-import { type Place, wordsAt } from './words.js';
+import { type Position, wordsAt } from './words.js';
 
 const NAME = 'carbon-mirror';
 
-export const SHELLS: Readonly<Record<string, (places: readonly Place[]) => string>> = { bash, zsh, fish };
+export const SHELLS: Readonly<Record<string, (places: readonly Position[]) => string>> = { bash, zsh, fish };
 
-function bash(places: readonly Place[]): string {
+function bash(places: readonly Position[]): string {
   return `# ${NAME} for bash: source <(${NAME} completion bash)
 _carbon_mirror() {
   local place="" words="" i
@@ -19,7 +19,7 @@ complete -F _carbon_mirror ${NAME}
 `;
 }
 
-function zsh(places: readonly Place[]): string {
+function zsh(places: readonly Position[]): string {
   return `#compdef ${NAME}
 # ${NAME} for zsh: source <(${NAME} completion zsh)
 _carbon_mirror() {
@@ -35,7 +35,7 @@ compdef _carbon_mirror ${NAME}
 }
 
 /** A word that is a command leads on to it; any other one stays where it is. */
-function walk(places: readonly Place[], word: string, indent: string): string {
+function walk(places: readonly Position[], word: string, indent: string): string {
   const paths = places.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`);
   return [
     `case "\${place:+$place }${word}" in`,
@@ -46,7 +46,7 @@ function walk(places: readonly Place[], word: string, indent: string): string {
     .join('\n');
 }
 
-function wanted(places: readonly Place[], before: string): string {
+function wanted(places: readonly Position[], before: string): string {
   const afterOptions = places.flatMap(({ path, choices }) =>
     choices
       .filter(({ after }) => after !== '')
@@ -63,7 +63,7 @@ function wanted(places: readonly Place[], before: string): string {
   ].join('\n');
 }
 
-function fish(places: readonly Place[]): string {
+function fish(places: readonly Position[]): string {
   const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const at = `complete -c ${NAME} -n ${quoted(`test (__carbon_mirror_place) = "${path}"`)}`;

@@ -7,7 +7,7 @@ export interface Word {
 }
 
 /** What may follow one command, groups and the program itself included. */
-export interface Place {
+export interface Position {
   /** As in `sandbox apps`; empty for the program. */
   readonly path: string;
   readonly commands: readonly Word[];
@@ -21,14 +21,14 @@ interface Choice {
   readonly words: readonly string[];
 }
 
-export function placesOf(
+export function positionsOf(
   command: Command,
   path: readonly string[] = [],
   global: readonly Word[] = [],
-): Place[] {
+): Position[] {
   const own = optionsOf(command);
   const above = path.length === 0 ? own : global;
-  const place: Place = {
+  const position: Position = {
     path: path.join(' '),
     commands: command.commands.map(child => ({ text: child.name(), meaning: child.description() })),
     options: [
@@ -38,7 +38,7 @@ export function placesOf(
     ],
     choices: choicesOf(command),
   };
-  return [place, ...command.commands.flatMap(child => placesOf(child, [...path, child.name()], above))];
+  return [position, ...command.commands.flatMap(child => positionsOf(child, [...path, child.name()], above))];
 }
 
 function optionsOf(command: Command): Word[] {
@@ -58,7 +58,7 @@ function choicesOf(command: Command): Choice[] {
 }
 
 /** What may be written at a place where no option waits for its value. */
-export function wordsAt({ commands, options, choices }: Place): string[] {
+export function wordsAt({ commands, options, choices }: Position): string[] {
   const named = choices.filter(({ after }) => after === '').flatMap(({ words }) => words);
   return [...commands.map(({ text }) => text), ...named, ...options.map(({ text }) => text)];
 }

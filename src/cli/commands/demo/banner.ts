@@ -1,16 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/mirrored.js';
+import { invitation, type KnownConsole } from '../../console-address.js';
 import { type Io, say } from '../../io.js';
-import { reading, placeAt } from '../../place.js';
+import { placeAt } from '../../place/find-place.js';
+import { reading } from '../../place/place.js';
 
 const POLL_MS = 250;
 
-export function introduce(io: Io, folder: string, registryUrl: string, webhookUrl: string): void {
+interface Demo {
+  readonly folder: string;
+  readonly registryUrl: string;
+  readonly webhookUrl: string;
+  /** Null where none could be started. */
+  readonly console: KnownConsole | null;
+}
+
+export function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
   const { files } = placeAt(folder, io.env, true).engine;
   const where = Object.entries(files).map(([name, file]) => `  ${name.padEnd(12)}  ${file}`);
   const command = `${whereOf(io)}npx carbon-mirror`;
   const lines = `
-This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+${known === null ? '' : `${invitation(known, io, command)}\n\n`}This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
 
   registry      ${registryUrl}
   webhooks      ${webhookUrl}

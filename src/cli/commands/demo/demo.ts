@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
+import { findConsole } from '../../console-address.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
+import { LANDING_PATH } from '../../../webhook/landing.js';
 import { introduce, tellWhenReady } from './banner.js';
 import type { Io } from '../../io.js';
-import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place.js';
+import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place/find-place.js';
 
 const SEED = 1;
 const DEFAULT_PORT = '8080';
@@ -34,14 +36,15 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const { env } = placeAt(folder, { ...settings, ...io.env }, true);
-    await runChildren(io, env, interrupted, async (port, stopping) => {
+    await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
       const webhookUrl = webhookUrlAt(port);
-      sandbox.registry.apps.change(appId, { webhookUrl });
+      sandbox.registry.apps.change(appId, { webhookUrl, callbackUrls: [callbackUrlAt(port)] });
       const { OPERATIONS_PORT = '' } = env;
       const ports = { PORT: String(port), ...(OPERATIONS_PORT && { OPERATIONS_PORT }) };
       writeSettings(folder, { ...settings, ...ports });
       installEverywhere(sandbox, appId);
-      introduce(io, folder, sandbox.url, webhookUrl);
+      const pages = consolePort === null ? null : findConsole({ folder });
+      introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
       await tellWhenReady(io, folder, countInstalled(sandbox, appId), stopping);
     });
   } finally {
@@ -51,6 +54,10 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
 
 function webhookUrlAt(port: number | string): string {
   return `http://127.0.0.1:${port}/webhooks`;
+}
+
+function callbackUrlAt(port: number | string): string {
+  return `http://127.0.0.1:${port}${LANDING_PATH}`;
 }
 
 /** A port that nobody named and that the demo does not have yet is the next free one. */

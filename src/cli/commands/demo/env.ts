@@ -2,9 +2,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { examples } from '../../command.js';
+import { envLine } from '../../env-line.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit, type Io, say } from '../../io.js';
-import { demoFolder, demoSettingsFile, readDemoSettings } from '../../place.js';
+import { demoFolder, demoSettingsFile, readDemoSettings } from '../../place/find-place.js';
 
 const KEY_FILE = 'key.pem';
 
@@ -23,7 +24,6 @@ export function define(program: Command, io: Io): void {
   ]);
 }
 
-/** As a file of settings is written: this program and Node read it with --env-file, a shell with `set -a`. */
 async function printSettings(io: Io): Promise<void> {
   const folder = resolve(demoFolder(io.env));
   if (!existsSync(demoSettingsFile(folder))) {
@@ -38,10 +38,6 @@ async function printSettings(io: Io): Promise<void> {
   rmSync(keyFile, { force: true });
   writeFileSync(keyFile, key, { mode: 0o600, flag: 'wx' });
   const told = { ...settings, REGISTRY_PRIVATE_KEY_FILE: keyFile, DATA_DIR: folder };
-  for (const [name, value] of Object.entries(told)) await emit(io, `${name}=${quoted(value ?? '')}\n`);
+  for (const [name, value] of Object.entries(told)) await emit(io, envLine(name, value ?? ''));
   say(io, `The key is in ${keyFile}. The demo must be running for its registry to answer.`);
-}
-
-function quoted(value: string): string {
-  return /^[\w./:@-]*$/.test(value) ? value : `'${value}'`;
 }

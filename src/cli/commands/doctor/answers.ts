@@ -1,6 +1,6 @@
-import { type AnswerGroup, readAnswers } from '../../../query/answers.js';
+import { type AnswerGroup, readAnswers } from '../../../query/reads/answers.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import { reading, type Place } from '../../place.js';
+import { reading, type Place } from '../../place/place.js';
 import { stretch } from '../../../text/stretch.js';
 
 /** What the registry really answered the last time that each resource was asked for. */
@@ -19,10 +19,11 @@ async function readGroups(place: Place): Promise<AnswerGroup[]> {
 
 function describeGroup(group: AnswerGroup, now: number): Finding {
   const { resource, status, form, organizations, answeredAt, example, notOffered } = group;
-  const whose = organizations === 1 ? example : `${organizations} organizations, ${example} among them`;
   const age = stretch((now - Date.parse(answeredAt)) / 1000);
-  const found = `${resource}: ${status}, ${WORDS[form] ?? form}, ${age} ago, for ${whose}`;
-  if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', found);
+  const told = `${resource}: ${status}, ${WORDS[form] ?? form}, ${age} ago, for`;
+  const whose = organizations === 1 ? example : `${organizations} organizations`;
+  if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', `${told} ${whose}`);
+  const found = `${told} ${whose}${organizations === 1 ? '' : `, ${example} among them`}`;
   const todo = notOffered > 0 ? NOT_OFFERED : 'See "carbon-mirror status" for what came of it.';
   return { check: 'answers', state: 'warn', found, todo };
 }

@@ -7,11 +7,14 @@ import { checkAnswers } from './answers.js';
 import { checkPace } from './pace.js';
 import { checkSettings } from './settings.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { findExposures } from '../../exposures.js';
+import { findExposures } from '../../faults/exposures.js';
 import type { Finding } from '../../../engines/contract/finding.js';
 import { type Io, say } from '../../io.js';
-import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, ownPlace, type Place } from '../../place.js';
+import { writeValue } from '../../output/output.js';
+import { findPlace, ownPlace } from '../../place/find-place.js';
+import type { Place } from '../../place/place.js';
+import { paintState } from '../../output/colour.js';
+import { type Said, writeWrapped } from '../../output/wrapped.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -106,11 +109,19 @@ function describeForeign(env: Place['env']): Finding[] {
   return [{ check: 'place', state: 'ok', found, todo }];
 }
 
+/** Each finding once, and below one that is not well what to do. */
 async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
-  const rows = findings.map(({ check, state, found }) => ({ state, check, found }));
-  await writeRows(io, 'table', ['state', 'check', 'found'], rows);
-  for (const { check, state, found, todo } of findings.filter(finding => finding.state !== 'ok')) {
-    say(io, '', `${state}: ${check}: ${found}`);
-    if (todo !== null) say(io, `  ${todo}`);
-  }
+  const widest = Math.max(...findings.map(({ check }) => check.length));
+  const beside = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
+  await writeWrapped(
+    io,
+    [
+      [beside('state', 'check'), 'found'],
+      ...findings.flatMap(({ state, check, found, todo }): Said[] => [
+        [beside(state, check), found],
+        ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
+      ]),
+    ],
+    name => name.replace(/^\w+/, state => paintState('state', state)),
+  );
 }

@@ -1,6 +1,6 @@
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import { countAlive } from '../../../query/signs.js';
-import { type Place, reading } from '../../place.js';
+import { countAlive } from '../../../query/inbox/signs.js';
+import { type Place, reading } from '../../place/place.js';
 
 /** The bound of calls is a process's own: what a registry sees of a fleet is their sum. */
 export async function checkPace(place: Place, requestsPerSecond: number, now: number): Promise<Finding[]> {

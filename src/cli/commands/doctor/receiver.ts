@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { findMostRepeated } from '../../../query/inbox.js';
-import { readAcceptedAt, type RefusalSum, sumRefusals } from '../../../query/refusals.js';
+import { findMostRepeated } from '../../../query/inbox/deliveries-and-jobs.js';
+import { readAcceptedAt, type RefusalSum, sumRefusals } from '../../../query/inbox/refusals.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import type { Place } from '../../place.js';
+import type { Place } from '../../place/place.js';
 
 const ANSWER_WITHIN_MS = 3000;
 const METHOD_NOT_ALLOWED = 405;

@@ -1,8 +1,8 @@
-import { shortName } from '../../clean.js';
+import { shortName } from '../../../text/clean.js';
 import { type Client, createClient } from '../../../client.js';
 import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../../../auth/clock.js';
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Health, readOrigin } from '../../../query/health.js';
+import { type Health, readOrigin } from '../../../query/inbox/health.js';
 import { RegistryError } from '../../../registry/errors.js';
 import type { Installation, Permissions } from '../../../registry/model.js';
 import { adviceOnAccess } from '../../../sync/schedule/knock.js';
@@ -10,7 +10,7 @@ import { ENTRY_OF } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
 import type { Io } from '../../io.js';
-import { type Place, reading } from '../../place.js';
+import { type Place, reading } from '../../place/place.js';
 
 const ANSWER_WITHIN_MS = 10_000;
 /** More than this is told, although JWTs still work. */

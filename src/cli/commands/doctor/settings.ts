@@ -1,14 +1,11 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../auth/private-key.js';
 import { readSettings } from '../../../config/config.js';
-import {
-  type Role,
-  SettingsError,
-  type SettingsByRole,
-  type WorkSettings,
-} from '../../../config/settings.js';
+import { SettingsError } from '../../../config/fault.js';
+import type { Role } from '../../../config/row.js';
+import type { SettingsByRole, WorkSettings } from '../../../config/settings.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import type { Place } from '../../place.js';
+import type { Place } from '../../place/place.js';
 
 export interface SettingsExamined {
   readonly findings: readonly Finding[];
@@ -53,7 +50,7 @@ function checkKey(pem: string): Finding[] {
     const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
     const print = createHash('sha256').update(open).digest('base64');
     const bits = key.asymmetricKeyDetails?.modulusLength;
-    return [ok('key', `RSA, ${bits} bits; SHA-256 of its public half:`), ok('key', print)];
+    return [ok('key', `RSA, ${bits} bits; SHA-256 of its public half: ${print}`)];
   } catch (error) {
     return [
       {

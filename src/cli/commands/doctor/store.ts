@@ -1,8 +1,9 @@
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import { type Health, readHealth } from '../../../query/health.js';
-import { describeDamage } from '../../damage.js';
-import { type Place, reading } from '../../place.js';
+import { type Health, readHealth } from '../../../query/inbox/health.js';
+import { describeDamage } from '../../faults/damage.js';
+import { type Place, reading } from '../../place/place.js';
 import { stretch } from '../../../text/stretch.js';
+import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
 import { checkRefusals, checkRepeats } from './receiver.js';
 
 /** What can be seen without asking anybody: what the engine looks at, and what stands in the databases. */
@@ -49,6 +50,7 @@ function describeHealth(health: Health, now: number): Finding[] {
     describeJobs(health),
     describeFreshness(health),
     ...describeDrift(health),
+    ...describeFindings(health),
   ];
 }
 
@@ -103,6 +105,14 @@ function describeFreshness({ troubled }: Health): Finding {
   const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${first.state}`;
   const state = behind.length > 0 ? 'fail' : 'warn';
   return { check: 'freshness', state, found, todo: 'See "carbon-mirror status" for the reasons.' };
+}
+
+/** What the registry restated is told and no fault. */
+function describeFindings({ findings: { countedAt, counts } }: Health): Finding[] {
+  const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
+  if (wrong !== null) return [{ check: 'findings', state: 'warn', found: wrong, todo: ON_FINDINGS }];
+  if (countedAt === null) return [];
+  return [ok('findings', describeCounts(counts) ?? 'all adds up, and nothing is seen that cannot be right')];
 }
 
 function describeDrift({ drift }: Health): Finding[] {

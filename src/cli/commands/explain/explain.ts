@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
-import type { ReadBehind } from '../../../query/explain.js';
+import { type Explanation, explainRow, rowsOf } from '../../../query/past/explanation.js';
+import { certificateWords, doneBy, lastSeen, shownBy as wordsOf } from '../../../text/read-behind.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { AN_INSTANT, readInstant } from '../../instant.js';
 import { type Io, print } from '../../io.js';
 import { demandEntry, findVersions } from '../../named/versions.js';
 import { writeValue } from '../../output/output.js';
-import { findPlace, reading, withPdfs } from '../../place.js';
+import { findPlace } from '../../place/find-place.js';
+import { reading, withPdfs } from '../../place/place.js';
 import { sheet } from '../../shown/sheet.js';
-import { type Explanation, explainRow, rowsOf } from './explanation.js';
+import { inspect } from '../certificates/files.js';
 
 interface Options {
   readonly asOf?: string;
@@ -34,7 +36,9 @@ export function define(program: Command, io: Io): void {
           const rows = rowsOf(entry, await findVersions(reader, entry, id));
           const explained: Explanation[] = [];
           for (const versions of rows)
-            explained.push(await explainRow({ reader, pdfs, at }, entry, versions));
+            explained.push(
+              await explainRow({ reader, at, inspect: file => inspect(pdfs, file) }, entry, versions),
+            );
           return explained;
         }),
       );
@@ -58,47 +62,26 @@ function demandListed(all: readonly Explanation[]): void {
 }
 
 function linesOf(explained: Explanation): string[] {
-  const { table, id, at, row, document, shown_by: shownBy, until, ended_by: endedBy } = explained;
+  const {
+    table,
+    id,
+    at,
+    row,
+    document,
+    shown_by: shownBy,
+    until,
+    ended_by: endedBy,
+    last_seen_at: seenAt,
+  } = explained;
   const lines = [`${table} ${id}, as told by ${at}`, ''];
   if (row === null) lines.push('It was not known to be listed then.');
-  else lines.push(...sheet(row), ...showing(shownBy), ...seen(explained));
+  else lines.push(...sheet(row), wordsOf(shownBy), ...(seenAt === null ? [] : [lastSeen(seenAt)]));
   if (until !== null)
-    lines.push(`It was so until ${until}.`, ...(endedBy === null ? [] : [behind('Ended', endedBy)]));
-  lines.push(...certificate(explained));
+    lines.push(`It was so until ${until}.`, ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]));
+  lines.push(...certificateWords(explained.certificate));
   if (explained.not_known.length > 0) {
     lines.push('', 'Not known:', ...explained.not_known.map(gap => `  ${gap}`));
   }
   if (document !== null) lines.push('', "The registry's own object:", ...document.split('\n'));
   return [...lines, ''];
-}
-
-function showing(run: ReadBehind | null): string[] {
-  if (run === null) return ['The read that showed it is not on record any more.'];
-  return [behind('Shown', run)];
-}
-
-function behind(what: string, run: ReadBehind): string {
-  const answered = run.answered_at === null ? '' : `, answered ${run.answered_at}`;
-  const ended =
-    run.finished_at === null ? ', and has not ended' : `, ended ${run.finished_at} (${run.state})`;
-  return `${what} by sync run ${run.id}: asked ${run.started_at}${answered}${ended}. ${askedBy(run)}`;
-}
-
-function askedBy({ trigger, job_id: job, delivery_id: id, delivery }: ReadBehind): string {
-  const work = job === null ? '' : ` It was job ${job}.`;
-  if (id === null) return `What asked for it: ${trigger}.${work}`;
-  const came =
-    delivery === null
-      ? 'removed since'
-      : `${delivery.event ?? 'of no known event'}, received ${delivery.received_at}`;
-  return `What asked for it: delivery ${id} (${came}).${work}`;
-}
-
-function seen({ last_seen_at: at }: Explanation): string[] {
-  return at === null ? [] : [`Last seen unchanged by the complete read that began ${at}.`];
-}
-
-function certificate({ certificate: stored }: Explanation): string[] {
-  if (stored === null) return [];
-  return [`Certificate: sha256 ${stored.sha256}; the file ${stored.file} is ${stored.state}.`];
 }

@@ -1,7 +1,7 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/verbs/client.js';
 import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import type { Io } from '../../io.js';
-import { findSettings } from '../../place.js';
+import { findSettings } from '../../place/find-place.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -14,12 +14,12 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
 
 /** The control API of the sandbox that is meant: named, or the one of the settings, or the usual one. */
 export function reachSandbox(io: Io, named: string | undefined): ControlClient {
-  const url = findUrl(io, named);
+  const url = sandboxUrl(io, named);
   const client = createControlClient(url);
   return (method, path, body) => client(method, path, body).catch(error => refuse(error, url));
 }
 
-function findUrl(io: Io, named: string | undefined): string {
+export function sandboxUrl(io: Io, named: string | undefined): string {
   if (named !== undefined) return demandLoopback(named, '--url');
   const { env } = findSettings(io);
   const base = env['REGISTRY_BASE_URL'];

@@ -4,13 +4,15 @@ import { VERB_GROUPS } from '../../../sandbox/verbs/groups.js';
 import type { Field, Verb } from '../../../sandbox/verbs/verb.js';
 import { examples } from '../../command.js';
 import type { Io } from '../../io.js';
-import { reachSandbox } from './client.js';
+import { registerForEnv } from './app-env.js';
+import { reachSandbox, sandboxUrl } from './client.js';
 import { runVerb, showAnswer } from './run.js';
 import { defineStart } from './start.js';
 
 interface VerbOptions {
   readonly url?: string;
   readonly json?: boolean;
+  readonly env?: boolean;
   readonly [name: string]: string | readonly string[] | boolean | undefined;
 }
 
@@ -44,6 +46,8 @@ function defineVerb(group: Command, verb: Verb, io: Io): void {
   const choices = fields.filter(isOption);
   for (const field of places) command.argument(field.flags, field.what);
   for (const field of choices) command.addOption(toOption(field, io));
+  if (verb.makesApp === true)
+    command.option('--env', 'print the settings of a program that is this app, ready for a file .env');
   command
     .option(
       '--url <url>',
@@ -56,7 +60,10 @@ function defineVerb(group: Command, verb: Verb, io: Io): void {
         ...places.map((field, place) => [field, command.processedArgs[place]] as const),
         ...choices.map(field => [field, toSaid(options[toOption(field, io).attributeName()])] as const),
       ];
-      const answer = await runVerb(verb, spoken, reachSandbox(io, options.url));
+      const call = reachSandbox(io, options.url);
+      if (verb.makesApp === true && options.env === true)
+        return await registerForEnv(io, verb, spoken, { call, url: sandboxUrl(io, options.url) });
+      const answer = await runVerb(verb, spoken, call);
       await showAnswer(io, verb, answer, options.json === true);
     });
   examples(command, [`carbon-mirror sandbox ${verb.example}`]);

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxOptions } from '../../../sandbox/sandbox.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit, type Io, say } from '../../io.js';
-import { dataFolder } from '../../place.js';
+import { dataFolder } from '../../place/find-place.js';
 import { aborted } from '../../processes/service.js';
 
 interface StartOptions {

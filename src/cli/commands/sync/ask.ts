@@ -1,12 +1,12 @@
 import { type NewJob, installationJob } from '../../../inbox/job.js';
-import { type Asked, readMark, readTargets, type Target } from '../../../query/sync-progress.js';
+import { type Asked, readMark, readTargets, type Target } from '../../../query/reads/sync-progress.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../../../sync/plan.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { withInbox } from '../../inbox-writer.js';
+import { withInbox } from '../../place/inbox-writer.js';
 import type { Io } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
-import { type Place, reading } from '../../place.js';
+import { type Place, reading } from '../../place/place.js';
 
 export interface Wanted {
   readonly organization?: string;

@@ -13,10 +13,10 @@ import {
   readEndedRuns,
   readFollowed,
   readProgress,
-} from '../../../query/sync-progress.js';
+} from '../../../query/reads/sync-progress.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
-import { type Place, reading } from '../../place.js';
+import { type Place, reading } from '../../place/place.js';
 import { createProgressBar, type ProgressBar } from '../../progress-bar.js';
 
 const POLL_MS = 200;

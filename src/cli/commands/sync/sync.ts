@@ -1,14 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { Asked, Followed } from '../../../query/sync-progress.js';
-import { readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/synced.js';
+import type { Asked, Followed } from '../../../query/reads/sync-progress.js';
+import { readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/synced.js';
 import { RESOURCES } from '../../../sync/plan.js';
-import { shortName } from '../../clean.js';
+import { shortName } from '../../../text/clean.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
-import { type Io, say } from '../../io.js';
-import { OF_ORGANIZATION } from '../../shown/lists.js';
+import { type Io, say, print } from '../../io.js';
+import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, meansDemo, ownPlace, reading, type Place } from '../../place.js';
+import { findPlace, meansDemo, ownPlace } from '../../place/find-place.js';
+import { reading, type Place } from '../../place/place.js';
+import { describeSynced, worthShowing } from './summary.js';
 
 interface SyncOptions {
   readonly organization?: string;
@@ -18,6 +20,7 @@ interface SyncOptions {
 }
 
 const CERTIFICATES = 'certificates';
+const COUNTS = ['added', 'changed', 'removed', 'unchanged'];
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -48,16 +51,18 @@ async function sync(io: Io, options: SyncOptions): Promise<void> {
   if (options.json) {
     await writeValue(io, { by, seconds: (io.now() - startedAt) / 1000, resources: rows, failures });
   } else {
-    await writeRows(
-      io,
-      'table',
-      SYNCED_COLUMNS,
-      rows.map(row => ({ ...row })),
-    );
+    await writeSummary(io, rows);
   }
   demandWhole(failures, rows, options.organization);
   if (rows.length === 0) say(io, 'The app is installed on no organization: there was nothing to read.');
   say(io, `Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
+}
+
+async function writeSummary(io: Io, rows: readonly Synced[]): Promise<void> {
+  const shown = worthShowing(rows).map(row => ({ ...row }));
+  const keep = ['organization', 'resource', 'state'];
+  if (shown.length > 0) await writeRows(io, 'table', SYNCED_COLUMNS, shown, { keep, tonnes: COUNTS });
+  if (rows.length > 0) await print(io, describeSynced(rows));
 }
 
 async function readSummary(place: Place, asked: Asked, resource: string | undefined): Promise<Synced[]> {
@@ -70,7 +75,7 @@ function isFailure({ state }: Followed): boolean {
   return state !== 'done';
 }
 
-const UNSETTLED = ['failing', 'partial', 'doubtful'];
+const NOT_BELIEVED = ['failing', 'partial', 'doubtful'];
 const CLOSED = ['suspended', 'uninstalled'];
 const UNREAD = [...CLOSED, 'forbidden', 'never_read', 'not_read'];
 /** Where several things failed, the cause of most of them is named by the exit code. */
@@ -93,11 +98,11 @@ function demandWhole(
       'What waits is tried again by the next worker or the next "carbon-mirror sync".',
     );
   }
-  const unsettled = rows.filter(({ state }) => UNSETTLED.includes(state));
-  if (unsettled.length > 0) {
+  const notBelieved = rows.filter(({ state }) => NOT_BELIEVED.includes(state));
+  if (notBelieved.length > 0) {
     throw new CommandFault(
       EXIT.checkFailed,
-      unsettled.map(row => `${nameOf(row)}: ${row.state}: ${row.error ?? ''}`),
+      notBelieved.map(row => `${nameOf(row)}: ${row.state}: ${row.error ?? ''}`),
       'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
     );
   }

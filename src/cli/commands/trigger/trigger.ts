@@ -7,10 +7,11 @@ import { signDelivery } from '../../../webhook/signature.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, print, say } from '../../io.js';
-import { HOW_NAMED } from '../../shown/lists.js';
+import { HOW_NAMED } from '../../named/how-named.js';
 import { installationIn, organizationIn } from '../../named/in-mirror.js';
 import { writeValue } from '../../output/output.js';
-import { findSettings, reading, type Place } from '../../place.js';
+import { findSettings } from '../../place/find-place.js';
+import { reading, type Place } from '../../place/place.js';
 import { createPayload, findSubject, sealPayload, type Subject, type Wanted } from './payload.js';
 import { readId, readNumber } from '../../words.js';
 
@@ -71,18 +72,48 @@ async function trigger(io: Io, event: EventName, options: TriggerOptions): Promi
   for (let count = 0; count < times; count += 1) answers.push(await post(url, headers, body));
   const told = { event, installation: subject.installationId, url, answers };
   await printAnswers(io, told, options.json === true);
-  const hint = options.url === undefined ? HINTS : ELSEWHERE;
-  if (isBad) checkRefused(io, answers, hint.refused);
-  else checkStored(io, answers, hint.stored);
+  const door = options.url === undefined ? OURS : ELSEWHERE;
+  if (isBad) checkRefused(io, door, answers);
+  else checkStored(io, door, answers);
 }
 
-const HINTS = {
+/** How whoever was posted to says that it took a delivery or not, and what is known of it then. */
+interface Door {
+  readonly takes: (status: number) => boolean;
+  readonly refuses: (status: number) => boolean;
+  readonly expected: { readonly taken: string; readonly refused: string };
+  readonly stored: string;
+  readonly refused: string;
+  readonly advice: Readonly<Record<number, string>>;
+}
+
+const LOG = "See the receiver's log.";
+const OTHER_SECRET = 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
+const OURS: Door = {
+  takes: status => status === ACCEPTED,
+  refuses: status => status === UNAUTHORIZED,
+  expected: { taken: String(ACCEPTED), refused: String(UNAUTHORIZED) },
   stored:
     'It is stored. "carbon-mirror deliveries list" shows it, "carbon-mirror jobs list" what became of it.',
   refused: 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.',
+  advice: {
+    [UNAUTHORIZED]: OTHER_SECRET,
+    404: 'The receiver listens at /webhooks: give the whole address with --url.',
+    503: "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.",
+  },
 };
 /** What another receiver does with it is not for us to say. */
-const ELSEWHERE = { stored: 'It was accepted.', refused: 'It was refused, as it must be.' };
+const ELSEWHERE: Door = {
+  takes: status => status >= 200 && status < 300,
+  refuses: status => status >= 400 && status < 500,
+  expected: { taken: 'from 200 to 299', refused: 'from 400 to 499' },
+  stored: 'It was accepted there.',
+  refused: 'It was refused there, as it must be.',
+  advice: {
+    [UNAUTHORIZED]: OTHER_SECRET,
+    404: 'Nothing takes it there: give the whole address with --url.',
+  },
+};
 
 interface Report {
   readonly event: string;
@@ -97,42 +128,35 @@ async function printAnswers(io: Io, told: Report, json: boolean): Promise<void> 
   else await print(io, `${describeAnswers(answers)}  ${event} of installation ${installation} to ${url}`);
 }
 
-function checkStored(io: Io, answers: readonly number[], hint: string): void {
-  const refused = answers.filter(status => status !== ACCEPTED);
+function checkStored(io: Io, door: Door, answers: readonly number[]): void {
+  const refused = answers.filter(status => !door.takes(status));
   if (refused.length === 0) {
-    say(io, hint);
+    say(io, door.stored);
     return;
   }
+  const last = refused.at(-1) ?? 0;
   throw new CommandFault(
     EXIT.checkFailed,
-    `${refused.length} of ${answers.length} deliveries were answered ${refused.at(-1)}, not ${ACCEPTED}.`,
-    adviceFor(refused.at(-1) ?? 0),
+    `${refused.length} of ${answers.length} deliveries were answered ${last}, not ${door.expected.taken}.`,
+    door.advice[last] ?? LOG,
   );
 }
 
 /** What nobody has signed must not be stored. */
-function checkRefused(io: Io, answers: readonly number[], hint: string): void {
-  const others = answers.filter(status => status !== UNAUTHORIZED);
+function checkRefused(io: Io, door: Door, answers: readonly number[]): void {
+  const others = answers.filter(status => !door.refuses(status));
   if (others.length === 0) {
-    say(io, hint);
+    say(io, door.refused);
     return;
   }
+  const last = others.at(-1) ?? 0;
   throw new CommandFault(
     EXIT.checkFailed,
-    `${others.length} of ${answers.length} forged deliveries were answered ${others.at(-1)}, not ${UNAUTHORIZED}.`,
-    others.includes(ACCEPTED)
+    `${others.length} of ${answers.length} forged deliveries were answered ${last}, not ${door.expected.refused}.`,
+    others.some(door.takes)
       ? 'Whatever answers there does not check signatures.'
-      : adviceFor(others.at(-1) ?? 0),
+      : (door.advice[last] ?? LOG),
   );
-}
-
-function adviceFor(status: number): string {
-  if (status === UNAUTHORIZED)
-    return 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.';
-  if (status === 404) return 'The receiver listens at /webhooks: give the whole address with --url.';
-  if (status === 503)
-    return "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.";
-  return "See the receiver's log.";
 }
 
 function countAnswers(answers: readonly number[]): Readonly<Record<string, number>> {

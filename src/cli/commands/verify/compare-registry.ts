@@ -27,7 +27,7 @@ interface Target {
 }
 
 /** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
-const SETTLE_MS = 2000;
+const QUIET_MS = 2000;
 
 /**
  * A fresh read of everything that active installations let us read, held against the mirror row by row.
@@ -47,7 +47,7 @@ export async function compareWithRegistry(
     if (first.differences.length > 0)
       differing.push({ target, before: new Set(first.differences.map(name)) });
   }
-  if (differing.length > 0) await sleep(SETTLE_MS);
+  if (differing.length > 0) await sleep(QUIET_MS);
   const differences: Difference[] = [];
   for (const { target, before } of differing) {
     const again = await compare(reader, client, target);

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { readSignedTexts } from '../../../query/inbox.js';
+import { countFindings } from '../../../query/past/findings.js';
+import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Broken } from '../../../engines/engine.js';
 import type { Difference } from './compare-registry.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { examples } from '../../command.js';
 import { compareSingles } from './compare-single.js';
-import { connect } from '../../connect.js';
+import { connect } from '../../place/connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
+import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
 import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, reading, withPdfs, type Place } from '../../place.js';
+import { findPlace } from '../../place/find-place.js';
+import { reading, withPdfs, type Place } from '../../place/place.js';
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
@@ -44,12 +47,13 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const { verifyFiles } = await import('../certificates/files.js');
   const { findUnderived } = await import('./derived-columns.js');
   const interrupted = io.interruption();
-  const { broken, certificates, compared } = await reading(place, async reader => ({
+  const { broken, findings, certificates, compared } = await reading(place, async reader => ({
     broken: [
       ...(await place.engine.findBroken(io.now())),
       ...(await findUnderived(reader)),
       ...(await findChangedTexts(reader)),
     ],
+    findings: await countFindings(reader),
     certificates: await withPdfs(place, io.now, pdfs => verifyFiles(reader, pdfs, null, interrupted)),
     compared: options.againstRegistry ? await compare(io, place, reader, options, interrupted) : null,
   }));
@@ -59,8 +63,15 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
     ...(compared?.differences ?? []).map(fromDifference),
   ];
   if (options.json)
-    await writeValue(io, { faults, certificates: certificates.checked, rows: compared?.rows ?? null });
+    await writeValue(io, {
+      faults,
+      findings,
+      certificates: certificates.checked,
+      rows: compared?.rows ?? null,
+    });
   else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
+  const found = describeCounts(findings);
+  if (found !== null) say(io, `What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
   const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
   if (faults.length === 0)
     return say(io, `${place.engine.checked}, and ${certificates.checked} certificates.${rows}`);

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { Credit } from '../../../registry/model.js';
 import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
-import { connect } from '../../connect.js';
+import { connect } from '../../place/connect.js';
 import type { Io } from '../../io.js';
-import { HOW_NAMED } from '../../shown/lists.js';
+import { HOW_NAMED } from '../../named/how-named.js';
 import { findInstalled } from '../../named/live.js';
 import { type Row, writeRows } from '../../output/output.js';
-import { findSettings } from '../../place.js';
-import { lookAgain } from './reach.js';
+import { findSettings } from '../../place/find-place.js';
+import { lookAgain } from './reach-organization.js';
 
 interface FriendbotOptions {
   readonly organization: string;

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
-import { HOW_NAMED } from '../../shown/lists.js';
+import { HOW_NAMED } from '../../named/how-named.js';
 import { requestRow } from '../../shown/live-rows.js';
 import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';
-import { findSettings } from '../../place.js';
-import { lookAgain, reachOrganization } from './reach.js';
+import { findSettings } from '../../place/find-place.js';
+import { lookAgain, reachOrganization } from './reach-organization.js';
 import { readPrintable } from '../../words.js';
 
 interface CreateOptions extends MovementOptions {

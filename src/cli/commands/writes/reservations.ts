@@ -4,14 +4,15 @@ import { LISTS } from '../../../resources/lists.js';
 import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
-import { HOW_NAMED } from '../../shown/lists.js';
+import { HOW_NAMED } from '../../named/how-named.js';
 import { reservationRow, withMinutes } from '../../shown/live-rows.js';
 import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';
-import { findSettings, type Place } from '../../place.js';
-import { lookAgain, type Reached, reachOrganization } from './reach.js';
-import { whose } from './whose.js';
+import { findSettings } from '../../place/find-place.js';
+import type { Place } from '../../place/place.js';
+import { lookAgain, type Reached, reachOrganization } from './reach-organization.js';
+import { findOwner } from './find-owner.js';
 import { readId, readPrintable } from '../../words.js';
 
 interface CreateOptions {
@@ -111,7 +112,7 @@ function defineCancel(group: Command, io: Io): void {
 async function find(io: Io, id: string, options: EndOptions) {
   readId('the reservation', id);
   const place = findSettings(io);
-  const organization = await whose(place, LISTS.reservations, id, options.organization);
+  const organization = await findOwner(place, LISTS.reservations, id, options.organization);
   const reached = await reachOrganization(io, place, organization);
   return { place, reached, held: await reached.owner.readReservation(id) };
 }

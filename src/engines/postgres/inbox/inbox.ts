@@ -1,11 +1,12 @@
 import type { InboxPort } from '../../../inbox/port.js';
+import type { InboxClock } from '../clock.js';
 import type { Postgres } from '../open.js';
 import { createArrivals } from './arrivals.js';
 import { createEnqueue } from './ask.js';
 import { createClaims } from './claim.js';
 import { createDoorPort } from './door.js';
 import { createKeeping } from './keeping.js';
-import { createPerform, type InboxClock } from './perform.js';
+import { createPerform } from './perform.js';
 import { createSettlements } from './settle.js';
 import { createPulse } from './signs.js';
 import { createWake } from './watch.js';
@@ -35,6 +36,10 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     ...createKeeping(query, perform),
     settle: settlements.settle,
     store: andWake(door.store),
+    look: async (installationId, repeated) => {
+      await door.look(installationId, repeated);
+      asked();
+    },
     enqueue: andWake(enqueue),
     enqueueOnce: andWake(enqueueOnce),
     retryBuried: andWake(settlements.retryBuried),

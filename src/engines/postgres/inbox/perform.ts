@@ -2,11 +2,9 @@ import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { FOLDED_WITHIN_MS, REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { MAX_ATTEMPTS, PARKED_ATTEMPTS, UNCHANGED } from '../../../inbox/job.js';
 import { PACES_MS, READS_LOOKED_AT } from '../../../inbox/pace.js';
+import type { InboxClock } from '../clock.js';
 import { stateOf } from '../errors.js';
 import type { Given, Query } from '../open.js';
-
-/** Tells the instant in epoch ms; null where the database's own clock does. */
-export type InboxClock = (() => number) | null;
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { Key, MirrorPort, Place, StoredRow } from '../../../mirror/port.js';
+import type { Key, MirrorPort, NumberedKey, StoredRow } from '../../../mirror/port.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
 
@@ -31,7 +31,7 @@ export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | '
           ? ''
           : `AND (${tupleOf(resource)}) > (${values.map((_, index) => `$${index + 3}`).join(', ')})`;
       const order = [scope, ...key.map(({ name }) => name)].join(', ');
-      return await query<Place & Row>(
+      return await query<NumberedKey & Row>(
         `SELECT version, ${arrayOf(resource)} AS key FROM mirror.${table} WHERE ${scope} = $1 ${later}
          ORDER BY ${order} LIMIT $2`,
         [organizationId, limit, ...values],

@@ -31,12 +31,12 @@ function writeStatement(resource: ListResource): string {
     FROM json_to_recordset($3) AS r (n bigint, told timestamptz, replaces bigint, follows boolean, looks boolean,
       names json, document text, ${typedColumns(entry)})
   ),
-  admitted AS (
+  kept AS (
     SELECT * FROM (
-      SELECT *, bool_and(${isAdmitted(entry)}) OVER (PARTITION BY chain ORDER BY n) AS is_admitted,
+      SELECT *, bool_and(${isKept(entry)}) OVER (PARTITION BY chain ORDER BY n) AS is_kept,
         row_number() OVER (PARTITION BY chain ORDER BY n) - 1 AS place
       FROM given
-    ) AS g WHERE is_admitted
+    ) AS g WHERE is_kept
   ),
   before AS (
     SELECT chain, CASE
@@ -44,12 +44,12 @@ function writeStatement(resource: ListResource): string {
       WHEN replaces IS NULL THEN (SELECT max(p.valid_to) FROM mirror.${table}_past AS p WHERE ${sameKey(entry, 'p', 'a')})
       ELSE (SELECT p.valid_from FROM mirror.${table} AS p WHERE p.version = a.replaces)
     END AS at
-    FROM admitted AS a WHERE place = 0
+    FROM kept AS a WHERE place = 0
   ),
   dated AS (
     SELECT a.*, ${known('first', 'bigint')} + n AS version, place * ${NEXT}
       + greatest(max(told - place * ${NEXT}) OVER (PARTITION BY chain ORDER BY n), b.at + ${NEXT}) AS at
-    FROM admitted AS a JOIN before AS b USING (chain)
+    FROM kept AS a JOIN before AS b USING (chain)
   ),
   chained AS (
     SELECT *, lead(at) OVER own AS next_at, lead(version) OVER own AS next_version
@@ -82,7 +82,7 @@ function writeStatement(resource: ListResource): string {
 const VALUES: Readonly<Record<string, string>> = { valid_from: 'c.at', sync_run_id: RUN };
 
 /** No one who has asked to be forgotten. Looked at under the lock that forgetting takes too. */
-function isAdmitted({ columns }: Entry): string {
+function isKept({ columns }: Entry): string {
   if (!columns.some(({ name }) => name === 'email')) return 'true';
   return `NOT EXISTS (SELECT 1 FROM mirror.forgotten_people
         WHERE email_sha256 IN (SELECT json_array_elements_text(names)))`;

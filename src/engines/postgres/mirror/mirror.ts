@@ -3,6 +3,7 @@ import { formatInstant } from '../../../resources/columns.js';
 import { type ListResource, LIST_RESOURCES } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
 import { createAnnouncements } from './announcements.js';
+import { createFindings } from './findings.js';
 import { createCertificates } from './certificates.js';
 import { FENCE, PREPARE_STATES } from './fence.js';
 import { createWriteInstallation } from './installations.js';
@@ -16,7 +17,8 @@ import { createProjects } from './projects.js';
 import { createPruneRuns } from './prune-runs.js';
 import { createRemoval } from './removal.js';
 import { createRuns, type Work } from './runs.js';
-import { createStanding } from './standing.js';
+import { createLastReads } from './last-reads.js';
+import { createTransactions } from './transactions.js';
 
 const INTERRUPT_RUNS = `
   UPDATE mirror.sync_runs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
@@ -63,7 +65,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
       const [row] = await query<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
       return row?.claim ?? 0;
     },
-    ...createStanding(postgres),
+    ...createLastReads(postgres),
     writeInstallation: createWriteInstallation(perform),
     mark: async (how, { organizationId, lane, claim }, resources, at) => {
       await perform([...FENCE, PREPARE_STATES, markStatement(how)], {
@@ -84,9 +86,11 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     },
     closeRun: runs.closeRow,
     ...createPeople(postgres),
+    ...createTransactions(postgres, perform),
     ...createProjects(postgres, runs),
     ...createCertificates(postgres, perform, runs),
     ...createAnnouncements(postgres),
+    ...createFindings(postgres),
     ...createRemoval(postgres, perform),
     pruneRuns: createPruneRuns(postgres),
     close: postgres.close,

@@ -20,6 +20,7 @@ const REST: Tables = [
   'resource_states',
   'read_pages',
   'project_references',
+  'transactions',
   'retirement_sums',
   'certificate_sums',
   'installations_past',

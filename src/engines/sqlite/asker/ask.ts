@@ -60,7 +60,7 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if (done) throw ended();
     const [answer]: QueryAnswer[] = value;
     if (answer === undefined) throw ended();
-    if ('fault' in answer) throw new AskError(answer.isTooLarge ? 'too_large' : 'refused', answer.fault);
+    if ('fault' in answer) throw new AskError(answer.code, answer.fault);
     return answer;
   };
 }

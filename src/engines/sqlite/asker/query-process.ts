@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { AskError, type AskErrorCode } from '../../contract/asked.js';
 import { sizeOf, TooLargeError } from '../../contract/question.js';
 import type { Value } from '../../contract/tables.js';
 import { type Files, openBoth } from '../open-both.js';
@@ -13,7 +14,7 @@ export interface QueryRequest extends Files, Watch {
 export type QueryAnswer =
   | { readonly columns: readonly string[] }
   | { readonly rows: readonly (readonly Value[])[]; readonly last: boolean }
-  | { readonly fault: string; readonly isTooLarge: boolean };
+  | { readonly fault: string; readonly code: AskErrorCode };
 
 const MB = 1024 * 1024;
 /** With the largest row that `sizeOf` lets through it keeps both processes under 512 MB together. */
@@ -21,12 +22,14 @@ const HEAP_LIMIT_BYTES = 64 * MB;
 const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
 const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG'];
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
+/** SQLite has no code for it. */
+const UNKNOWN_NAME = /^no such (table|column)/;
 
 process.once('message', (request: QueryRequest) => {
   watch(request);
   answer(request).catch((error: unknown) => {
-    const { message, isTooLarge } = describe(error);
-    return send({ fault: message, isTooLarge });
+    return send(faultOf(error));
   });
 });
 
@@ -35,12 +38,16 @@ function watch({ askerPid, timeLimitMs }: Watch): void {
   new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
 }
 
-function describe(error: unknown): { readonly message: string; readonly isTooLarge: boolean } {
-  if (!(error instanceof Error)) return { message: String(error), isTooLarge: false };
-  if ('code' in error && MEMORY_CODES.includes(String(error.code))) {
-    return { message: `it needs more than ${HEAP_LIMIT_BYTES / MB} MB of memory`, isTooLarge: true };
+function faultOf(error: unknown): Extract<QueryAnswer, { readonly fault: string }> {
+  if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
+  if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
+  if (error instanceof AskError) return { fault: error.message, code: error.code };
+  const code = 'code' in error ? String(error.code) : '';
+  if (MEMORY_CODES.includes(code)) {
+    return { fault: `it needs more than ${HEAP_LIMIT_BYTES / MB} MB of memory`, code: 'too_large' };
   }
-  return { message: error.message, isTooLarge: error instanceof TooLargeError };
+  if (DAMAGE.test(code)) return { fault: error.message, code: 'damaged' };
+  return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
 }
 
 async function answer(request: QueryRequest): Promise<void> {

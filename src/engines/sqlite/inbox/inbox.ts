@@ -8,6 +8,7 @@ import { createCountJobs } from './counts.js';
 import { createDoorPort } from './door.js';
 import { createEnqueue } from './enqueue.js';
 import { createPrune } from './prune.js';
+import { createSaid } from './said.js';
 import { createSettlements } from './settle.js';
 import { createPulse } from './signs.js';
 import { createTexts } from './texts.js';
@@ -23,6 +24,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const waiting = createWaiting(db);
   const hasCome = createHasCome(db);
   const newestDelivery = createNewestDelivery(db);
+  const said = createSaid(db);
   const announced = createAnnounced(db);
   const prune = createPrune(db);
   const texts = createTexts(db);
@@ -46,6 +48,10 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     store: deliveries => {
       asked();
       return door.store(deliveries);
+    },
+    look: (installationId, repeated) => {
+      asked();
+      return door.look(installationId, repeated);
     },
     claim: async request => {
       const at = now();
@@ -93,6 +99,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     countJobs: async () => countJobs(),
     watch,
     newestDelivery: async job => newestDelivery(job),
+    said: async request => said(request),
     haveCome: async (installationId, questions) => {
       const at = now();
       return questions.map(question => hasCome(installationId, question, at));

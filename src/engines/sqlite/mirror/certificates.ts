@@ -7,7 +7,7 @@ import type {
   CertificateWritten,
   DueCertificate,
 } from '../../../mirror/port.js';
-import type { Books } from './books.js';
+import type { RunRows } from './run-rows.js';
 import type { CertificateFiles } from './files.js';
 import type { EnteredRun } from './runs.js';
 import { createArchive } from './versions.js';
@@ -40,8 +40,8 @@ export interface CertificateRows {
 }
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
-export function createCertificateRows(books: Books, files: CertificateFiles): CertificateRows {
-  const { db } = books;
+export function createCertificateRows(runRows: RunRows, files: CertificateFiles): CertificateRows {
+  const { db } = runRows;
   const WHOSE = 'organization_id = ? AND retirement_id = ?';
   const find = db.prepare<[string, string], Known>(
     `SELECT version, state, sha256, attempts, valid_from FROM certificates WHERE ${WHOSE}`,
@@ -79,7 +79,7 @@ export function createCertificateRows(books: Books, files: CertificateFiles): Ce
        error = @error
      WHERE version = @known`,
   );
-  const enterSlice = createEnter(books);
+  const enterSlice = createEnter(runRows);
 
   function storeOne(
     answer: CertificateAnswer,
@@ -95,7 +95,7 @@ export function createCertificateRows(books: Books, files: CertificateFiles): Ce
     }
     const validFrom = date();
     const isStored = known.state === 'stored';
-    const version = books.versions(1);
+    const version = runRows.versions(1);
     if (isStored) archive(known.version, { at: validFrom, runId, number: version });
     store.run({ ...file, ...next, valid_from: validFrom, sync_run_id: runId, version });
     return isStored ? 'replaced' : 'stored';
@@ -152,8 +152,8 @@ function nextOf({ askedAt, retirementVersion }: CertificateAnswer, { version }: 
 }
 
 /** Certificates follow their retirements by version: a new version of a retirement is beyond the mark. */
-function createEnter(books: Books): (at: number) => number {
-  const { db } = books;
+function createEnter(runRows: RunRows): (at: number) => number {
+  const { db } = runRows;
   const behind = db.prepare<[number], { count: number; last: number | null }>(
     `SELECT count(*) AS count, max(version) AS last FROM (
        SELECT version FROM retirements
@@ -172,7 +172,7 @@ function createEnter(books: Books): (at: number) => number {
   return at => {
     const { count, last } = behind.get(ENTER_AT_ONCE) ?? { count: 0, last: null };
     if (last === null) return 0;
-    enter.run({ first: books.versions(count), last, at: formatInstant(at) });
+    enter.run({ first: runRows.versions(count), last, at: formatInstant(at) });
     move.run(last);
     return count;
   };

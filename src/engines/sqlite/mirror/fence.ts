@@ -4,7 +4,7 @@ import type { Task } from '../../../mirror/port.js';
 
 export interface Fence {
   /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
-  hold(task: Task): void;
+  take(task: Task): void;
   /** Inside a transaction: throws `not_active` if the organization is known and none of its installations is active. */
   demandActive(organizationId: string): void;
   highest(): number;
@@ -24,7 +24,7 @@ export function createFence(db: Sqlite): Fence {
     .pluck();
   const highest = db.prepare<[], number>('SELECT coalesce(max(claim), 0) FROM fences').pluck();
   return {
-    hold: ({ organizationId, lane, claim }) => {
+    take: ({ organizationId, lane, claim }) => {
       const seen = newest.get(organizationId, lane);
       if (seen !== undefined && seen > claim) {
         throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen}`);

@@ -3,7 +3,7 @@ import { formatInstant } from '../../../resources/columns.js';
 import { following } from '../../../mirror/dates.js';
 import type { InstallationRead, Written } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
-import { type Books, causeColumns } from './books.js';
+import { type RunRows, causeColumns } from './run-rows.js';
 import { createVersions } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };
@@ -15,7 +15,7 @@ interface Stored extends Row {
 /** An organization none of whose installations is active is frozen: reads are refused. */
 export function createInstallations(
   db: Sqlite,
-  books: Books,
+  runRows: RunRows,
 ): (id: string, row: InstallationRow | null, read: InstallationRead) => Written {
   const versions = createVersions(db, INSTALLATIONS);
   const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
@@ -23,8 +23,8 @@ export function createInstallations(
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
     const before = stored?.valid_from ?? versions.lastEnd(row.id);
     const at = following(formatInstant(read.arrivedAt), before);
-    const number = books.versions(1);
-    const runId = books.enterSmallRun({
+    const number = runRows.versions(1);
+    const runId = runRows.enterSmallRun({
       organization_id: row.organization_id,
       resource: 'installation',
       trigger: read.trigger,
@@ -37,7 +37,7 @@ export function createInstallations(
       ...causeColumns(read.cause),
     });
     if (stored !== undefined) versions.close(stored.version, { at, runId, number });
-    versions.insert(number, valuesOf(row), at, runId, row.document);
+    versions.insert.run(number, ...valuesOf(row), at, runId, row.document);
   }
 
   return (id, fields, read) =>
@@ -48,8 +48,8 @@ export function createInstallations(
       const row = { ...known, state: read.state };
       const organizationId = row.organization_id;
       if (organizationId !== null) {
-        books.fence.hold({ organizationId, lane: 'data', claim: read.claim });
-        books.prepareStates(organizationId, read.resources);
+        runRows.fence.take({ organizationId, lane: 'data', claim: read.claim });
+        runRows.prepareStates(organizationId, read.resources);
       }
       if (stored !== undefined && isSame(stored, row)) return 'unchanged';
       replace(row, stored, read);

@@ -1,5 +1,5 @@
 import type { Sqlite } from '../open.js';
-import type { Key, Place, StoredRow } from '../../../mirror/port.js';
+import type { Key, NumberedKey, StoredRow } from '../../../mirror/port.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 
 /** Looks for the current rows of one list, many in one statement. */
@@ -7,7 +7,7 @@ export interface ListRows {
   find(organizationId: string, keys: readonly Key[]): StoredRow[];
   /** Those of the versions that are still current. */
   among(organizationId: string, versions: readonly number[]): StoredRow[];
-  after(organizationId: string, key: Key | null, limit: number): Place[];
+  after(organizationId: string, key: Key | null, limit: number): NumberedKey[];
 }
 
 type Row = [version: number, document: string, ...key: string[]];

@@ -1,9 +1,9 @@
-import { type Sqlite, write } from '../open.js';
+import { begin, type Sqlite } from '../open.js';
 import type { Changes, Close, Counts, Insert } from '../../../mirror/port.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { formatInstant } from '../../../resources/columns.js';
-import type { Books } from './books.js';
-import { createRetirementCompanion, NO_COMPANION } from './companions.js';
+import type { RunRows } from './run-rows.js';
+import { createRetirementCompanion, NO_COMPANION } from './sums/companions.js';
 import { forEachList } from './list-rows.js';
 import type { MirrorOperations } from './operations.js';
 import type { Pages } from './pages.js';
@@ -12,7 +12,7 @@ import type { EnteredRun, Runs } from './runs.js';
 import { createVersions } from './versions.js';
 
 export interface ListParts {
-  readonly books: Books;
+  readonly runRows: RunRows;
   readonly runs: Runs;
   readonly pages: Pages;
   readonly people: People;
@@ -24,17 +24,21 @@ export function createCommit(db: Sqlite, parts: ListParts): MirrorOperations['co
   const listOf = forEachList(resource => createListWrites(db, resource, parts));
   return (run, changes, ending) => {
     const from = performance.now();
-    const done = write(db, () => {
+    const transaction = begin(db);
+    try {
       const entered = runs.enter(run);
       const { resource } = run.request;
-      if (!isListResource(resource)) return { ...runs.leave(entered, {}, ending), versions: [] };
-      const list = listOf(resource);
+      const list = isListResource(resource) ? listOf(resource) : NO_LIST;
       const { versions, ...counts } = list.insert(changes.inserts, entered);
       const removed = list.close(changes.closes, entered);
       list.remember(changes, versions, entered);
-      return { ...runs.leave(entered, { ...counts, removed }, ending), versions };
-    });
-    return { ...done, ms: performance.now() - from };
+      const done = runs.leave(entered, { ...counts, removed }, ending);
+      transaction.commit();
+      return { ...done, versions, ms: performance.now() - from };
+    } catch (error) {
+      transaction.undo();
+      throw error;
+    }
   };
 }
 
@@ -51,22 +55,28 @@ interface ListWrites {
   remember(changes: Changes, versions: readonly number[], entered: EnteredRun): void;
 }
 
+const NO_LIST: ListWrites = {
+  insert: () => ({ versions: [], added: 0, changed: 0 }),
+  close: () => 0,
+  remember: () => undefined,
+};
+
 function createListWrites(
   db: Sqlite,
   resource: ListResource,
-  { books, pages, people }: ListParts,
+  { runRows, pages, people }: ListParts,
 ): ListWrites {
   const versions = createVersions(db, LISTS[resource]);
-  const companion = resource === 'retirements' ? createRetirementCompanion(db, books) : NO_COMPANION;
+  const companion = resource === 'retirements' ? createRetirementCompanion(db, runRows) : NO_COMPANION;
   const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
 
-  function admission(): (insert: Insert) => boolean {
+  function isKeptBy(): (insert: Insert) => boolean {
     if (email < 0) return () => true;
-    const admits = people.admits();
-    return ({ cells }) => admits(cells[email]);
+    const keeps = people.keeps();
+    return ({ cells }) => keeps(cells[email]);
   }
 
   /** An answer with a later instant than any row has needs no look at the row's own. */
@@ -84,12 +94,12 @@ function createListWrites(
       const { organizationId } = entered.run.request;
       const numbers: number[] = [];
       let [added, changed] = [0, 0];
-      let next = inserts.length === 0 ? 0 : books.versions(inserts.length);
-      const isAdmitted = admission();
+      let next = inserts.length === 0 ? 0 : runRows.versions(inserts.length);
+      const isKept = isKeptBy();
       companion.begin();
       for (const insert of inserts) {
         const previous = insert.follows ? (numbers.at(-1) ?? 0) : insert.replaces;
-        if (previous === 0 || !isAdmitted(insert)) {
+        if (previous === 0 || !isKept(insert)) {
           numbers.push(0);
           continue;
         }
@@ -99,7 +109,7 @@ function createListWrites(
         const wasThere = previous !== null && versions.close(previous, closing);
         companion.enter(insert.cells);
         const values = [organizationId, ...insert.key, ...insert.cells];
-        versions.insert(next, values, at, entered.id, insert.document);
+        versions.insert.run(next, ...values, at, entered.id, insert.document);
         numbers.push(next++);
         if (wasThere) changed += 1;
         else added += 1;
@@ -108,7 +118,7 @@ function createListWrites(
     },
     close: (closes, { id, dates }) => {
       let removed = 0;
-      let number = closes.length === 0 ? 0 : books.versions(closes.length);
+      let number = closes.length === 0 ? 0 : runRows.versions(closes.length);
       for (const { version, told } of closes) {
         const before = dates.isAfterAll(told) ? null : versions.validFrom(version);
         const closing = { at: dates.give(told, before), runId: id, number: number++ };
@@ -129,7 +139,7 @@ function createListWrites(
       }
       if (changes.dropPagesFrom !== null) pages.dropFrom(list, changes.dropPagesFrom);
       if (changes.doubt !== undefined) {
-        books.doubt({
+        runRows.doubt({
           organization_id: organizationId,
           resource,
           doubted_at: changes.doubt === null ? null : formatInstant(startedAt),

@@ -2,7 +2,8 @@ import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { createAnnouncements } from './announcements.js';
-import { createBooks } from './books.js';
+import { createFindings } from './findings.js';
+import { createRunRows } from './run-rows.js';
 import { createCertificateRows } from './certificates.js';
 import { type CertificateFiles, createUnnamedFiles } from './files.js';
 import { createInstallations } from './installations.js';
@@ -16,7 +17,8 @@ import { countWritten, createProjects } from './projects.js';
 import { createPruneRuns } from './prune-runs.js';
 import { createRemoval } from './removal.js';
 import { createRuns } from './runs.js';
-import { createStanding } from './standing.js';
+import { createLastReads } from './last-reads.js';
+import { createTransactions } from './transactions.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
@@ -30,16 +32,16 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
   // Keys come in no order, and what many commits touch is moved once.
   db.pragma(`wal_autocheckpoint = ${Math.round(LONGEST_LOG_BYTES / pageBytes)}`);
-  const books = createBooks(db);
-  const standing = createStanding(db);
+  const runRows = createRunRows(db);
+  const lastReads = createLastReads(db);
   const pages = createPages(db);
   const people = createPeople(db);
-  const runs = createRuns(books, people.mayKeep);
-  const projects = createProjects(db, books);
-  const certificates = createCertificateRows(books, files);
+  const runs = createRuns(runRows, people.mayKeep);
+  const projects = createProjects(db, runRows);
+  const certificates = createCertificateRows(runRows, files);
   const unnamed = createUnnamedFiles(db, files);
   const announcements = createAnnouncements(db);
-  const removal = createRemoval(db, books, unnamed);
+  const removal = createRemoval(db, runRows, unnamed);
   const rows = forEachList(resource => createListRows(db, resource));
 
   return {
@@ -47,19 +49,19 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     setSchedule: seconds => setSchedule(db, seconds),
     raiseFence: (task, at) =>
       write(db, () => {
-        books.fence.hold(task);
-        books.interruptRuns(task.organizationId, task.lane, task.claim, formatInstant(at));
+        runRows.fence.take(task);
+        runRows.interruptRuns(task.organizationId, task.lane, task.claim, formatInstant(at));
       }),
-    highestClaim: () => books.fence.highest(),
-    ...standing,
-    writeInstallation: createInstallations(db, books),
+    highestClaim: () => runRows.fence.highest(),
+    ...lastReads,
+    writeInstallation: createInstallations(db, runRows),
     mark: (how, task, resources, at) =>
       write(db, () => {
         const { organizationId } = task;
-        books.fence.hold(task);
-        books.prepareStates(organizationId, resources);
+        runRows.fence.take(task);
+        runRows.prepareStates(organizationId, resources);
         for (const resource of resources) {
-          books.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
+          runRows.mark(how, { organization_id: organizationId, resource, at: formatInstant(at) });
         }
       }),
     begin: runs.begin,
@@ -69,9 +71,10 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
       ...rows(resource).find(organizationId, keys),
     ],
     after: ({ organizationId, resource }, key, limit) => rows(resource).after(organizationId, key, limit),
-    commit: createCommit(db, { books, runs, pages, people }),
+    commit: createCommit(db, { runRows, runs, pages, people }),
     closeRun: runs.closeRow,
     forgottenPeople: people.forgotten,
+    ...createTransactions(db, runRows),
     dueProjects: projects.due,
     writeProjects: (run, answers, at) =>
       write(db, () => {
@@ -98,6 +101,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     }),
     watchedResources: ids => new Map(ids.map(id => [id, announcements.resourcesOf(id)])),
     announce: announcements.announce,
+    keepFindings: createFindings(db),
     forget: people.forget,
     removeMembers: removal.removeMembers,
     beginPurge: removal.begin,

@@ -9,7 +9,7 @@ export interface People {
   /** SHA-256 of the addresses of those who are to stay forgotten. */
   readonly forgotten: () => string[];
   /** Answers a test that is false for the address of one of them. */
-  readonly admits: () => (email: Value | undefined) => boolean;
+  readonly keeps: () => (email: Value | undefined) => boolean;
   /** False for a text that names one of them. Inside the transaction that writes it. */
   readonly mayKeep: (text: string) => boolean;
 }
@@ -47,7 +47,7 @@ export function createPeople(db: Sqlite): People {
     },
     forgotten: () => hashes.all(),
     mayKeep: text => mayKeep(new Set(hashes.all()), text),
-    admits: () => {
+    keeps: () => {
       const forgotten = new Set(hashes.all());
       return email => typeof email !== 'string' || !isForgotten(forgotten, email);
     },

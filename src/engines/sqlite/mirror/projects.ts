@@ -2,7 +2,7 @@ import type { Sqlite } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Counts, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
 import { PROJECTS } from '../../../resources/projects.js';
-import type { Books } from './books.js';
+import type { RunRows } from './run-rows.js';
 import type { EnteredRun } from './runs.js';
 import { createVersions } from './versions.js';
 
@@ -12,7 +12,7 @@ export interface Projects {
   readonly write: (answers: readonly ProjectAnswer[], at: number, entered: EnteredRun) => ProjectWritten[];
 }
 
-export function createProjects(db: Sqlite, books: Books): Projects {
+export function createProjects(db: Sqlite, runRows: RunRows): Projects {
   const versions = createVersions(db, PROJECTS);
   const due = db
     .prepare<[string, string, string], string>(
@@ -45,9 +45,9 @@ export function createProjects(db: Sqlite, books: Books): Projects {
     const stored = versions.current(answer.id);
     if (stored?.document === answer.document) return 'unchanged';
     const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
-    const number = books.versions(1);
+    const number = runRows.versions(1);
     if (stored !== undefined) versions.close(stored.version, { at, runId: id, number });
-    versions.insert(number, [answer.id, ...answer.cells], at, id, answer.document);
+    versions.insert.run(number, answer.id, ...answer.cells, at, id, answer.document);
     return stored === undefined ? 'added' : 'changed';
   }
 

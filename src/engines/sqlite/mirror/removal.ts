@@ -4,7 +4,7 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import { type Entry, ownerOf } from '../../../resources/entry.js';
 import { INSTALLATIONS } from '../../../resources/installations.js';
 import { LISTS } from '../../../resources/lists.js';
-import type { Books } from './books.js';
+import type { RunRows } from './run-rows.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
@@ -20,6 +20,7 @@ const BOOKS = [
   'resource_states',
   'read_pages',
   'project_references',
+  'transactions',
   'retirement_sums',
   'certificate_sums',
   'announcements',
@@ -42,12 +43,12 @@ export interface Removal {
  * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
  * before is refused: it may have held its answers against rows that are gone.
  */
-export function createRemoval(db: Sqlite, books: Books, files: UnnamedFiles): Removal {
+export function createRemoval(db: Sqlite, runRows: RunRows, files: UnnamedFiles): Removal {
   return {
     begin: (organizationId, claim) => {
       db.pragma('secure_delete = ON');
       const last = write(db, () => {
-        holdBoth(books, organizationId, claim);
+        takeBoth(runRows, organizationId, claim);
         db.prepare("UPDATE installations SET state = 'uninstalled' WHERE organization_id = ?").run(
           organizationId,
         );
@@ -63,7 +64,7 @@ export function createRemoval(db: Sqlite, books: Books, files: UnnamedFiles): Re
       ),
     end: (organizationId, last, claim) =>
       write(db, () => {
-        holdBoth(books, organizationId, claim);
+        takeBoth(runRows, organizationId, claim);
         return removeRest(db, files, organizationId, last);
       }),
     removeMembers: () => {
@@ -73,9 +74,9 @@ export function createRemoval(db: Sqlite, books: Books, files: UnnamedFiles): Re
   };
 }
 
-function holdBoth({ fence }: Books, organizationId: string, claim: number): void {
-  fence.hold({ organizationId, lane: 'data', claim });
-  fence.hold({ organizationId, lane: 'certificates', claim });
+function takeBoth({ fence }: RunRows, organizationId: string, claim: number): void {
+  fence.take({ organizationId, lane: 'data', claim });
+  fence.take({ organizationId, lane: 'certificates', claim });
 }
 
 function removeOlder(db: Sqlite, tables: Tables, organizationId: string, last: number): number {

@@ -13,7 +13,7 @@ import type {
   RunRequest,
   Whose,
 } from '../../../mirror/port.js';
-import { type Books, causeColumns } from './books.js';
+import { type RunRows, causeColumns } from './run-rows.js';
 import type { People } from './people.js';
 
 /** A run within one transaction of its own. */
@@ -35,20 +35,20 @@ export interface Runs {
 
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
+export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']): Runs {
   function guard({ request, lane }: OpenRun): void {
     const { organizationId, resource, claim, startedAt } = request;
-    books.fence.hold({ organizationId, lane, claim });
-    books.fence.demandActive(organizationId);
-    const state = books.state(organizationId, resource);
+    runRows.fence.take({ organizationId, lane, claim });
+    runRows.fence.demandActive(organizationId);
+    const state = runRows.state(organizationId, resource);
     if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
       throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
     }
   }
 
   function insert({ organizationId, resource, trigger, claim, startedAt, cause }: RunRequest): number {
-    books.prepareStates(organizationId, [resource]);
-    return books.beginRun({
+    runRows.prepareStates(organizationId, [resource]);
+    return runRows.beginRun({
       organization_id: organizationId,
       resource,
       trigger,
@@ -59,8 +59,8 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
   }
 
   function leaveOpen({ run, id, dates }: EnteredRun, done: Counts): void {
-    books.countRun({ id, ...countColumns(run.counts, done) });
-    books.written({
+    runRows.countRun({ id, ...countColumns(run.counts, done) });
+    runRows.written({
       ...whose(run),
       rows: done.added - done.removed,
       open_run: id,
@@ -78,8 +78,8 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
     const words = { error_code: fault?.code ?? null, error: fault?.message ?? null };
     const isWhole = state === 'complete';
     const drift = run.drifts ? changesOf(run.counts) + changesOf(done) : 0;
-    books.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
-    books.ended({
+    runRows.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
+    runRows.ended({
       ...whose(run),
       ...words,
       rows: done.added - done.removed,
@@ -103,7 +103,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
   }
 
   return {
-    begin: ({ organizationId, resource }) => openingOf(books.state(organizationId, resource)),
+    begin: ({ organizationId, resource }) => openingOf(runRows.state(organizationId, resource)),
     enter: run => {
       guard(run);
       return { run, id: run.id ?? insert(run.request), dates: new Dates(run.knownAt, run.latestAt) };
@@ -122,7 +122,7 @@ export function createRuns(books: Books, mayKeep: People['mayKeep']): Runs {
         drift: 0,
         ...countColumns(counts, NOTHING),
       };
-      write(books.db, () => books.endRun(row));
+      write(runRows.db, () => runRows.endRun(row));
     },
   };
 }

@@ -23,8 +23,8 @@ export interface Versions {
   validFrom(version: number): string | null;
   /** When the last version of a row that is not there any more ended. */
   lastEnd(...key: string[]): string | null;
-  /** The values of the key, then those of the columns. */
-  insert(version: number, values: readonly Value[], validFrom: string, runId: number, document: string): void;
+  /** Of a version, the values of its key and columns, since when it is so, the run, and the document. */
+  readonly insert: { run(...values: readonly Value[]): unknown };
   /** Moves a row to the past; false where it was not there any more. */
   close(version: number, closing: Closing): boolean;
 }
@@ -51,9 +51,7 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
     current: (...values) => current.get(...values),
     validFrom: version => since.get(version) ?? null,
     lastEnd: (...values) => lastEnd.get(...values) ?? null,
-    insert: (version, values, validFrom, runId, document) => {
-      insert.run(version, ...values, validFrom, runId, document);
-    },
+    insert,
     close: (version, closing) => {
       archive(version, closing);
       return remove.run(version).changes > 0;

@@ -7,6 +7,7 @@ import { brokenLaws, changesSince, present, replay } from '../../../support/chan
 import { changingScene } from '../../../support/changing.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
 import { tablesOf } from '../../../support/tables.js';
+import { seeds } from '../../../support/seeds.js';
 
 const BEFORE = 7;
 const AT = new Date(NOON).toISOString();
@@ -75,7 +76,7 @@ function asBefore(db: Sqlite): Sqlite {
   return older;
 }
 
-test.each([1, 2, 3, 4])(
+test.each(seeds(2))(
   'what an older program closed gets the number of its next version, or one after all others in the order of its end (seed %i)',
   async seed => {
     const scene = changingScene(seed);

@@ -9,12 +9,12 @@ import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
 /** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to its thread, then all in the thread. */
-const FRAMES_AT_MOST = 16;
-const FILES_AT_MOST = 9;
+const FRAMES_AT_MOST = 10;
+const FILES_AT_MOST = 6;
 
 const LONG = 100;
 const WORKER = 'sync/worker/worker';
-const FIRST = 'sync/look/look';
+const FIRST = 'sync/installation/read-installation';
 const THREAD = 'engines/sqlite/mirror/mirror-thread';
 
 /** The files of our own functions in a stack, innermost first. */
@@ -45,7 +45,7 @@ async function failedInsert(credits: number): Promise<Error> {
   const { id: organizationId } = createOrganization(sandbox);
   for (let count = 0; count < credits; count += 1) issueCredit(sandbox, organizationId);
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const store = await engine.openWork({ now: time.now, failed: () => {} });
+  const store = await engine.openWork({ now: time.now, failed: () => {}, lost: () => {} });
   onTestFinished(() => store.close());
   await program.change(
     "CREATE TRIGGER planted BEFORE INSERT ON warehouse_credits BEGIN SELECT RAISE(ABORT, 'planted'); END",

@@ -1,0 +1,54 @@
+import type { Engine } from '../engines/engine.js';
+import type { Log } from '../log/log.js';
+import type { MirrorPort } from '../mirror/port.js';
+import { describe } from '../sync/outcome.js';
+
+interface Counting {
+  readonly engine: Pick<Engine, 'ask'>;
+  readonly mirror: Pick<MirrorPort, 'keepFindings'>;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+const FIRST_MS = 30_000;
+const EVERY_MS = 5 * 60_000;
+/** A mirror of millions is not counted all the time. */
+const TIMES_ITS_LENGTH = 20;
+const LONGEST_MS = 10 * 60_000;
+const SQL = 'SELECT finding, rows FROM findings';
+
+/** Counts what does not add up or cannot be right, where it keeps nobody waiting. */
+export async function countFindings({ engine, mirror, now }: Omit<Counting, 'log'>): Promise<void> {
+  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS });
+  const counts = [];
+  for await (const { finding, rows: count } of rows) {
+    counts.push({ finding: String(finding), rows: Number(count) });
+  }
+  await mirror.keepFindings(counts, new Date(now()).toISOString());
+}
+
+/** Again and again, beside the work; answers what ends it. */
+export function startCounting(counting: Counting): () => Promise<void> {
+  let timer = setTimeout(begin, FIRST_MS).unref();
+  let underWay = Promise.resolve();
+  let stopped = false;
+
+  function begin(): void {
+    underWay = count();
+  }
+
+  async function count(): Promise<void> {
+    const from = performance.now();
+    await countFindings(counting).catch((error: unknown) =>
+      counting.log.warn({ error: describe(error) }, 'findings were not counted this time'),
+    );
+    const lengthMs = performance.now() - from;
+    if (!stopped) timer = setTimeout(begin, Math.max(EVERY_MS, TIMES_ITS_LENGTH * lengthMs)).unref();
+  }
+
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await underWay;
+  };
+}

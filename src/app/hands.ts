@@ -1,0 +1,42 @@
+import type { Hands } from '../console/acts/acts.js';
+import { installationJob } from '../inbox/job.js';
+import type { InboxPort } from '../inbox/port.js';
+import type { Log } from '../log/log.js';
+import { discoverJob } from '../sync/schedule/discover.js';
+
+const PERSON = 'person';
+
+/** Hands work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
+export function createHands(openInbox: () => Promise<InboxPort>, log: Pick<Log, 'info'>): Hands {
+  async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
+    const inbox = await openInbox();
+    try {
+      return await work(inbox);
+    } finally {
+      await inbox.close();
+    }
+  }
+
+  return {
+    retry: async which => {
+      const retried = await using(inbox => inbox.retryBuried(which));
+      const jobs = retried.flatMap(({ job }) => job ?? []);
+      log.info({ act: 'retry', asked: which, jobs }, 'a person asked in the console');
+      return jobs;
+    },
+    look: async targets => {
+      const wanted = targets.map(({ installationId, organizationId }) =>
+        installationJob(installationId, organizationId, PERSON),
+      );
+      const jobs = await using(inbox => inbox.enqueue(wanted));
+      const installations = targets.map(({ installationId }) => installationId);
+      log.info({ act: 'look', installations, jobs }, 'a person asked in the console');
+      return jobs;
+    },
+    discover: async () => {
+      const jobs = await using(inbox => inbox.enqueue([discoverJob(PERSON)]));
+      log.info({ act: 'discover', jobs }, 'a person asked in the console');
+      return jobs;
+    },
+  };
+}

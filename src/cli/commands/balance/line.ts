@@ -1,0 +1,57 @@
+/** One side by side of the balance, as programs take it. */
+export interface Line {
+  readonly identity: 'retirements' | 'credits' | 'projects' | 'serials';
+  readonly organization_id: string | null;
+  /** What is added up. */
+  readonly what: string;
+  readonly rows: number;
+  readonly opening_micro: bigint | null;
+  /** What it was seen to rise and to fall by between reads. */
+  readonly risen_micro: bigint | null;
+  readonly fallen_micro: bigint | null;
+  /** What is listed, and what it has to be: of projects at most that. */
+  readonly found_micro: bigint | null;
+  readonly expected_micro: bigint | null;
+  /** 1 or 0; null where it cannot be told yet. */
+  readonly ties: 0 | 1 | null;
+  /** In words, where it does not tie. */
+  readonly why: string | null;
+}
+
+export const COLUMNS = [
+  'identity',
+  'organization_id',
+  'what',
+  'rows',
+  'opening_micro',
+  'risen_micro',
+  'fallen_micro',
+  'found_micro',
+  'expected_micro',
+  'ties',
+  'why',
+] as const satisfies readonly (keyof Line)[];
+
+export const EMPTY = {
+  organization_id: null,
+  opening_micro: null,
+  risen_micro: null,
+  fallen_micro: null,
+  found_micro: null,
+  expected_micro: null,
+  why: null,
+} as const;
+
+/** What was added up, and each part of it that does not tie. */
+export interface Part {
+  readonly sums: readonly Line[];
+  readonly loose: readonly Line[];
+}
+
+export function flagOf(holds: boolean): 0 | 1 {
+  return holds ? 1 : 0;
+}
+
+export function microOf(value: number | bigint | null): bigint {
+  return BigInt(value ?? 0);
+}

@@ -1,0 +1,106 @@
+import type { RegistryClient } from '../../../registry/clients.js';
+import type { Deed } from '../../../console/demo/demo.js';
+import type { Hands } from '../../../console/acts/acts.js';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { readFirstCredit } from '../../../query/singles.js';
+import { readTargets } from '../../../query/reads/sync-progress.js';
+import type { ControlClient } from '../../../sandbox/verbs/client.js';
+
+export interface Stage {
+  /** The registry, as the app of the demo. */
+  readonly connect: () => Promise<RegistryClient>;
+  /** What a sandbox can and a registry cannot. */
+  readonly control: ControlClient;
+  readonly look: Hands['look'];
+}
+
+interface Held {
+  readonly installationId: string;
+  readonly organizationId: string;
+  readonly reservationId: string;
+}
+
+const ONE_TONNE = '1';
+const TEN_MINUTES_MS = 600_000;
+const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
+
+/** What the page Demo offers. Of a hold no webhook tells: then the mirror is asked to look. */
+export function createDeeds({ connect, control, look }: Stage): readonly Deed[] {
+  const held: Held[] = [];
+
+  async function reserve(reader: Reader): Promise<Held> {
+    const { installationId, organizationId, creditId } = await findCredit(reader);
+    const client = (await connect()).organization(installationId, organizationId);
+    const { id } = await client.reserve({ creditId, amount: ONE_TONNE });
+    return { installationId, organizationId, reservationId: id };
+  }
+
+  async function finish({ installationId, organizationId, reservationId }: Held): Promise<void> {
+    const client = (await connect()).organization(installationId, organizationId);
+    await client.finishReservation(reservationId, 'retire', { retirementData: FOR });
+  }
+
+  return [
+    {
+      name: 'retire',
+      says: 'Retire 1 t and watch',
+      shows:
+        'A webhook tells of it: a retirement comes, the warehouse falls by 1 t, and a certificate follows.',
+      run: async reader => {
+        await finish(await reserve(reader));
+        return `1 t was retired for ${FOR.beneficiaryName}.`;
+      },
+    },
+    {
+      name: 'reserve',
+      says: 'Reserve 1 t',
+      shows: 'A hold of ten minutes comes; meanwhile the tonne is in no warehouse.',
+      run: async reader => {
+        const hold = await reserve(reader);
+        held.push(hold);
+        await look([hold]);
+        return `1 t is held by reservation ${hold.reservationId}.`;
+      },
+    },
+    {
+      name: 'finish',
+      says: 'Finish the reservation',
+      shows: 'The tonne that is held is retired.',
+      run: async () => {
+        const hold = held.pop();
+        if (hold === undefined) return 'Nothing is held: reserve 1 t first.';
+        await finish(hold);
+        return `Reservation ${hold.reservationId} was finished.`;
+      },
+    },
+    {
+      name: 'lose',
+      says: 'Retire 1 t and lose its webhook',
+      shows: 'Nobody tells the mirror: the next read of the schedule finds it and counts it as drift.',
+      run: async reader => {
+        const hold = await reserve(reader);
+        await control('PATCH', '/webhooks', { drop: 1 });
+        await finish(hold);
+        return '1 t was retired, and its webhook is lost.';
+      },
+    },
+    {
+      name: 'clock',
+      says: 'Move its clock by ten minutes',
+      shows: 'Holds end, and tokens grow old.',
+      run: async () => {
+        await control('POST', '/clock', { moveMs: TEN_MINUTES_MS });
+        return 'The clock of the registry is ten minutes further.';
+      },
+    },
+  ];
+}
+
+async function findCredit(reader: Reader) {
+  for (const { installationId, organizationId, state } of await readTargets(reader, null)) {
+    if (state !== 'active' || organizationId === null) continue;
+    const creditId = await readFirstCredit(reader, 'warehouse_credits', organizationId);
+    if (creditId !== null) return { installationId, organizationId, creditId };
+  }
+  throw new Error('no warehouse that the mirror knows of holds a credit');
+}

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createKeys } from '../console/guard/keys.js';
+import type { Io } from './io.js';
+import type { Place } from './place/place.js';
+
+/** What a console leaves for who wants to be let in. */
+export interface KnownConsole {
+  readonly port: number;
+  /** In hex. */
+  readonly secret: string;
+}
+
+type Where = Pick<Place, 'folder'>;
+
+/** Null where none has been started there. */
+export function findConsole(place: Where): KnownConsole | null {
+  const file = fileOf(place);
+  if (!existsSync(file)) return null;
+  const known: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return isKnown(known) ? known : null;
+}
+
+/** Who may read this file gets in: it is the owner's alone. */
+export function keepConsole(place: Where, known: KnownConsole): void {
+  const file = fileOf(place);
+  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** Lets a browser in, once. */
+export function addressOf({ port, secret }: KnownConsole, { now }: Pick<Io, 'now'>): string {
+  const keys = createKeys({ secret: Buffer.from(secret, 'hex'), now });
+  return `http://127.0.0.1:${port}/?key=${keys.mint()}`;
+}
+
+/** Where the pages are. A file that keeps what is said must not let its readers in. */
+export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror'): string {
+  if (io.terminal.stderr) return `Open ${addressOf(known, io)}`;
+  return `The console is there. "${command} console url" prints the address that lets a browser in.`;
+}
+
+function fileOf({ folder }: Where): string {
+  return join(folder, 'console.json');
+}
+
+function isKnown(value: unknown): value is KnownConsole {
+  if (typeof value !== 'object' || value === null || !('port' in value) || !('secret' in value)) return false;
+  return (
+    Number.isInteger(value.port) && typeof value.secret === 'string' && /^[0-9a-f]{64}$/.test(value.secret)
+  );
+}

@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import type { Io } from '../io.js';
+
+/** What stands more open than it needs to. */
+export interface Exposure {
+  readonly found: string;
+  readonly todo: string;
+}
+
+/** Anybody but the owner: the group, too. */
+const BY_OTHERS = 0o077;
+const WRITTEN_BY_OTHERS = 0o022;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i;
+
+export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Exposure[] {
+  return [
+    ...findOpenFolder(env['DATA_DIR'] || 'data'),
+    ...['REGISTRY_PRIVATE_KEY_FILE', 'WEBHOOK_SECRETS_FILE'].flatMap(name =>
+      findOpenFile(`the file of ${name}`, env[name]),
+    ),
+    ...findOpenSettings(secretFiles),
+    ...findOpenOperations(env),
+  ];
+}
+
+/** Settings that the command line names and that hold a secret. */
+export function findOpenSettings(files: readonly string[]): Exposure[] {
+  return files.flatMap(file => findOpenFile('the file of --env-file', file));
+}
+
+function findOpenFile(what: string, file: string | undefined): Exposure[] {
+  const mode = file ? modeOf(file) : 0;
+  if ((mode & BY_OTHERS) === 0) return [];
+  return [{ found: `${what} can be read by others (mode ${mode.toString(8)})`, todo: `chmod 600 ${file}` }];
+}
+
+function findOpenFolder(folder: string): Exposure[] {
+  const mode = modeOf(folder);
+  if ((mode & BY_OTHERS) === 0) return [];
+  const may = (mode & WRITTEN_BY_OTHERS) === 0 ? 'be entered' : 'be written to';
+  return [{ found: `DATA_DIR can ${may} by others (mode ${mode.toString(8)})`, todo: `chmod 700 ${folder}` }];
+}
+
+function findOpenOperations(env: Io['env']): Exposure[] {
+  const host = env['OPERATIONS_HOST'] || '127.0.0.1';
+  if (env['OPERATIONS_PORT'] === '0' || LOOPBACK.test(host)) return [];
+  return [
+    {
+      found: `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`,
+      todo: 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/hardening.md).',
+    },
+  ];
+}
+
+/** 0 where there is no such thing. */
+function modeOf(path: string): number {
+  return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+}

@@ -1,0 +1,39 @@
+/** What each call needs, in the registry's own names. The first that fits counts. */
+const PERMISSIONS: readonly (readonly [RegExp, string])[] = [
+  [/^GET \/organizations\/[^/]+\/warehouse\//, 'organization_warehouse:read'],
+  [/^(POST|DELETE) \/organizations\/[^/]+\/warehouse\//, 'organization_warehouse:write'],
+  [/^POST \/organizations\/[^/]+\/inventory\/requests\//, 'organization_inventory:read_request'],
+  [/^GET \/organizations\/[^/]+\/inventory/, 'organization_inventory:read'],
+  [/^GET \/organizations\/[^/]+\/members/, 'organization_members:read'],
+  [/^GET \/organizations\/[^/]+(\/addresses|\/retirements.*)?$/, 'organization_info:read'],
+];
+
+/** The permission that a call needs, told by its method and its route or path. */
+export function permissionFor(call: string): string | null {
+  return PERMISSIONS.find(([pattern]) => pattern.test(call))?.[1] ?? null;
+}
+
+/** What to say below the registry's own words. */
+export function adviceFor(code: string, call: string, candidates: readonly unknown[]): readonly string[] {
+  if (code === 'forbidden') {
+    const permission = permissionFor(call);
+    if (permission === null) return [];
+    return [`It needs ${permission}. "carbon-mirror installations list --live" shows what was granted.`];
+  }
+  if (code === 'installation_gone')
+    return ['The app is not installed there: see "carbon-mirror installations list --live".'];
+  if (code === 'unauthorized')
+    return ['The registry does not take the app id with this key: see "carbon-mirror doctor".'];
+  if (code === 'outcome_unknown') {
+    const found = candidates.map(describeCandidate).filter(text => text !== '');
+    if (found.length === 0) return ['It may have been done, or may still be: look before you do it again.'];
+    return ['It may have been done. Look before you do it again; this may be what came of it:', ...found];
+  }
+  return [];
+}
+
+function describeCandidate(candidate: unknown): string {
+  if (typeof candidate !== 'object' || candidate === null) return '';
+  if ('document' in candidate) return String(candidate.document);
+  return 'installation' in candidate ? describeCandidate(candidate.installation) : '';
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openEngine } from '../../engines/open.js';
+import { readStore } from '../../config/config.js';
+import { namesDatabase } from '../../config/database.js';
+import { parseDemoSettings } from '../commands/demo/settings.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { type Io, say } from '../io.js';
+import type { Place } from './place.js';
+
+type Environment = Io['env'];
+
+const DEMO_SETTINGS = 'settings.json';
+
+/** With no setting of a registry, a webhook or a database, a command means the demo. */
+export function meansDemo(env: Environment): boolean {
+  return (
+    !namesDatabase(env) &&
+    !Object.keys(env).some(name => /^(REGISTRY|WEBHOOK)_/.test(name) && env[name] !== '')
+  );
+}
+
+export function dataFolder(env: Environment): string {
+  return env['DATA_DIR'] || 'data';
+}
+
+export function demoFolder(env: Environment): string {
+  return join(dataFolder(env), 'demo');
+}
+
+export function demoSettingsFile(folder: string): string {
+  return join(folder, DEMO_SETTINGS);
+}
+
+export function placeAt(folder: string, env: Environment, demo: boolean): Place {
+  return {
+    demo,
+    folder,
+    /** What a demo would lose is made up: it may stand on any disk. */
+    env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
+    engine: openEngine(readStore({ ...env, DATA_DIR: folder })),
+  };
+}
+
+/** What the settings name, be it there or not. */
+export function ownPlace(io: Io): Place {
+  return placeAt(dataFolder(io.env), io.env, false);
+}
+
+/** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
+export function findPlace(io: Io): Place {
+  return demandMirror(findSettings(io));
+}
+
+/** The same for a command that asks the registry or the receiver, and needs no mirror. */
+export function findSettings(io: Io): Place {
+  const own = ownPlace(io);
+  if (!meansDemo(io.env)) return own;
+  const folder = demoFolder(io.env);
+  if (!existsSync(demoSettingsFile(folder)) || own.engine.findMissing() === null) return own;
+  say(
+    io,
+    `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
+  );
+  return placeAt(folder, { ...readDemoSettings(folder), ...io.env }, true);
+}
+
+export function readDemoSettings(folder: string): Environment {
+  const file = demoSettingsFile(folder);
+  return parseDemoSettings(file, readFileSync(file, 'utf8'));
+}
+
+/** The demo's own registry, where it is the one that a place was filled from; its settings say that it is on this machine. */
+export function findDemoOf({ folder, env }: Pick<Place, 'folder' | 'env'>) {
+  if (!existsSync(demoSettingsFile(folder))) return null;
+  const settings = readDemoSettings(folder);
+  const url = settings['REGISTRY_BASE_URL'];
+  return url === undefined || url !== env['REGISTRY_BASE_URL'] ? null : { url, settings };
+}
+
+function demandMirror(place: Place): Place {
+  const missing = place.engine.findMissing();
+  if (missing === null) return place;
+  throw new NoMirror(place.engine.place, missing);
+}
+
+/** The first that a command finds out, before it has read or said anything. */
+export class NoMirror extends CommandFault {
+  constructor(where: string, missing: string) {
+    super(
+      EXIT.usage,
+      `There is no mirror in ${where}: expected ${missing}.`,
+      'Start "carbon-mirror up" (with no settings it makes a demo), or set DATA_DIR to where your mirror is.',
+    );
+  }
+}

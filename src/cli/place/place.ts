@@ -1,0 +1,37 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import type { Engine } from '../../engines/engine.js';
+import type { PdfStore } from '../../mirror/port.js';
+import type { Io } from '../io.js';
+
+/** Where a command finds its mirror, and the settings that belong to it. */
+export interface Place {
+  readonly demo: boolean;
+  readonly folder: string;
+  readonly engine: Engine;
+  /** The environment, or the settings that the demo was started with. */
+  readonly env: Io['env'];
+}
+
+/** Asks what is there. */
+export async function reading<T>({ engine }: Place, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await engine.openReader();
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The PDFs of certificates, wherever they are kept. */
+export async function withPdfs<T>(
+  { engine }: Place,
+  now: Io['now'],
+  work: (pdfs: PdfStore) => Promise<T>,
+): Promise<T> {
+  const { pdfs, close } = await engine.openPdfs(now);
+  try {
+    return await work(pdfs);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { PACKAGE } from '../package.js';
+
+interface Question {
+  readonly title: string;
+  readonly sql: string;
+}
+
+/** The questions that docs/queries.md asks in SQL, each with its sentence before it. None where it was not shipped. */
+export function readQuestions(): Question[] {
+  const file = new URL('docs/queries.md', PACKAGE);
+  return existsSync(file) ? questionsIn(readFileSync(file, 'utf8')) : [];
+}
+
+function questionsIn(markdown: string): Question[] {
+  const found = markdown.matchAll(/(?:^([A-Z][^\n?]*\?)[^`]*?)?^```sql\n([^]*?)^```$/gm);
+  const questions: Question[] = [];
+  for (const [, title, sql = ''] of found) {
+    questions.push({ title: title ?? `${questions.at(-1)?.title ?? ''} Each of them?`, sql: sql.trim() });
+  }
+  return questions;
+}

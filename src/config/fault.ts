@@ -1,0 +1,21 @@
+export interface SettingsFault {
+  readonly name: string;
+  readonly expected: string;
+  /** What was found, in words; never the text of a secret. */
+  readonly came: string;
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly faults: readonly SettingsFault[];
+
+  constructor(faults: readonly SettingsFault[]) {
+    const lines = faults.map(({ name, expected, came }) => `  ${name}: expected ${expected}; ${came}`);
+    super(
+      [faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`, ...lines].join(
+        '\n',
+      ),
+    );
+    this.faults = faults;
+  }
+}

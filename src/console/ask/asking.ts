@@ -1,0 +1,89 @@
+import { type Asked, AskError, type Question } from '../../engines/contract/asked.js';
+import type { Relation } from '../../engines/contract/relation.js';
+import type { Row } from '../../engines/contract/tables.js';
+
+/** What is needed to let a person ask in SQL, handed in. */
+export interface Asking {
+  /** Where it can be ended. Throws `AskError`. */
+  readonly ask: (question: Question) => Promise<Asked>;
+  readonly describeSchema: () => Promise<readonly Relation[]>;
+  readonly ready: readonly ReadyQuestion[];
+}
+
+/** A question that others had, ready to be asked. */
+export interface ReadyQuestion {
+  readonly title: string;
+  readonly sql: string;
+}
+
+/** What came of a question. */
+export type Reply =
+  | { readonly columns: readonly string[]; readonly rows: readonly Row[]; readonly hasMore: boolean }
+  | { readonly fault: string };
+
+const TIME_LIMIT_MS = 30_000;
+const MOST_ROWS = 500;
+/** Each is a process or a connection of its own. */
+const AT_ONCE = 2;
+
+export interface Desk {
+  readonly answer: (sql: string) => Promise<Reply>;
+  /** All rows of it, as they come. Throws `AskError`. */
+  readonly stream: (sql: string) => Promise<Asked>;
+}
+
+/** Answers few questions at a time, and none for ever. */
+export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
+  let busy = 0;
+
+  async function stream(sql: string): Promise<Asked> {
+    if (busy >= AT_ONCE)
+      throw new AskError('refused', 'two questions are being answered; ask again in a moment');
+    busy += 1;
+    try {
+      const { columns, rows } = await ask({ sql, timeLimitMs: TIME_LIMIT_MS });
+      return { columns, rows: released(rows, () => (busy -= 1)) };
+    } catch (error) {
+      busy -= 1;
+      throw error;
+    }
+  }
+
+  return {
+    stream,
+    answer: async sql => {
+      try {
+        const { columns, rows } = await stream(sql);
+        const taken = await take(rows, MOST_ROWS + 1);
+        return { columns, rows: taken.slice(0, MOST_ROWS), hasMore: taken.length > MOST_ROWS };
+      } catch (error) {
+        if (error instanceof AskError) return { fault: said(error) };
+        throw error;
+      }
+    },
+  };
+}
+
+async function* released(rows: AsyncIterable<Row>, release: () => void): AsyncGenerator<Row> {
+  try {
+    yield* rows;
+  } finally {
+    release();
+  }
+}
+
+async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
+  const taken: Row[] = [];
+  for await (const row of rows) {
+    taken.push(row);
+    if (taken.length === most) break;
+  }
+  return taken;
+}
+
+function said({ code, message }: AskError): string {
+  if (code === 'refused') return `SQL: ${message}`;
+  if (code === 'time_limit')
+    return `The question was ${message}. Ask for less, or by the command query with a longer limit.`;
+  return `The question was stopped: ${message}.`;
+}

@@ -1,0 +1,43 @@
+import type { Express, Request, Response } from 'express';
+import { AskError } from '../../engines/contract/asked.js';
+import { type Answers, FORM, formIn } from '../answers.js';
+import { FORMS } from '../lists/row-texts.js';
+import { type Asking, createDesk, type Reply } from './asking.js';
+import { showAsk } from './page.js';
+
+/** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
+export function offerQuestions(app: Express, asking: Asking, answers: Answers): void {
+  const desk = createDesk(asking);
+
+  async function page(
+    request: Request,
+    response: Response,
+    sql: string,
+    outcome: Reply | null,
+  ): Promise<void> {
+    const relations = await asking.describeSchema();
+    answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
+  }
+
+  async function csv(request: Request, response: Response, sql: string): Promise<void> {
+    try {
+      const { columns, rows } = await desk.stream(sql);
+      const { type, write } = FORMS.csv;
+      await answers.rows(response, { type, name: 'answer.csv', text: write(rows, columns) });
+    } catch (error) {
+      if (!(error instanceof AskError) || response.headersSent) throw error;
+      await page(request, response, sql, { fault: `SQL: ${error.message}` });
+    }
+  }
+
+  app.get('/ask', async (request: Request, response: Response) => {
+    const { searchParams } = new URL(request.url, 'http://console');
+    await page(request, response, searchParams.get('sql') ?? '', null);
+  });
+  app.post('/ask', FORM, async (request: Request, response: Response) => {
+    const form = formIn(request);
+    const sql = form.get('sql') ?? '';
+    if (form.get('form') === 'csv') return await csv(request, response, sql);
+    return await page(request, response, sql, await desk.answer(sql));
+  });
+}

@@ -1,0 +1,62 @@
+import type { Row } from '../../engines/contract/tables.js';
+import { readRuns } from '../../query/reads/runs.js';
+import { sumRefusals } from '../../query/inbox/refusals.js';
+import type { Ask } from '../page.js';
+import { cell } from '../parts/cell.js';
+import { type Column, columns } from '../parts/columns.js';
+import { type Html, html } from '../parts/html.js';
+import { refused } from '../parts/refused.js';
+import { table } from '../parts/table.js';
+import { counted } from '../parts/words.js';
+
+const DAY_MS = 86_400_000;
+const READS = 40;
+const SHOWN = ['started_at', 'resource', 'seconds', 'rows_added', 'rows_changed', 'rows_removed', 'drift'];
+
+/** What stands above the rows of a list, beside what its rows say themselves. */
+export type Above = (ask: Ask) => Promise<Html | false>;
+
+/** Deliveries: what was turned away is in no row. */
+export async function refusedAbove({ reader, now }: Ask): Promise<Html | false> {
+  return refused(await sumRefusals(reader, new Date(now - DAY_MS).toISOString()), now);
+}
+
+/** Transactions: nobody has asked the registry for them. */
+export async function hintAbove(): Promise<Html> {
+  return html`<p>A hint, as webhooks said it: nobody has asked the registry, and nothing is made of it.</p>`;
+}
+
+/** Reads: how long they took, one beside the other. */
+export async function readsAbove({ reader, query, now }: Ask): Promise<Html | false> {
+  const runs = await readRuns(reader, {
+    organizationId: query.get('organization_id') || null,
+    resource: query.get('resource') || null,
+    isDrift: false,
+    limit: READS,
+  });
+  const ended = runs.filter(({ seconds }) => seconds !== null).toReversed();
+  if (ended.length === 0) return false;
+  const shown = table(
+    'The newest reads that ended',
+    SHOWN.map(column => ({
+      name: column.replaceAll('_', ' '),
+      cell: (row: Row) => cell(column, row[column], now),
+    })),
+    ended,
+  );
+  return columns(sentence(ended), ended.map(columnOf), shown);
+}
+
+function sentence(runs: readonly Row[]): string {
+  const longest = Math.max(...runs.map(run => Number(run['seconds'])));
+  const drift = runs.reduce((sum, run) => sum + Number(run['drift']), 0);
+  const found =
+    drift === 0 ? 'none found drift' : `drift of ${counted(drift, 'row')} is marked with its number`;
+  return `The last ${counted(runs.length, 'read')} took ${longest} s at most; ${found}.`;
+}
+
+function columnOf(run: Row): Column {
+  const drift = Number(run['drift']);
+  const name = `${String(run['resource'])} at ${String(run['started_at'])}: ${String(run['seconds'])} s`;
+  return { name, value: Number(run['seconds']), mark: drift > 0 ? String(drift) : '' };
+}

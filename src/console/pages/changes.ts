@@ -1,0 +1,132 @@
+import { CHANGE_COLUMNS, type ChangesAsked, readChanges, readNewest } from '../../query/past/changes.js';
+import { ENTRY_OF } from '../../resources/resources.js';
+import { type Change, parseChange } from '../../text/change.js';
+import { Sums } from '../../text/change-sums.js';
+import { parseInstant } from '../../text/instant.js';
+import { withThousands } from '../../text/thousands.js';
+import { FORMS } from '../lists/row-texts.js';
+import { type Ask, page, type Page, type Sent, type Shown } from '../page.js';
+import { sentences } from '../parts/changes.js';
+import { html, type Html } from '../parts/html.js';
+import { counted } from '../parts/words.js';
+
+interface Asked extends ChangesAsked {
+  readonly since: string;
+  readonly until: string;
+}
+
+type Answer =
+  | { readonly asked: Asked; readonly changes: readonly Change[]; readonly isAll: boolean }
+  | { readonly fault: string };
+
+const PATH = '/changes';
+const SINCE = '24h';
+const UNTIL = 'now';
+/** Added up, and shown in parts. */
+const MOST = 1_000;
+const ROWS = 100;
+
+export const CHANGES: readonly Page[] = [page(PATH, read, show), file('csv'), file('json')];
+
+async function read({ reader, query, now }: Ask): Promise<Answer> {
+  const asked = askedIn(query, now);
+  if ('fault' in asked) return asked;
+  const rows = await readNewest(reader, asked, beforeIn(query), MOST + 1);
+  return { asked, changes: rows.slice(0, MOST).map(parseChange), isAll: rows.length <= MOST };
+}
+
+function askedIn(query: URLSearchParams, now: number): Asked | { readonly fault: string } {
+  const since = parseInstant(query.get('since') || SINCE, now);
+  const until = parseInstant(query.get('until') || UNTIL, now);
+  if ('fault' in since) return since;
+  if ('fault' in until) return until;
+  return {
+    organizationId: query.get('organization_id') || null,
+    resource: query.get('resource') || null,
+    since: since.at,
+    until: until.at,
+  };
+}
+
+function beforeIn(query: URLSearchParams): number | null {
+  const before = query.get('before') ?? '';
+  return /^\d{1,15}$/.test(before) ? Number(before) : null;
+}
+
+function show(answer: Answer, { query, now }: Ask): Shown {
+  const title = 'Changes';
+  if ('fault' in answer) return { title, body: html`<h1>${answer.fault}</h1>${form(query)}` };
+  const { asked, changes, isAll } = answer;
+  const shown = changes.slice(0, ROWS);
+  const last = shown.at(-1);
+  const hasMore = !isAll || changes.length > ROWS;
+  const body = html`<h1 id="sentence" data-live>${sentence(answer)}</h1>
+${form(query)}
+<p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
+<section id="sums" data-live>${sums(changes, isAll)}</section>
+<section id="rows" data-live>${sentences('Newest first', shown, now)}
+<p class="under">${query.has('before') && html`<a href="${address(query, { before: null })}">Newest</a>`}
+${hasMore && last !== undefined && html`<a href="${address(query, { before: String(last.number) })}" rel="next">Older</a>`}
+<a href="${address(query, { before: null }, '.csv')}">CSV</a> <a href="${address(query, { before: null }, '.json')}">JSON</a></p></section>
+<details><summary>The SQL of this page</summary><pre>${sqlOf(asked)}</pre></details>`;
+  return { title, body };
+}
+
+function sentence({ changes, isAll }: Exclude<Answer, { fault: string }>): string {
+  if (!isAll) return `More than ${withThousands(MOST)} changes`;
+  return changes.length === 0 ? 'Nothing changed' : counted(changes.length, 'change');
+}
+
+function sums(changes: readonly Change[], isAll: boolean): Html | false {
+  if (changes.length === 0) return false;
+  const all = new Sums();
+  for (const change of changes) all.add(change);
+  const lines = all.lines().map(line => html`<li>${line}</li>`);
+  return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul>${lines}</ul>`;
+}
+
+function form(query: URLSearchParams): Html {
+  const resource = query.get('resource') ?? '';
+  const option = (name: string, says: string) =>
+    html`<option value="${name}"${name === resource && html` selected`}>${says}</option>`;
+  return html`<form class="filters" method="get" action="${PATH}" role="search">
+<label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
+<label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
+<label>Organization id<input name="organization_id" value="${query.get('organization_id')}"></label>
+<label>What<select name="resource">${option('', 'everything')}${['installation', ...Object.keys(ENTRY_OF)].map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
+<button>Show</button></form>`;
+}
+
+function address(
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string | null>>,
+  ending = '',
+): string {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, value);
+  }
+  return `${PATH}${ending}${next.size === 0 ? '' : `?${next.toString()}`}`;
+}
+
+function sqlOf({ since, until, resource, organizationId }: Asked): string {
+  const texts = { resource, organization_id: organizationId };
+  const only = Object.entries(texts).flatMap(([column, value]) =>
+    value === null ? [] : [` and ${column} = '${value.replaceAll("'", "''")}'`],
+  );
+  return `select * from changes where learnt_at >= '${since}' and learnt_at <= '${until}'${only.join('')} order by number desc limit ${ROWS}`;
+}
+
+function file(ending: keyof typeof FORMS): Page {
+  const { type, write } = FORMS[ending];
+  return {
+    path: `${PATH}.${ending}`,
+    isDated: false,
+    show: async ({ reader, query, now }: Ask): Promise<Sent | null> => {
+      const asked = askedIn(query, now);
+      if ('fault' in asked) return null;
+      return { type, name: `changes.${ending}`, text: write(readChanges(reader, asked), CHANGE_COLUMNS) };
+    },
+  };
+}

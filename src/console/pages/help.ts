@@ -1,0 +1,21 @@
+import { page, type Shown } from '../page.js';
+import { html } from '../parts/html.js';
+
+export const HELP = page('/help', async () => ({}), show);
+
+function show(): Shown {
+  const body = html`<h1>Help</h1>
+<h2>Keys</h2><dl><dt><kbd>/</kbd></dt><dd>Search: ids and their beginnings, names, serializations, beneficiaries, comments, error texts</dd>
+<dt><kbd>?</kbd></dt><dd>This page</dd></dl>
+<h2>Words</h2><dl>
+<dt>current</dt><dd>Read completely within twice the schedule, and nothing was announced since that nobody has looked at.</dd>
+<dt>behind</dt><dd>Something was announced a minute ago or more and is not read, or the worker that watched gives no sign of life.</dd>
+<dt>late</dt><dd>The last complete read is older than twice the schedule.</dd>
+<dt>partial, doubtful, failing</dt><dd>The last read did not come to its end, told two things of one row, or was refused. What was known before stands.</dd>
+<dt>drift</dt><dd>What a scheduled read found and no webhook had announced.</dd>
+<dt>parked</dt><dd>A job that was refused: it tries again by itself, ever later, and with the next delivery.</dd>
+<dt>buried</dt><dd>A job that failed ten times, or cannot succeed. It runs again when a person asks.</dd>
+<dt>set aside</dt><dd>A delivery that was signed well and cannot be used.</dd></dl>
+<h2>Addresses</h2><p>What a list shows stands in its address: filters, order, page, and as of when. An address can be sent to who may open this console. Times are ages; the instant itself, in UTC, is in each of them.</p>`;
+  return { title: 'Help', body };
+}

@@ -1,0 +1,14 @@
+import { html, type Html } from '../parts/html.js';
+import { ago } from '../parts/words.js';
+
+/** What to do where nothing has come yet, and a light that tells when something does. */
+export function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
+  return html`<h2>Two steps, at the registry</h2><ol>
+<li>Let it send its webhooks to ${webhookUrl === null ? 'the receiver' : html`<code>${webhookUrl}</code>, by the name under which this machine is known outside`}.</li>
+<li>Install the app on an organization. The first webhook leads to the first read.</li></ol>
+<p class="light">${
+    newestDeliveryAt === null
+      ? html`<span class="state never_read">○ No delivery has come yet.</span>`
+      : html`<span class="state current">● A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization is here as soon as it is read.`
+  }</p>`;
+}

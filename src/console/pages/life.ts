@@ -1,0 +1,44 @@
+import type { Row } from '../../engines/contract/tables.js';
+import type { FollowUp } from '../../query/inbox/follow-up.js';
+import { html, type Html, type Part } from '../parts/html.js';
+import { badge, counted } from '../parts/words.js';
+
+type Read = FollowUp['reads'][number];
+
+/** From the post to what it changed, a stop each, with how long each took. */
+export function life(delivery: Row, followUp: FollowUp | null): Html {
+  const job = delivery['job_id'];
+  const stops: Part[] = [
+    html`posted <time datetime="${instant(delivery['received_at'])}">${instant(delivery['received_at']).slice(11, 23)}</time>`,
+    delivery['verdict'] === 'accepted'
+      ? 'stored, 202'
+      : `${String(delivery['verdict']).replaceAll('_', ' ')}: ${String(delivery['reason'])}`,
+  ];
+  if (job !== null) {
+    const waited = between(instant(delivery['received_at']), instant(delivery['work_started_at']));
+    const state = String(delivery['final_state'] ?? delivery['job_state'] ?? 'unknown');
+    stops.push(
+      html`<a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(state)}`,
+    );
+  }
+  for (const read of followUp?.reads ?? []) stops.push(stop(read));
+  const certificates = followUp?.certificates ?? null;
+  if (certificates !== null) stops.push(stop(certificates));
+  return html`<ol class="strip">${stops.map(each => html`<li>${each}</li>`)}</ol>`;
+}
+
+function stop({ id, resource, started_at: from, finished_at: to, ...rows }: Read): Html {
+  const took = to === null ? 'under way' : `in ${between(from, to) ?? 'no time'}`;
+  const changed = rows.rows_added + rows.rows_changed + rows.rows_removed;
+  return html`<a href="/runs?id=${id}">${resource.replaceAll('_', ' ')}</a> ${took}, ${changed === 0 ? 'nothing changed' : counted(changed, 'row changed', 'rows changed')}`;
+}
+
+function between(from: string, to: string): string | null {
+  const ms = Date.parse(to) - Date.parse(from);
+  if (Number.isNaN(ms) || ms < 0) return null;
+  return ms < 10_000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`;
+}
+
+function instant(value: Row[string] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,19 @@
+import { html, type Html } from './html.js';
+
+/** The name by which an address says as of when. */
+export const AS_OF = 'as-of';
+
+/** The same instant on the next page. */
+export function withAt(href: string, at: string | null): string {
+  return at === null ? href : `${href}${href.includes('?') ? '&' : '?'}${AS_OF}=${encodeURIComponent(at)}`;
+}
+
+/** Says as of when a page is, leads back, and asks for another instant. */
+export function asOfBar(path: string, query: URLSearchParams, at: string | null): Html {
+  const others = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
+  const back = new URLSearchParams(others);
+  return html`<form class="asof" method="get" action="${path}">
+${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${at !== null && html`<p role="note"><strong>As the mirror had been told by <time datetime="${at}">${at}</time>.</strong> <a href="${back.size === 0 ? path : `${path}?${back.toString()}`}">Back to now</a></p>`}
+<label>As of<input name="${AS_OF}" value="${at}" placeholder="2026-12-31, 24h, yesterday"></label><button>Show</button></form>`;
+}

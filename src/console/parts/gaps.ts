@@ -1,0 +1,21 @@
+import type { Gap } from '../../query/past/as-of.js';
+import { html, type Html } from './html.js';
+
+/** What a page as of an instant cannot know, in words. */
+export function gapsOf(resource: string, gaps: readonly Gap[]): Html | false {
+  const what = resource.replaceAll('_', ' ');
+  const told = gaps.flatMap(({ organizationId, name, unknown, reading }) => [
+    unknown !== null && html`<li>${name ?? organizationId}, ${what}: ${since(unknown.since)}</li>`,
+    reading !== null &&
+      html`<li>${name ?? organizationId}, ${what}: a read was under way from ${reading}; what it had not told by then is not shown.</li>`,
+  ]);
+  return (
+    told.some(each => each !== false) && html`<h2>What cannot be known</h2><ul class="gaps">${told}</ul>`
+  );
+}
+
+function since(instant: string | null): string {
+  return instant === null
+    ? 'was never read completely.'
+    : `not known before ${instant}, the end of the first complete read.`;
+}

@@ -1,0 +1,121 @@
+import type { RunState } from '../../contract/states.js';
+import type { Tables } from '../../contract/tables.js';
+import type { Mark } from '../../../mirror/port.js';
+import type { Resource } from '../../../resources/lists.js';
+import { OPENING, type OpeningRow } from '../../resource-state.js';
+import type { Sqlite } from '../open.js';
+
+/** What is known of one resource, and by which claim and read. */
+interface KnownState extends OpeningRow, Pick<Tables['resource_states'], 'read_claim' | 'read_at'> {}
+
+interface Whose {
+  organization_id: string;
+  resource: Resource;
+}
+
+interface Written extends Whose {
+  rows: number;
+  open_run: number;
+  stamp_at: string | null;
+  read_claim: number;
+  read_at: string;
+}
+
+interface EndedState extends Whose {
+  rows: number;
+  complete_at: string | null;
+  /** From when on the whole list is known; null where this read was not complete. */
+  whole_at: string | null;
+  attempted_at: string;
+  outcome: RunState;
+  error_code: string | null;
+  error: string | null;
+  open_run: number | null;
+  drift: number;
+  drift_at: string | null;
+  duration_ms: number | null;
+  stamp_at: string | null;
+  read_claim: number | null;
+  read_at: string | null;
+  answer_status: number | null;
+  answer_form: string | null;
+  answer_text: string | null;
+  answered_at: string | null;
+  /** Whether `page_size` is to be written. */
+  is_sized: 0 | 1;
+  page_size: number | null;
+  /** Null where that is as it was. */
+  owner_told: number | null;
+}
+
+/** The statements behind resource_states. */
+export interface StateRows {
+  state(organizationId: string, resource: Resource): KnownState | undefined;
+  prepareStates(organizationId: string, resources: readonly Resource[]): void;
+  written(state: Written): void;
+  ended(state: EndedState): void;
+  doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
+  mark(how: Mark, whose: Whose & { at: string }): void;
+}
+
+const WHOSE = 'organization_id = @organization_id AND resource = @resource';
+
+export function createStateRows(db: Sqlite): StateRows {
+  const state = db.prepare<[string, string], KnownState>(
+    `SELECT ${OPENING}, read_claim, read_at FROM resource_states WHERE organization_id = ? AND resource = ?`,
+  );
+  const prepare = db.prepare(
+    'INSERT INTO resource_states (organization_id, resource) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const written = db.prepare(
+    `UPDATE resource_states SET rows = rows + @rows, open_run = @open_run,
+       stamp_at = coalesce(@stamp_at, stamp_at),
+       read_claim = @read_claim, read_at = @read_at
+     WHERE ${WHOSE}`,
+  );
+  const ended = db.prepare(
+    `UPDATE resource_states SET rows = rows + @rows, complete_at = coalesce(@complete_at, complete_at),
+       first_complete_at = coalesce(first_complete_at, @whole_at),
+       attempted_at = @attempted_at, outcome = @outcome, error_code = @error_code, error = @error,
+       forbidden_at = iif(@outcome = 'failed', forbidden_at, NULL),
+       not_offered_at = iif(@outcome = 'failed', not_offered_at, NULL),
+       refusals = iif(@outcome = 'failed', refusals, 0), open_run = @open_run,
+       drift = drift + @drift, drift_at = coalesce(@drift_at, drift_at),
+       answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
+       answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),
+       answered_at = coalesce(@answered_at, answered_at),
+       page_size = iif(@is_sized, @page_size, page_size), owner_told = coalesce(@owner_told, owner_told),
+       duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
+       read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
+     WHERE ${WHOSE}`,
+  );
+  const doubt = db.prepare(
+    `UPDATE resource_states SET doubted_at = @doubted_at, doubted = @doubted WHERE ${WHOSE}`,
+  );
+  /** Where it was not even asked for, what went wrong before is no matter any more. */
+  const forbid = db.prepare(
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = 0, not_offered_at = NULL,
+       error_code = NULL, error = NULL
+     WHERE ${WHOSE}`,
+  );
+  const refuse = db.prepare(
+    `UPDATE resource_states SET forbidden_at = coalesce(forbidden_at, @at), refusals = refusals + 1,
+       not_offered_at = NULL
+     WHERE ${WHOSE}`,
+  );
+  const dismiss = db.prepare(
+    `UPDATE resource_states SET not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1,
+       forbidden_at = NULL
+     WHERE ${WHOSE}`,
+  );
+  return {
+    state: (organizationId, resource) => state.get(organizationId, resource),
+    prepareStates: (organizationId, resources) => {
+      for (const resource of resources) prepare.run(organizationId, resource);
+    },
+    written: row => void written.run(row),
+    ended: row => void ended.run(row),
+    doubt: row => void doubt.run(row),
+    mark: (how, row) => void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Ask } from '../mirror.js';
+import type { Fault, List, MirrorPort, RunRequest } from '../port.js';
+import type { SyncRun } from '../sync-run.js';
+import {
+  type Circumstances,
+  COMPLETE,
+  type Decision,
+  decide,
+  findMissing,
+  type Missing,
+  NONE,
+  partial,
+} from './missing.js';
+import { VersionSet } from './version-set.js';
+
+/** How a read stands when everything has come. */
+interface Stand {
+  readonly port: MirrorPort;
+  readonly list: List;
+  readonly run: SyncRun;
+  readonly request: RunRequest;
+  readonly staging: { readonly seen: VersionSet; readonly distinct: number; readonly unseen: number };
+  readonly pages: { readonly visited: number; readonly moved: number };
+}
+
+/** What the answers said of the whole list: how long it is, why this is not all of it, whose it is. */
+interface Said {
+  readonly total: number | null;
+  readonly flaw: Fault | null;
+  readonly ask: Ask | undefined;
+  readonly ownerTold: boolean | undefined;
+}
+
+interface Judged {
+  readonly decision: Decision;
+  readonly missing: Missing;
+}
+
+const NOTHING_MISSING: Missing = { versions: NONE, first: new Map() };
+
+const OWNER_UNTOLD: Fault = {
+  code: 'owner_untold',
+  message:
+    'it lacks rows and does not say whose list it is, as earlier answers did; "sync --full" believes it',
+};
+
+/** What becomes of the rows that the read did not find. */
+export async function judgeRead(stand: Stand, said: Said): Promise<Judged> {
+  const { port, list, staging } = stand;
+  const { total, flaw } = said;
+  if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
+  if (total !== null && total !== staging.distinct) {
+    const message = `the registry counts ${total} rows, this read saw ${staging.distinct}`;
+    const decision = { ...partial({ code: 'total_differs', message }), readAgain: true };
+    return { decision, missing: NOTHING_MISSING };
+  }
+  if (staging.unseen === 0) return { decision: COMPLETE, missing: NOTHING_MISSING };
+  const missing = await findMissing(port, list, staging.seen);
+  return { decision: await decisionOn(missing, stand, said), missing };
+}
+
+/** An answer that lacks rows and does not say whose it is, where others did, may be anybody's. */
+async function decisionOn(missing: Missing, stand: Stand, { ask, ownerTold }: Said): Promise<Decision> {
+  if (missing.versions.size === 0) return COMPLETE;
+  if (ownerTold === undefined && stand.run.before.isOwnerTold) return partial(OWNER_UNTOLD);
+  return decide(missing, circumstancesOf(stand, ask));
+}
+
+function circumstancesOf(stand: Stand, ask: Said['ask']): Circumstances {
+  const { run, staging, pages } = stand;
+  const { before } = run;
+  return {
+    before: before.rows,
+    seen: staging.distinct,
+    isSnapshot: pages.visited <= 1,
+    isQuiet: pages.moved === 0,
+    doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
+    doubtedForMs: doubtedForMs(stand),
+    ask,
+  };
+}
+
+/** A doubt of the future, before the clock was put right, begins anew. */
+function doubtedForMs({ run, request }: Stand): number | null {
+  if (run.before.doubtedAt === null) return null;
+  const ms = request.startedAt - Date.parse(run.before.doubtedAt);
+  return ms < 0 ? null : ms;
+}

@@ -1,0 +1,35 @@
+import type { Reader } from '../../engines/contract/reader.js';
+
+export type FollowUp = Awaited<ReturnType<typeof readFollowUp>>;
+
+interface Work {
+  readonly organizationId: string;
+  /** The job that answers a delivery. */
+  readonly jobId: number;
+}
+
+const READS = 20;
+
+/** What a job read, in its order, and the walk over certificates that came next for the same organization. */
+export async function readFollowUp({ db }: Reader, { organizationId, jobId }: Work) {
+  const runs = db
+    .selectFrom('sync_runs')
+    .where('organization_id', '=', organizationId)
+    .select([
+      'id',
+      'resource',
+      'state',
+      'started_at',
+      'finished_at',
+      'rows_added',
+      'rows_changed',
+      'rows_removed',
+      'job_id',
+    ])
+    .orderBy('id');
+  const reads = await runs.where('job_id', '=', jobId).limit(READS).execute();
+  const last = reads.at(-1);
+  if (last === undefined) return { reads, certificates: null };
+  const next = runs.where('resource', '=', 'certificates').where('id', '>', last.id).limit(1);
+  return { reads, certificates: (await next.executeTakeFirst()) ?? null };
+}

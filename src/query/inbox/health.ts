@@ -1,0 +1,76 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { count } from '../count.js';
+import { type Findings, readFindings } from '../past/findings.js';
+import { readNewestDelivery } from './deliveries-and-jobs.js';
+import { type Life, readLife } from './signs.js';
+import { inSnapshot } from '../snapshot.js';
+
+export interface Health {
+  readonly origin: { readonly baseUrl: string; readonly appId: string } | null;
+  readonly newestDeliveryAt: string | null;
+  readonly worker: Life;
+  readonly setAside: number;
+  readonly buried: number;
+  readonly parked: number;
+  readonly activeInstallations: number;
+  /** Resources that are behind, late, partial, doubtful or failing, with their organization. */
+  readonly troubled: readonly Troubled[];
+  readonly drift: number;
+  readonly findings: Findings;
+}
+
+interface Troubled {
+  readonly name: string;
+  readonly resource: string;
+  readonly state: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function readHealth(reader: Reader, now: number): Promise<Health> {
+  return await inSnapshot(reader, async snapshot => {
+    const { db } = snapshot;
+    const yesterday = new Date(now - DAY_MS).toISOString();
+    const jobs = db.selectFrom('inbox.jobs');
+    const deliveries = db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
+    return {
+      origin: await readOrigin(snapshot),
+      newestDeliveryAt: await readNewestDelivery(snapshot),
+      worker: await readLife(snapshot, 'work', now),
+      setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
+      buried: await count(jobs.where('state', '=', 'buried')),
+      parked: await count(jobs.where('state', '=', 'parked')),
+      activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
+      troubled: await readTroubled(snapshot),
+      drift: await sumDrift(snapshot, yesterday),
+      findings: await readFindings(snapshot),
+    };
+  });
+}
+
+export async function readOrigin({ db }: Reader): Promise<Health['origin']> {
+  const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
+  return (await asked.executeTakeFirst()) ?? null;
+}
+
+async function readTroubled({ db }: Reader): Promise<Troubled[]> {
+  return await db
+    .selectFrom('freshness as f')
+    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
+    .select(eb => [eb.fn.coalesce('o.full_name', 'f.organization_id').as('name'), 'f.resource', 'f.state'])
+    .where('f.state', 'in', ['behind', 'late', 'partial', 'doubtful', 'failing'])
+    .orderBy('name')
+    .orderBy('f.resource')
+    .orderBy('f.organization_id')
+    .execute();
+}
+
+async function sumDrift({ db }: Reader, since: string): Promise<number> {
+  const { drift } = await db
+    .selectFrom('sync_runs')
+    .select(eb => eb.fn.sum<number | null>('drift').as('drift'))
+    .where('drift', '>', 0)
+    .where('started_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return drift ?? 0;
+}

@@ -1,0 +1,59 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import type { Row } from '../../engines/contract/tables.js';
+
+export const REFUSAL_COLUMNS = ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'] as const;
+
+/** Posts that were turned away, newest minute first. */
+export async function readRefusals({ db }: Reader, limit: number | null): Promise<Row[]> {
+  const asked = db
+    .selectFrom('inbox.refusals')
+    .selectAll()
+    .orderBy('minute', 'desc')
+    .orderBy('newest_at', 'desc')
+    .orderBy('reason')
+    .orderBy('header_prefix')
+    .orderBy('status');
+  return await (limit === null ? asked : asked.limit(limit)).execute();
+}
+
+/** The same, added up over the minutes. */
+export interface RefusalSum {
+  readonly reason: string;
+  readonly status: number;
+  readonly headerPrefix: string;
+  readonly posts: number;
+  /** The minute of the first of them. */
+  readonly since: string;
+  readonly newestAt: string;
+}
+
+/** What was turned away since an instant, what came most first. */
+export async function sumRefusals({ db }: Reader, since: string): Promise<RefusalSum[]> {
+  return await db
+    .selectFrom('inbox.refusals')
+    .select(eb => [
+      'reason',
+      'status',
+      'header_prefix as headerPrefix',
+      eb.fn.sum<number>('posts').as('posts'),
+      eb.fn.min('minute').as('since'),
+      eb.fn.max('newest_at').as('newestAt'),
+    ])
+    .where('minute', '>=', since.slice(0, 'YYYY-MM-DDTHH:MM'.length))
+    .groupBy(['reason', 'status', 'header_prefix'])
+    .orderBy('posts', 'desc')
+    .orderBy('reason')
+    .orderBy('header_prefix')
+    .orderBy('status')
+    .execute();
+}
+
+/** When a delivery was accepted last. */
+export async function readAcceptedAt({ db }: Reader): Promise<string | null> {
+  const { at } = await db
+    .selectFrom('inbox.deliveries')
+    .select(eb => eb.fn.max<string | null>('received_at').as('at'))
+    .where('verdict', '=', 'accepted')
+    .executeTakeFirstOrThrow();
+  return at;
+}

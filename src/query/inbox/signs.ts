@@ -1,0 +1,36 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import type { Tables } from '../../engines/contract/tables.js';
+
+/** Whether any process of a role lives: alive within a minute of its last sign, gone after it. */
+export interface Life {
+  readonly state: 'alive' | 'gone' | 'never_seen';
+  readonly seenAt: string | null;
+}
+
+const ALIVE_MS = 60_000;
+
+type Role = Tables['inbox.processes']['role'];
+
+/** A sign from the future is one of a clock that has been put right since: it says nothing. */
+export async function readLife({ db }: Reader, role: Role, now: number): Promise<Life> {
+  const { seenAt } = await db
+    .selectFrom('inbox.processes')
+    .select(eb => eb.fn.max<string | null>('seen_at').as('seenAt'))
+    .where('role', '=', role)
+    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
+    .executeTakeFirstOrThrow();
+  if (seenAt === null) return { state: 'never_seen', seenAt };
+  return { state: now - Date.parse(seenAt) <= ALIVE_MS ? 'alive' : 'gone', seenAt };
+}
+
+/** How many processes of a role live. */
+export async function countAlive({ db }: Reader, role: Role, now: number): Promise<number> {
+  const { alive } = await db
+    .selectFrom('inbox.processes')
+    .select(eb => eb.fn.countAll<number>().as('alive'))
+    .where('role', '=', role)
+    .where('seen_at', '>=', new Date(now - ALIVE_MS).toISOString())
+    .where('seen_at', '<=', new Date(now + ALIVE_MS).toISOString())
+    .executeTakeFirstOrThrow();
+  return alive;
+}

@@ -1,0 +1,51 @@
+import type { Reader } from '../engines/contract/reader.js';
+import { type Available, readAvailable } from './available.js';
+import { type ChangeRow, readNewest } from './past/changes.js';
+import { inSnapshot } from './snapshot.js';
+import { readStatus, type Status } from './reads/status.js';
+
+const HOLDS = 20;
+const CHANGES = 8;
+const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
+
+export type Hold = Awaited<ReturnType<typeof readHolds>>[number];
+
+export interface Overview {
+  readonly status: Status;
+  readonly available: Available;
+  readonly holds: readonly Hold[];
+  readonly changes: readonly ChangeRow[];
+}
+
+/** What there is at one moment: what can be sold, what is held, what moved last and what does not go on. */
+export async function readOverview(reader: Reader, now: number): Promise<Overview> {
+  return await inSnapshot(reader, async snapshot => ({
+    status: await readStatus(snapshot, now),
+    available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null }),
+    holds: await readHolds(snapshot),
+    changes: await readNewest(snapshot, EVERYTHING, null, CHANGES),
+  }));
+}
+
+/** Credits that are held, those that are free again first first. */
+async function readHolds({ db }: Reader) {
+  return await db
+    .selectFrom('reservations_now as h')
+    .leftJoin('organizations as o', 'o.id', 'h.organization_id')
+    .where('h.state_now', '=', 'outstanding')
+    .select([
+      'h.id',
+      'h.organization_id',
+      'o.full_name as organization_name',
+      'h.project_id',
+      'h.project_name',
+      'h.amount_exact',
+      'h.reserver_name',
+      'h.reserved_to_at',
+    ])
+    .orderBy('h.reserved_to_at')
+    .orderBy('h.organization_id')
+    .orderBy('h.id')
+    .limit(HOLDS)
+    .execute();
+}

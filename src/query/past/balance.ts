@@ -1,0 +1,140 @@
+import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
+import type { Tables } from '../../engines/contract/tables.js';
+
+export type Reckoning = Tables['balance_retirements'];
+export type ProjectBalance = Tables['balance_projects'];
+export type SerialBalance = Tables['balance_serials'];
+export type Move = Tables['credit_moves'];
+
+export interface Whose {
+  /** Null for all of them. */
+  readonly organizationId: string | null;
+}
+
+/** What a credit had in one place at an instant. */
+export interface Stock {
+  readonly place: Move['place'];
+  readonly organization_id: string;
+  readonly credit_id: string;
+  readonly part: string;
+  readonly project_id: string | null;
+  readonly vintage: string | null;
+  readonly serialization: string | null;
+  readonly amount_micro: number | bigint | null;
+  readonly amount_exact: string | null;
+  /** When a hold ends; null of what is not held. */
+  readonly held_to: string | null;
+}
+
+/** Retirements of all months and beneficiaries, and by what became of their certificates. */
+export function readReckonings({ db }: Reader, { organizationId }: Whose): AsyncIterable<Reckoning> {
+  const asked = db
+    .selectFrom('balance_retirements')
+    .selectAll()
+    .orderBy('organization_id')
+    .orderBy('reckoning')
+    .orderBy('value');
+  return (organizationId === null ? asked : asked.where('organization_id', '=', organizationId)).stream(
+    AT_ONCE,
+  );
+}
+
+/** Of all organizations together: what left one may stand in another. */
+export async function readProjectBalances({ db }: Reader): Promise<ProjectBalance[]> {
+  const asked = db.selectFrom('balance_projects').selectAll();
+  return await asked.orderBy('project_id').orderBy('vintage').execute();
+}
+
+export async function readSerialBalances({ db }: Reader): Promise<SerialBalance[]> {
+  return await db.selectFrom('balance_serials').selectAll().orderBy('serialization').execute();
+}
+
+/** Whose three lists of credits were read completely, and from when on they are known. */
+export async function readJudged({ db }: Reader) {
+  return await db
+    .selectFrom('resource_states')
+    .where('resource', 'in', STOCK_LISTS)
+    .where('first_complete_at', 'is not', null)
+    .groupBy('organization_id')
+    .having(eb => eb.fn.countAll(), '=', STOCK_LISTS.length)
+    .select(eb => ['organization_id', eb.fn.max('first_complete_at').$notNull().as('since')])
+    .orderBy('organization_id')
+    .execute();
+}
+
+export const STOCK_LISTS = ['warehouse', 'inventory', 'reservations'];
+
+/** All that stood in warehouses, inventories and holds at an instant. */
+export async function* readStockAt(reader: Reader, { organizationId }: Whose, at: string) {
+  yield* readCreditsAt(reader, 'warehouse', { organizationId, at });
+  yield* readCreditsAt(reader, 'inventory', { organizationId, at });
+  yield* readHeldAt(reader, { organizationId, at });
+}
+
+interface At extends Whose {
+  readonly at: string;
+}
+
+async function* readCreditsAt(
+  { db }: Reader,
+  place: 'warehouse' | 'inventory',
+  { organizationId, at }: At,
+): AsyncGenerator<Stock> {
+  let asked = db
+    .selectFrom(`${place}_credits_history`)
+    .select(['organization_id', 'credit_id', 'inventory_id as part', 'project_id', 'vintage'])
+    .select(['serialization', 'amount_micro', 'amount_exact'])
+    .where('valid_from', '<=', at)
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  const rows = asked.orderBy('organization_id').orderBy('credit_id').orderBy('inventory_id').stream(AT_ONCE);
+  for await (const row of rows) yield { place, ...row, held_to: null };
+}
+
+const OVER = ['finished', 'cancelled', 'expired'];
+
+/** The vintage of a hold is the year that ends its serialization. */
+async function* readHeldAt({ db }: Reader, { organizationId, at }: At): AsyncGenerator<Stock> {
+  let asked = db
+    .selectFrom('reservations_history')
+    .select(['organization_id', 'credit_id', 'id as part', 'project_id', 'serialization'])
+    .select(['amount_micro', 'amount_exact', 'reserved_to_at as held_to'])
+    .where(eb => eb(eb.fn.coalesce('is_complete', eb.lit(0)), '=', 0))
+    .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('state', eb.val(''))]), 'not in', OVER))
+    .where('valid_from', '<=', at)
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  const rows = asked.orderBy('organization_id').orderBy('credit_id').orderBy('id').stream(AT_ONCE);
+  for await (const row of rows) yield { place: 'held', ...row, vintage: yearOf(row.serialization) };
+}
+
+function yearOf(serialization: string | null): string | null {
+  return /-(\d{4})$/.exec(serialization ?? '')?.[1] ?? null;
+}
+
+interface Period extends Whose {
+  /** Null from the first read on; what was learnt after it. */
+  readonly from: string | null;
+  /** What was learnt by then. */
+  readonly to: string;
+}
+
+/** In the order of their numbers. */
+export function readMoves({ db }: Reader, { organizationId, from, to }: Period): AsyncIterable<Move> {
+  let asked = db.selectFrom('credit_moves').selectAll().where('learnt_at', '<=', to);
+  if (from !== null) asked = asked.where('learnt_at', '>', from);
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  return asked.orderBy('number').stream(AT_ONCE);
+}
+
+/** Those that the registry dates after `from` and not after `to`, whoever made them. */
+export function readRetiredBetween({ db }: Reader, from: string, to: string) {
+  return db
+    .selectFrom('retirements')
+    .select(['organization_id', 'project_id', 'vintage', 'amount_micro'])
+    .where('created_at', '>', from)
+    .where('created_at', '<=', to)
+    .orderBy('organization_id')
+    .orderBy('id')
+    .stream(AT_ONCE);
+}

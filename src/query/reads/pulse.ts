@@ -1,0 +1,33 @@
+import type { Reader } from '../../engines/contract/reader.js';
+
+/** Says something else once a row, a read, a delivery or a job has changed; not with each sign of life. */
+export async function readPulse(reader: Reader): Promise<string> {
+  const { db } = reader;
+  const runs = db.selectFrom('sync_runs');
+  const jobs = db.selectFrom('inbox.jobs');
+  const answers = [
+    await db.selectFrom('version_counter').select('last as newest').executeTakeFirst(),
+    await runs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
+    await runs.select(eb => eb.fn.max('finished_at').as('newest')).executeTakeFirst(),
+    await db
+      .selectFrom('inbox.deliveries')
+      .select(eb => eb.fn.max<number | null>('id').as('newest'))
+      .executeTakeFirst(),
+    await jobs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
+    await newestEnd(reader, 'done'),
+    await newestEnd(reader, 'buried'),
+    await jobs
+      .where('state', '=', 'claimed')
+      .select(eb => eb.fn.max('started_at').as('newest'))
+      .executeTakeFirst(),
+  ];
+  return answers.map(answer => answer?.newest ?? '').join(' ');
+}
+
+async function newestEnd({ db }: Reader, state: 'done' | 'buried') {
+  const asked = db
+    .selectFrom('inbox.jobs')
+    .where('state', '=', state)
+    .select(eb => eb.fn.max('finished_at').as('newest'));
+  return await asked.executeTakeFirst();
+}

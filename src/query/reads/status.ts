@@ -1,0 +1,232 @@
+import { FRESHNESS_STATES } from '../../engines/contract/states.js';
+import type { Reader } from '../../engines/contract/reader.js';
+import { NULLS_FIRST } from '../by-name.js';
+import { count } from '../count.js';
+import { type Findings, readFindings } from '../past/findings.js';
+import { readNewestDelivery } from '../inbox/deliveries-and-jobs.js';
+import { type RefusalSum, sumRefusals } from '../inbox/refusals.js';
+import { type Life, readLife } from '../inbox/signs.js';
+import { inSnapshot } from '../snapshot.js';
+
+/** One organization as the mirror knows it. */
+export interface OrganizationStatus {
+  readonly organizationId: string;
+  readonly name: string | null;
+  readonly state: string;
+  readonly resources: readonly ResourceStatus[];
+  readonly certificates: Readonly<Record<string, number>>;
+}
+
+export interface ResourceStatus {
+  readonly resource: string;
+  readonly state: string;
+  readonly rows: number;
+  readonly drift: number;
+  readonly completeAt: string | null;
+  readonly ageSeconds: number | null;
+  readonly error: string | null;
+}
+
+export interface Status {
+  readonly organizations: readonly OrganizationStatus[];
+  /** The registry that the mirror was filled from; null before the first worker. */
+  readonly registry: string | null;
+  readonly worker: Life;
+  readonly receiver: Life;
+  readonly jobs: JobSums;
+  /** Since when the oldest job waits that is due; null where none is. */
+  readonly oldestDueAt: string | null;
+  /** Since when the oldest delivery waits that no read has answered; null where none does. */
+  readonly oldestDueDeliveryAt: string | null;
+  /** What was turned away since yesterday. */
+  readonly refused: readonly RefusalSum[];
+  readonly newestDeliveryAt: string | null;
+  readonly setAside: number;
+  /** What does not add up or cannot be right, as a worker counted it last. */
+  readonly findings: Findings;
+}
+
+/** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */
+interface JobSums {
+  readonly due: number;
+  readonly planned: number;
+  readonly claimed: number;
+  readonly parked: number;
+  readonly buried: number;
+}
+
+interface Owned {
+  readonly organizationId: string;
+}
+
+interface Certificates {
+  readonly state: string;
+  readonly certificates: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function readStatus(reader: Reader, now: number): Promise<Status> {
+  return await inSnapshot(reader, async snapshot => {
+    const { db } = snapshot;
+    const origin = await db.selectFrom('origin').select('base_url').executeTakeFirst();
+    return {
+      organizations: await readOrganizations(snapshot),
+      registry: origin?.base_url ?? null,
+      worker: await readLife(snapshot, 'work', now),
+      receiver: await readLife(snapshot, 'receive', now),
+      jobs: await readJobSums(snapshot, new Date(now).toISOString()),
+      ...(await readOldest(snapshot, new Date(now).toISOString())),
+      refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
+      newestDeliveryAt: await readNewestDelivery(snapshot),
+      setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
+      findings: await readFindings(snapshot),
+    };
+  });
+}
+
+async function readOrganizations(reader: Reader): Promise<OrganizationStatus[]> {
+  const organizations = await readStates(reader);
+  const resources = await readResources(reader);
+  const certificates = await readCertificates(reader);
+  return organizations.map(organization => {
+    const own = (row: Owned) => row.organizationId === organization.organizationId;
+    return {
+      ...organization,
+      resources: resources.filter(own).map(({ organizationId, ...resource }) => resource),
+      certificates: countsOf(certificates.filter(own)),
+    };
+  });
+}
+
+/** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
+async function readStates({ db }: Reader) {
+  return await db
+    .selectFrom('installations as i')
+    .leftJoin('organizations as o', 'o.id', 'i.organization_id')
+    .where('i.organization_id', 'is not', null)
+    .groupBy(['i.organization_id', 'o.full_name'])
+    .select(eb => [
+      eb.ref('i.organization_id').$notNull().as('organizationId'),
+      'o.full_name as name',
+      eb.fn.min('i.state').as('state'),
+    ])
+    .orderBy('o.full_name', NULLS_FIRST)
+    .orderBy('i.organization_id')
+    .execute();
+}
+
+async function readResources({ db }: Reader): Promise<(ResourceStatus & Owned)[]> {
+  return await db
+    .selectFrom('freshness')
+    .select([
+      'organization_id as organizationId',
+      'resource',
+      'state',
+      'rows',
+      'drift',
+      'complete_at as completeAt',
+      'age_seconds as ageSeconds',
+      'error',
+    ])
+    .orderBy('organization_id')
+    .orderBy('resource')
+    .execute();
+}
+
+/** A retirement that nobody has claimed has no beneficiary, and its certificate is there as soon as it has one. */
+async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[]> {
+  const sums = await db
+    .selectFrom('certificate_sums')
+    .select(['organization_id as organizationId', 'state', 'certificates'])
+    .orderBy('organization_id')
+    .orderBy('state')
+    .execute();
+  const unclaimed = await db
+    .selectFrom('certificates as c')
+    .innerJoin('retirements as r', on =>
+      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
+    )
+    .where('c.state', '=', 'unavailable')
+    .where(eb => eb(eb.fn.coalesce('r.beneficiary', eb.val('')), '=', ''))
+    .groupBy('c.organization_id')
+    .select(eb => ['c.organization_id as organizationId', eb.fn.countAll<number>().as('certificates')])
+    .execute();
+  const claimed = sums.map(({ organizationId, state, certificates }) => {
+    const unclaimedHere = unclaimed.find(each => each.organizationId === organizationId)?.certificates ?? 0;
+    return {
+      organizationId,
+      state,
+      certificates: state === 'unavailable' ? certificates - unclaimedHere : certificates,
+    };
+  });
+  return [...claimed, ...unclaimed.map(each => ({ ...each, state: 'unclaimed' }))];
+}
+
+/** Each state by an index of its own. */
+async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
+  const jobs = db.selectFrom('inbox.jobs');
+  const ready = jobs.where('state', '=', 'ready');
+  return {
+    due: await count(ready.where('run_at', '<=', now)),
+    planned: await count(ready.where('run_at', '>', now)),
+    claimed: await count(jobs.where('state', '=', 'claimed')),
+    parked: await count(jobs.where('state', '=', 'parked')),
+    buried: await count(jobs.where('state', '=', 'buried')),
+  };
+}
+
+/** Where no worker watches, nobody tells of what is announced: then the jobs do. */
+async function readOldest({ db }: Reader, now: string) {
+  const due = db
+    .selectFrom('inbox.jobs')
+    .select(eb => eb.fn.min<string | null>('run_at').as('at'))
+    .where('state', '=', 'ready')
+    .where('run_at', '<=', now);
+  const announced = db.selectFrom('freshness').select(eb => eb.fn.min('announced_at').as('at'));
+  const job = await due.executeTakeFirst();
+  const delivery = await due.where('trigger', '=', 'delivery').executeTakeFirst();
+  const told = await announced.executeTakeFirst();
+  const instants = [delivery?.at, told?.at].flatMap(at => at ?? []);
+  return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: instants.toSorted()[0] ?? null };
+}
+
+function countsOf(rows: readonly Certificates[]): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ state, certificates }) => (certificates > 0 ? [[state, certificates]] : [])),
+  );
+}
+
+/** Certificates of all organizations by state. */
+export async function readCertificateCounts({ db }: Reader): Promise<Record<string, number>> {
+  const counts = await db
+    .selectFrom('certificate_sums')
+    .groupBy('state')
+    .select(eb => ['state', eb.fn.sum<number>('certificates').as('certificates')])
+    .orderBy('state')
+    .execute();
+  return Object.fromEntries(counts.map(({ state, certificates }) => [state, certificates]));
+}
+
+export interface ReadAge {
+  readonly state: string;
+  readonly resources: number;
+  /** Of the oldest last complete read; null where none was complete. */
+  readonly ageSeconds: number | null;
+}
+
+/** How many resources are in each state that there is, and how old the oldest read of them is. */
+export async function readAges({ db }: Reader): Promise<ReadAge[]> {
+  const found = await db
+    .selectFrom('freshness')
+    .groupBy('state')
+    .select(eb => [
+      'state',
+      eb.fn.countAll<number>().as('resources'),
+      eb.fn.max('age_seconds').as('ageSeconds'),
+    ])
+    .execute();
+  return FRESHNESS_STATES.map(
+    state => found.find(row => row.state === state) ?? { state, resources: 0, ageSeconds: null },
+  );
+}

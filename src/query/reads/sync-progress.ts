@@ -1,0 +1,208 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { NULLS_FIRST } from '../by-name.js';
+import { count } from '../count.js';
+import { inSnapshot } from '../snapshot.js';
+
+export interface Target {
+  readonly installationId: string;
+  readonly organizationId: string | null;
+  readonly state: string;
+}
+
+/** Installations that can be asked: all that are not uninstalled, or those of one organization. */
+export async function readTargets({ db }: Reader, organizationId: string | null): Promise<Target[]> {
+  const asked = db
+    .selectFrom('installations')
+    .select(['id as installationId', 'organization_id as organizationId', 'state'])
+    .orderBy('organization_id', NULLS_FIRST)
+    .orderBy('id');
+  return await (organizationId === null
+    ? asked.where('state', '<>', 'uninstalled')
+    : asked.where('organization_id', '=', organizationId)
+  ).execute();
+}
+
+/** Where the tables stood when the work was asked for. */
+export interface Mark {
+  readonly job: number;
+  readonly run: number;
+  readonly at: string;
+}
+
+export async function readMark({ db }: Reader, now: number): Promise<Mark> {
+  const job = await db
+    .selectFrom('inbox.jobs')
+    .select(eb => eb.fn.max<number | null>('id').as('last'))
+    .executeTakeFirst();
+  const run = await db
+    .selectFrom('sync_runs')
+    .select(eb => eb.fn.max<number | null>('id').as('last'))
+    .executeTakeFirst();
+  return { job: job?.last ?? 0, run: run?.last ?? 0, at: new Date(now).toISOString() };
+}
+
+export interface Followed {
+  readonly id: number;
+  readonly kind: string;
+  readonly state: string;
+  readonly organizationId: string | null;
+  readonly installationId: string | null;
+  readonly attempts: number;
+  readonly startedAt: string | null;
+  readonly runAt: string;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+}
+
+export interface Asked {
+  readonly mark: Mark;
+  readonly jobs: readonly number[];
+  /** Null for all organizations, and what is found on the way. */
+  readonly organizationId: string | null;
+}
+
+/** A job whose like has started a moment ago begins so much later. */
+const PACE_MS = 1000;
+
+const COLUMNS = [
+  'id',
+  'kind',
+  'state',
+  'organization_id as organizationId',
+  'installation_id as installationId',
+  'attempts',
+  'started_at as startedAt',
+  'run_at as runAt',
+  'last_error_code as errorCode',
+  'last_error as error',
+] as const;
+
+/**
+ * The jobs that were asked for, those that took over from them, looks at installations that were found on the way,
+ * and the certificates that are being fetched for them.
+ */
+export async function readFollowed({ db, say }: Reader, asked: Asked, now: number): Promise<Followed[]> {
+  const { mark, jobs, organizationId } = asked;
+  const soon = new Date(now + PACE_MS).toISOString();
+  const asking = db.withRecursive('ours(id)', ours =>
+    ours
+      .selectFrom('inbox.jobs')
+      .select('id')
+      .where('id', 'in', say.each(jobs))
+      .union(
+        ours
+          .selectFrom('ours')
+          .innerJoin('inbox.jobs as j', 'j.id', 'ours.id')
+          .where('j.merged_into', 'is not', null)
+          .select(eb => eb.ref('j.merged_into').$notNull().as('id')),
+      ),
+  );
+  const found = db
+    .selectFrom('inbox.jobs')
+    .select(COLUMNS)
+    .where('id', '>', mark.job)
+    .where('kind', '=', 'installation')
+    .where('trigger', '=', 'schedule')
+    .where('run_at', '<=', new Date(now).toISOString());
+  const fetched = db.selectFrom('inbox.jobs').select(COLUMNS).where('kind', '=', 'certificates');
+  const of = organizationId === null ? fetched : fetched.where('organization_id', '=', organizationId);
+  const followed = asking
+    .selectFrom('inbox.jobs')
+    .select(COLUMNS)
+    .where('id', 'in', eb => eb.selectFrom('ours').select('ours.id'))
+    .where('merged_into', 'is', null)
+    .union(of.where('state', '=', 'ready').where('run_at', '<=', soon))
+    .union(of.where('state', '=', 'claimed'));
+  return await (organizationId === null ? followed.union(found) : followed).orderBy('id').execute();
+}
+
+/** Whether some worker holds a lease on anything. */
+export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<boolean> {
+  const claimed = db.selectFrom('inbox.jobs').select('id').where('state', '=', 'claimed');
+  const held = claimed.where('claimed_until', '>', new Date(now).toISOString());
+  return (await held.limit(1).executeTakeFirst()) !== undefined;
+}
+
+export interface Progress {
+  /** Rows that were compared with the mirror's so far. */
+  readonly rows: number;
+  /** Resources that were read, or need not be, of so many. */
+  readonly reads: number;
+  readonly allReads: number;
+  readonly certificatesDue: number;
+}
+
+export async function readProgress(reader: Reader, asked: Asked, now: number): Promise<Progress> {
+  const { mark, organizationId: id } = asked;
+  return await inSnapshot(reader, async ({ db }) => {
+    const states = db
+      .selectFrom('resource_states')
+      .where('resource', '<>', 'certificates')
+      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
+    const due = db
+      .selectFrom('certificates')
+      .where('due_at', '<=', new Date(now).toISOString())
+      .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
+    return {
+      rows: await countCompared(db, asked),
+      reads: await count(
+        states.where(eb => eb.or([eb('attempted_at', '>=', mark.at), eb('forbidden_at', 'is not', null)])),
+      ),
+      allReads: await count(states),
+      certificatesDue: await count(due),
+    };
+  });
+}
+
+async function countCompared(db: Reader['db'], { mark, organizationId: id }: Asked): Promise<number> {
+  const sums = await db
+    .selectFrom('sync_runs')
+    .where('id', '>', mark.run)
+    .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]))
+    .select(({ fn }) => [
+      fn.sum<number | null>('rows_added').as('added'),
+      fn.sum<number | null>('rows_changed').as('changed'),
+      fn.sum<number | null>('rows_removed').as('removed'),
+      fn.sum<number | null>('rows_unchanged').as('unchanged'),
+    ])
+    .executeTakeFirstOrThrow();
+  return Object.values(sums).reduce<number>((all, sum) => all + (sum ?? 0), 0);
+}
+
+export interface EndedRun {
+  readonly id: number;
+  readonly organization: string;
+  readonly resource: string;
+  readonly state: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  readonly error: string | null;
+}
+
+/** Runs that ended after the mark and were not told yet. */
+export async function readEndedRuns(
+  { db }: Reader,
+  { mark, organizationId: id }: Asked,
+): Promise<EndedRun[]> {
+  return await db
+    .selectFrom('sync_runs as s')
+    .leftJoin('organizations as o', 'o.id', 's.organization_id')
+    .where('s.id', '>', mark.run)
+    .where('s.state', '<>', 'running')
+    .where(eb => eb.and(id === null ? [] : [eb('s.organization_id', '=', id)]))
+    .select(eb => [
+      's.id',
+      eb.fn.coalesce('o.full_name', 's.organization_id', eb.val('')).as('organization'),
+      's.resource',
+      's.state',
+      's.rows_added as added',
+      's.rows_changed as changed',
+      's.rows_removed as removed',
+      's.rows_unchanged as unchanged',
+      's.error',
+    ])
+    .orderBy('s.id')
+    .execute();
+}

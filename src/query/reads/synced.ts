@@ -1,0 +1,98 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import type { Asked } from './sync-progress.js';
+
+export interface Synced {
+  readonly organization_id: string;
+  readonly organization: string;
+  readonly resource: string;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
+  readonly state: string;
+  readonly error: string | null;
+  /** Whether the registry refused it although the installation permits it. */
+  readonly refused: boolean;
+}
+
+export const SYNCED_COLUMNS = [
+  'organization',
+  'resource',
+  'added',
+  'changed',
+  'removed',
+  'unchanged',
+  'state',
+  'error',
+] as const;
+
+/** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
+export async function readSynced(
+  reader: Reader,
+  asked: Asked,
+  resources: readonly string[],
+): Promise<Synced[]> {
+  const rows = await readStates(reader, asked, resources);
+  const synced = rows.map(({ attempted_at: attemptedAt, error_code: code, ...row }) => ({
+    ...row,
+    added: row.added ?? 0,
+    changed: row.changed ?? 0,
+    removed: row.removed ?? 0,
+    unchanged: row.unchanged ?? 0,
+    state:
+      KNOWN.includes(row.state) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
+    refused: row.state === 'forbidden' && code === 'forbidden',
+  }));
+  const places = [...new Set(rows.map(row => row.organization_id))];
+  const place = (row: Synced) => places.indexOf(row.organization_id);
+  return synced.toSorted(
+    (one, other) =>
+      place(one) - place(other) || resources.indexOf(one.resource) - resources.indexOf(other.resource),
+  );
+}
+
+const KNOWN: readonly string[] = ['current', 'behind', 'late'];
+
+/** By the names of the organizations. */
+async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, resources: readonly string[]) {
+  const runs = db
+    .selectFrom('sync_runs')
+    .where('id', '>', mark.run)
+    .groupBy(['organization_id', 'resource'])
+    .select(({ fn }) => [
+      'organization_id',
+      'resource',
+      fn.sum<number>('rows_added').as('added'),
+      fn.sum<number>('rows_changed').as('changed'),
+      fn.sum<number>('rows_removed').as('removed'),
+      fn.max('rows_unchanged').as('unchanged'),
+    ]);
+  return await db
+    .selectFrom('freshness as f')
+    .innerJoin('resource_states as r', on =>
+      on.onRef('r.organization_id', '=', 'f.organization_id').onRef('r.resource', '=', 'f.resource'),
+    )
+    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
+    .leftJoin(runs.as('s'), on =>
+      on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
+    )
+    .where('f.resource', 'in', resources)
+    .where(eb => (id === null ? eb('f.state', '<>', 'uninstalled') : eb('f.organization_id', '=', id)))
+    .select(({ fn }) => [
+      'f.organization_id',
+      fn.coalesce('o.full_name', 'f.organization_id').as('organization'),
+      'f.resource',
+      's.added',
+      's.changed',
+      's.removed',
+      's.unchanged',
+      'f.state',
+      'f.error',
+      'f.attempted_at',
+      'r.error_code',
+    ])
+    .orderBy('organization')
+    .orderBy('f.organization_id')
+    .execute();
+}

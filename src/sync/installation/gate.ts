@@ -1,0 +1,56 @@
+import { type Opened, type Gate, readAccess } from './access.js';
+import type { CausedJob } from '../cause.js';
+import type { Context } from '../context.js';
+import { StopError } from '../outcome.js';
+
+export function createGate(context: Context, atWork: CausedJob, installationId: string): Gate {
+  const { inbox, mirror, client, appId, now } = context;
+  const { job, signal, cause } = atWork;
+  let state = 'unknown';
+  let changed = false;
+  let raised = false;
+
+  async function look(prove: boolean): Promise<Opened | null> {
+    const startedAt = now();
+    const known = await mirror.findInstallation(installationId);
+    const access = await readAccess(client, installationId, { appId, known, prove, signal });
+    state = access.state;
+    changed ||= known?.state !== access.state;
+    const { claim, trigger } = job;
+    const read = { claim, startedAt, arrivedAt: now(), trigger, cause, state: access.state };
+    if (access.state === 'uninstalled') {
+      await bind(known?.organizationId ?? null);
+      await mirror.writeInstallationState({ ...read, installationId });
+      return null;
+    }
+    const { installation, organizationId } = access;
+    await bind(organizationId);
+    await mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
+    if (access.state === 'suspended') return null;
+    const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
+    changed ||= permissionsChanged;
+    return { installation, organizationId, permissionsChanged };
+  }
+
+  async function bind(organizationId: string | null): Promise<void> {
+    if (organizationId === null) return;
+    if (job.organizationId !== organizationId) {
+      const bound = await inbox.bind(job, organizationId);
+      if (bound === 'busy') throw new StopError('organization_busy');
+      if (bound === 'lost') throw new StopError('claim_lost');
+    }
+    if (!raised) await mirror.raiseFence({ organizationId, lane: job.lane, claim: job.claim });
+    raised = true;
+  }
+
+  return {
+    enter: () => look(false),
+    async again() {
+      const opened = await look(true);
+      if (opened === null) throw new StopError('access_gone');
+      return opened;
+    },
+    state: () => state,
+    hasChanged: () => changed,
+  };
+}

@@ -1,0 +1,175 @@
+import { UNCHANGED } from '../../inbox/job.js';
+import type { Context } from '../context.js';
+import { createLearnt, type Learnt, notedIn } from './learnt.js';
+import { followUp } from './follow-up.js';
+import type { LastRead } from '../../mirror/port.js';
+import type { Opened, Gate } from './access.js';
+import { createGate } from './gate.js';
+import { installationOf } from './installation-of.js';
+import { createUrgentReads, type UrgentReads } from './urgent-reads.js';
+import { codeOf, endsRun, StopError } from '../outcome.js';
+import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
+import { readResource } from '../read/read-resource.js';
+import type { Step } from '../read/step.js';
+import type { CausedJob } from '../cause.js';
+import { noteTransactions } from '../look/transactions.js';
+
+/**
+ * Look at one installation: what it allows, then everything that it allows to be read.
+ * A step that fails stops no other step, and only what failed is asked for again.
+ */
+export async function readInstallation(context: Context, atWork: CausedJob): Promise<string> {
+  const gate = createGate(context, atWork, installationOf(atWork));
+  const learnt = createLearnt();
+  try {
+    const opened = await gate.enter();
+    if (opened === null) return wordOf(gate.state(), atWork, gate, learnt);
+    const { step, wanted, urgentReads } = await prepare(context, atWork, gate, opened, learnt);
+    for (const resource of wanted) {
+      await urgentReads.turn();
+      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
+    }
+    await noteAbsent(context, step, learnt);
+    return wordOf(await followUp(context, atWork, opened, learnt), atWork, gate, learnt);
+  } catch (error) {
+    if (error instanceof StopError && error.code === 'access_gone') return gate.state();
+    throw error;
+  }
+}
+
+function wordOf(word: string, { job }: CausedJob, gate: Gate, { news }: Learnt): string {
+  return job.repeatsOnly && !news && !gate.hasChanged() ? UNCHANGED : word;
+}
+
+interface Prepared {
+  readonly step: Step;
+  /** What is to be read, in this order. */
+  readonly wanted: readonly Resource[];
+  readonly urgentReads: UrgentReads;
+}
+
+async function prepare(
+  context: Context,
+  atWork: CausedJob,
+  gate: Gate,
+  opened: Opened,
+  learnt: Learnt,
+): Promise<Prepared> {
+  const { inbox, mirror, now } = context;
+  const { organizationId, installation } = opened;
+  const asked = {
+    wish: atWork.wish,
+    trigger: atWork.job.trigger,
+    permissions: installation.permissions,
+    permissionsChanged: opened.permissionsChanged,
+    mirrorMembers: context.mirrorMembers,
+  };
+  const whatIsKnown = async () => {
+    const last = await mirror.lastReads(organizationId);
+    return { last, reaccepted: await findReaccepted(inbox, installation.id, last), now: now() };
+  };
+  const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
+  const step = stepOf(context, atWork, opened, learnt);
+  await noteTransactions(context, atWork, installation.id, step.task);
+  if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
+  const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
+  const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
+  const read = (resource: Resource) => readResource(step, resource);
+  return { step, wanted, urgentReads: createUrgentReads(context, { gate, atWork, mayAsk, read }) };
+}
+
+/** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
+async function findReaccepted(
+  inbox: Context['inbox'],
+  installationId: string,
+  last: ReadonlyMap<string, LastRead>,
+): Promise<ReadonlySet<string>> {
+  const declined = [...last].filter(([, { declined: how }]) => how !== null);
+  if (declined.length === 0) return new Set();
+  const questions = declined.map(([, { attemptedAt }]) => ({
+    since: attemptedAt ?? 0,
+    event: 'newPermissionsAccepted',
+  }));
+  const accepted = await inbox.haveCome(installationId, questions);
+  return new Set(declined.flatMap(([resource], index) => (accepted[index] === true ? [resource] : [])));
+}
+
+/** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
+async function noteAbsent(
+  { mirror, now }: Context,
+  { task }: Step,
+  { absent, answered, failures }: Learnt,
+): Promise<void> {
+  const last = absent.size === 0 ? null : await mirror.lastReads(task.organizationId);
+  for (const [resource, error] of absent) {
+    const isKnown = last?.get(resource)?.declined === 'not_offered';
+    if (answered || isKnown) await mirror.mark('not_offered', task, [resource], now());
+    else failures.set(resource, error);
+  }
+}
+
+const EVERYTHING: Wish = { resources: null, full: false };
+
+/** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
+async function readOne(step: Step, resource: Resource, gate: Gate, learnt: Learnt): Promise<void> {
+  for (let tries = 0; tries < 2; tries += 1) {
+    try {
+      await readResource(step, resource);
+      learnt.answered ||= resource !== 'projects';
+      return;
+    } catch (error) {
+      if (!(await isRefusal(step, resource, error, learnt))) return;
+    }
+    const { installation } = await gate.again();
+    if (!isPermitted(installation.permissions, resource)) {
+      await step.mirror.mark('forbidden', step.task, [resource], step.now());
+      return;
+    }
+  }
+  await step.mirror.mark('refused', step.task, [resource], step.now());
+}
+
+async function isRefusal(
+  step: Step,
+  resource: Resource,
+  error: unknown,
+  { absent, failures }: Learnt,
+): Promise<boolean> {
+  step.signal.throwIfAborted();
+  if (endsRun(error)) throw error;
+  const code = codeOf(error);
+  if (code === 'forbidden') return true;
+  if (code === 'other_form' && isStrange(step.noted.before.get(resource) ?? null)) {
+    await step.mirror.mark('not_offered', step.task, [resource], step.now());
+  } else (code === 'not_found' ? absent : failures).set(resource, error);
+  return false;
+}
+
+/** Whether the resource was never read as a whole, or came in another form the last time too. */
+function isStrange(before: LastRead | null): boolean {
+  return before === null || before.completeAt === null || before.isStrange;
+}
+
+function stepOf(
+  { inbox, mirror, client, now, onRead }: Context,
+  { job, signal, turn, cause, wish }: CausedJob,
+  { organizationId, installation }: Opened,
+  learnt: Learnt,
+): Step {
+  return {
+    inbox,
+    mirror,
+    client,
+    now,
+    installationId: installation.id,
+    organizationId,
+    task: { organizationId, lane: job.lane, claim: job.claim },
+    organization: client.organization(installation.id, organizationId),
+    trigger: job.trigger,
+    cause,
+    full: wish.full,
+    signal,
+    turn,
+    noted: notedIn(learnt, onRead),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Context } from '../context.js';
+import type { Gate } from './access.js';
+import { codeOf, endsRun } from '../outcome.js';
+import type { Resource } from '../plan.js';
+import type { JobAtWork } from '../worker/worker.js';
+
+export interface UrgentReadsOptions {
+  readonly gate: Gate;
+  readonly atWork: JobAtWork;
+  /** What is neither forbidden nor believed to be. */
+  readonly mayAsk: () => Promise<readonly Resource[]>;
+  /** Without urgent reads between its pages. */
+  readonly read: (resource: Resource) => Promise<void>;
+}
+
+export interface UrgentReads {
+  /** `reading` is the resource whose read is interrupted. */
+  turn(reading?: Resource): Promise<void>;
+}
+
+const PACE_MS = 1000;
+/** What can be sold now does not wait for the end of a long list. */
+const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
+
+/** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
+export function createUrgentReads(
+  { inbox, now }: Context,
+  { gate, atWork, mayAsk, read }: UrgentReadsOptions,
+): UrgentReads {
+  let lookedAt = now();
+  let checkedAt = now();
+  let busy = false;
+  const refused = new Set<Resource>();
+
+  async function isAsked(): Promise<boolean> {
+    if (busy || now() - checkedAt < PACE_MS) return false;
+    checkedAt = now();
+    const [asked = false] = await inbox.haveCome(atWork.job.installationId ?? '', [
+      { since: lookedAt, isNew: true },
+    ]);
+    return asked;
+  }
+
+  async function readUrgent(reading: Resource | undefined): Promise<void> {
+    lookedAt = now();
+    await gate.again();
+    const allowed = await mayAsk();
+    for (const resource of URGENT) {
+      if (resource !== reading && !refused.has(resource) && allowed.includes(resource))
+        await readQuietly(resource);
+    }
+  }
+
+  /** The delivery has a job of its own, which will read this again. */
+  async function readQuietly(resource: Resource): Promise<void> {
+    try {
+      await read(resource);
+    } catch (error) {
+      atWork.signal.throwIfAborted();
+      if (endsRun(error)) throw error;
+      if (codeOf(error) === 'forbidden') refused.add(resource);
+    }
+  }
+
+  return {
+    async turn(reading) {
+      await atWork.turn();
+      if (!(await isAsked())) return;
+      busy = true;
+      try {
+        await readUrgent(reading);
+      } finally {
+        busy = false;
+      }
+    },
+  };
+}

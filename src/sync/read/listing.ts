@@ -1,0 +1,59 @@
+import type { PageResult } from '../../mirror/mirror.js';
+import type { Fault } from '../../mirror/port.js';
+import { RegistryError } from '../../registry/errors.js';
+import type { Page } from '../../registry/reading.js';
+import type { Column } from '../../resources/columns.js';
+import type { Part, Source } from '../sources.js';
+import { createOwnRows } from './own-rows.js';
+import type { Step } from './step.js';
+
+interface Listed {
+  /** Why this is not the whole list. */
+  readonly flaw: Fault | null;
+  /** How many rows the registry says the list has; null where it does not say. */
+  readonly total: number | null;
+  /** Rows that a page was asked for in the end; null where there are no pages. */
+  readonly pageSize: number | null;
+}
+
+/** What is learnt of a whole list while its parts come. */
+export interface Listing<Item> {
+  /** A part as it comes, without the rows of others. */
+  readonly take: (part: Part<Item>) => Part<Item>;
+  /** How many rows of a page were new to this read. */
+  readonly see: (written: PageResult) => void;
+  /** When the last part was taken. Throws where that cannot be the last. */
+  readonly end: () => Listed;
+}
+
+export function createListing<Item extends object>(
+  { organizationId, noted, now, client }: Step,
+  { kind, nextEnd }: Source<Item>,
+  key: readonly Column<Item>[],
+): Listing<Item> {
+  const own = createOwnRows(organizationId, key);
+  let last: Page<Item> | null = null;
+  let seen = 0;
+
+  return {
+    take: ({ items, page }) => {
+      const holdEnd = nextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
+      if (holdEnd !== null) noted.holdEnds(holdEnd);
+      last = page;
+      return { items: own.of(items), page };
+    },
+    see: ({ fresh }) => {
+      seen += fresh;
+    },
+    end: () => {
+      if (kind === 'paged') demandEnd(last, seen);
+      return { flaw: own.flaw(), total: last?.total ?? null, pageSize: last?.limit ?? null };
+    },
+  };
+}
+
+function demandEnd(last: Page<unknown> | null, seen: number): void {
+  if (last !== null && (last.end === 'complete' || last.total === seen)) return;
+  const came = last?.end ?? 'missing';
+  throw new RegistryError('bad_answer', `the list did not end as lists do: its last page is ${came}`);
+}

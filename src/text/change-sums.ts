@@ -1,0 +1,55 @@
+import type { Change } from './change.js';
+
+const MICRO = 1_000_000n;
+
+interface Moved {
+  rise: bigint;
+  fall: bigint;
+  notSummed: number;
+}
+
+/** Adds up what moved. In and out are what was seen between reads: what came and went within one is not seen. */
+export class Sums {
+  readonly #kinds = { added: 0, changed: 0, removed: 0 };
+  readonly #moved = new Map<string, Moved>();
+
+  add({ resource, change, before, after }: Change): void {
+    this.#kinds[change] += 1;
+    if (!SUMMED.includes(resource)) return;
+    const moved = this.#moved.get(resource) ?? { rise: 0n, fall: 0n, notSummed: 0 };
+    this.#moved.set(resource, moved);
+    const [from, to] = [before, after].map(cells => (cells === null ? 0n : microOf(cells['amount_micro'])));
+    if (from === null || from === undefined || to === null || to === undefined) moved.notSummed += 1;
+    else if (to > from) moved.rise += to - from;
+    else moved.fall += from - to;
+  }
+
+  lines(): string[] {
+    const { added, changed, removed } = this.#kinds;
+    const head = `${added + changed + removed} changes: ${added} added, ${changed} changed, ${removed} removed`;
+    const each = SUMMED.flatMap(resource => {
+      const moved = this.#moved.get(resource);
+      return moved === undefined ? [] : [`${resource}: ${wordsOf(moved)}`];
+    });
+    return [head, ...each];
+  }
+}
+
+const SUMMED = ['warehouse', 'inventory', 'retirements'];
+
+function wordsOf({ rise, fall, notSummed }: Moved): string {
+  const seen = `seen to rise by ${tonnes(rise)} t and to fall by ${tonnes(fall)} t between reads`;
+  return notSummed === 0 ? seen : `${seen}; ${notSummed} without a usable amount`;
+}
+
+function microOf(value: unknown): bigint | null {
+  return typeof value === 'number' || typeof value === 'string' ? BigInt(value) : null;
+}
+
+/** To the millionth, without trailing zeros. */
+function tonnes(micro: bigint): string {
+  const part = String(micro % MICRO)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${micro / MICRO}${part === '' ? '' : `.${part}`}`;
+}

@@ -1,0 +1,46 @@
+export type Cell = string | number | bigint | boolean | null | undefined | Uint8Array;
+
+export interface Dialect {
+  readonly start: string;
+  readonly end: string;
+  readonly cell: (cell: Cell) => string;
+}
+
+/** For programs: every character as it is. */
+const VERBATIM: Dialect = { start: '', end: '\n', cell: csvCell };
+/** For a spreadsheet: its marks, and no text that it would run. */
+const EXCEL: Dialect = { start: '\ufeff', end: '\r\n', cell: excelCell };
+export const DIALECTS = { csv: VERBATIM, excel: EXCEL };
+
+export function csvLine(cells: readonly Cell[], { cell, end }: Dialect = VERBATIM): string {
+  return cells.map(cell).join(',') + end;
+}
+
+export function textOf(cell: NonNullable<Cell>): string {
+  return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : String(cell);
+}
+
+export function csvCell(cell: Cell): string {
+  const text = plain(cell);
+  return /[",\r\n]/.test(text) ? quote(text) : text;
+}
+
+// eslint-disable-next-line no-control-regex
+const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/g;
+
+/**
+ * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
+ * take `;` for the end of a cell: an apostrophe in front keeps it text.
+ */
+export function excelCell(cell: Cell): string {
+  const text = typeof cell === 'string' ? cell.replace(FORMULA, "$1'") : plain(cell);
+  return /[",;\r\n]/.test(text) ? quote(text) : text;
+}
+
+function plain(cell: Cell): string {
+  return cell === null || cell === undefined ? '' : textOf(cell);
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}

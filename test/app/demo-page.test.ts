@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHands } from '../../src/app/hands.js';
+import { createDeeds } from '../../src/cli/commands/demo/deeds.js';
+import { createClient } from '../../src/client.js';
+import { readSettings } from '../../src/config/config.js';
+import { openEngine } from '../../src/engines/open.js';
+import { createControlClient } from '../../src/sandbox/verbs/client.js';
+import { visitConsole } from '../support/console.js';
+import { wordsOf } from '../support/console-stage.js';
+import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
+
+const PATIENCE = { timeout: 30_000, interval: 100 };
+
+let demo: DemoMirror;
+beforeAll(async () => {
+  demo = await startDemoMirror();
+}, 120_000);
+afterAll(() => demo.stop());
+
+async function stage() {
+  const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
+  const hands = createHands(() => engine.openInbox(Date.now), { info: () => undefined });
+  const connect = async () =>
+    createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
+  const deeds = createDeeds({ connect, control: createControlClient(demo.sandbox.url), look: hands.look });
+  const visit = await visitConsole(engine.openReader, { deeds, hands, now: Date.now });
+  const words = async (path: string) => wordsOf(await (await visit.open(path)).text());
+  return { ...visit, words };
+}
+
+const RETIRED = "SELECT count(*) FROM retirements WHERE beneficiary = 'A visitor of the demo'";
+const PROVEN = `SELECT count(*) FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
+  WHERE r.beneficiary = 'A visitor of the demo' AND c.state = 'stored'`;
+const HELD = "SELECT count(*) FROM reservations_now WHERE state_now = 'outstanding'";
+const TOLD = 'SELECT count(*) FROM inbox.deliveries';
+
+test('a tonne is retired by a button, and the mirror follows to its certificate', async () => {
+  const { send, words } = await stage();
+  expect(await words('/demo')).toContain('Retire 1 t and watch');
+  expect((await send('/demo/retire')).headers.get('location')).toBe('/demo');
+  expect(await words('/demo')).toContain('1 t was retired for A visitor of the demo.');
+  await expect.poll(() => demo.value(PROVEN), PATIENCE).toBe(1);
+  expect(await words('/demo')).toContain('for A visitor of the demo');
+});
+
+test('a tonne is held, and finished', async () => {
+  const { send, words } = await stage();
+  const [retired, held] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
+  await send('/demo/finish');
+  expect(await words('/demo')).toContain('Nothing is held: reserve 1 t first.');
+  await send('/demo/reserve');
+  await expect.poll(() => demo.value(HELD), PATIENCE).toBe(held + 1);
+  await send('/demo/finish');
+  await expect.poll(() => demo.value(RETIRED), PATIENCE).toBe(retired + 1);
+});
+
+test('a webhook is lost on purpose: nobody tells the mirror, until it is read', async () => {
+  const { send, words } = await stage();
+  const [retired, told] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
+  await send('/demo/lose');
+  expect(await words('/demo')).toContain('1 t was retired, and its webhook is lost.');
+  await expect.poll(() => demo.sandbox.registry.deliveries.list(1)[0]?.state, PATIENCE).toBe('dropped');
+  expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, told]);
+  await send('/read-now');
+  await expect.poll(() => demo.value(RETIRED), PATIENCE).toBe(retired + 1);
+});
+
+test('the clock of its registry is moved', async () => {
+  const { send, words } = await stage();
+  const { now: before } = demo.sandbox.registry.clock.show();
+  await send('/demo/clock');
+  const { now: after } = demo.sandbox.registry.clock.show();
+  expect(Date.parse(after) - Date.parse(before)).toBeGreaterThanOrEqual(600_000);
+  expect(await words('/demo')).toContain('ten minutes further');
+});
+
+test('what the registry refuses is told as not done; what is no deed is not there', async () => {
+  const refusing = { name: 'no', says: 'No', shows: '', run: async () => Promise.reject(new Error('409')) };
+  const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
+  const { send, open } = await visitConsole(engine.openReader, { deeds: [refusing] });
+  await send('/demo/no');
+  expect(await (await open('/demo')).text()).toContain('It was not done: 409');
+  expect((await send('/demo/yes')).status).toBe(404);
+});
+
+test('where the registry is no demo there is no such page', async () => {
+  const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
+  const { open, send } = await visitConsole(engine.openReader);
+  expect((await open('/demo')).status).toBe(404);
+  expect((await send('/demo/retire')).status).toBe(404);
+  expect(await (await open('/')).text()).not.toContain('/demo');
+});

@@ -1,0 +1,54 @@
+// Which engine a benchmark is about: `--engine postgres` starts a server of its own, with every flush that a real one makes.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { startServer } from '../../postgres/server.js';
+import { MAIN } from './children.js';
+
+/** The arguments of a benchmark without `--engine NAME`, and that name. */
+export function readArguments(given) {
+  const at = given.indexOf('--engine');
+  const engine = at < 0 ? 'sqlite' : given[at + 1];
+  if (engine !== 'sqlite' && engine !== 'postgres') throw new Error('--engine: expected sqlite or postgres');
+  return { engine, rest: at < 0 ? given : given.toSpliced(at, 2) };
+}
+
+/** Runs a benchmark with a server, which goes at the end. */
+export async function withPostgres(measure) {
+  const { server, stop } = await startServer([]);
+  try {
+    if ('missing' in server) throw new Error(`this benchmark needs PostgreSQL: ${server.missing}`);
+    await measure(server);
+  } finally {
+    await stop();
+  }
+}
+
+/** A database of its own, empty or with the schema of the program. */
+export async function freshDatabase(server, { migrated = true } = {}) {
+  const name = `bench_${randomBytes(6).toString('hex')}`;
+  await during(urlOf(server, 'postgres'), client =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
+  );
+  const url = urlOf(server, name);
+  if (migrated) {
+    const env = { ...process.env, MIRROR_DATABASE_URL: url };
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'migrate'], { env, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`migrate ended with ${status}: ${stderr}`);
+  }
+  return url;
+}
+
+export async function during(url, work) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf({ host, port }, name) {
+  return `postgres://postgres@localhost/${name}?host=${host}&port=${port}`;
+}

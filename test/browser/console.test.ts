@@ -1,0 +1,223 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { findSerious, openPage, startBrowser } from './browser.js';
+import { type Demo, startDemo } from './demo.js';
+
+const NAME = 'tunnel.example';
+const PATIENCE = { timeout: 20_000, interval: 100 };
+
+let demo: Demo;
+let browser: Browser;
+
+beforeAll(async () => {
+  [demo, browser] = await Promise.all([
+    startDemo({ CONSOLE_NAMES: NAME }),
+    startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1`]),
+  ]);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+/** A visitor whom the printed address let in. */
+async function visit(options: BrowserContextOptions = {}, path = '/'): Promise<Page> {
+  const page = await openPage(browser, demo.origin, options);
+  await page.goto(await demo.address());
+  if (path !== '/') await page.goto(`${demo.origin}${path}`);
+  return page;
+}
+
+const sentence = (page: Page) => page.locator('h1').innerText();
+
+test('the printed address opens a page that says what can be sold, and the key is in no address after it', async () => {
+  const page = await visit();
+  expect(page.url()).toBe(`${demo.origin}/`);
+  expect(await sentence(page)).toMatch(/^[\d,.]+ t for sale now in \d of \d organizations\./);
+});
+
+test('the first page is small, its style and script included', async () => {
+  const page = await visit();
+  const parts: string[] = [];
+  for (const path of ['/', '/console.css', '/console.js']) {
+    const answer = await page.request.get(`${demo.origin}${path}`);
+    parts.push(await answer.text());
+  }
+  const bytes = parts.reduce((sum, part) => sum + gzipSync(part).length, 0);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(bytes).toBeLessThan(60_000);
+});
+
+test('an operator: Now follows a reservation that is made elsewhere, without being loaded anew', async () => {
+  const now = await visit();
+  await now.evaluate('window.stayed = true');
+  const other = await now.context().newPage();
+  await other.goto(`${demo.origin}/demo`);
+  await other.getByRole('button', { name: 'Reserve 1 t' }).click();
+  await expect.poll(() => now.locator('#holds').innerText(), PATIENCE).toContain('carbon-mirror demo');
+  expect(await now.evaluate('window.stayed')).toBe(true);
+});
+
+test('an auditor: a retirement with its certificate, as of an instant, by an address that shows the same', async () => {
+  const page = await visit({}, '/retirements?sort=-created_at');
+  await page.locator('tbody a').first().click();
+  await expect.poll(() => sentence(page)).toContain('retired');
+  expect(await page.locator('#certificate').innerText()).toContain('It matches its hash.');
+  const cited = (await page.locator('.cite a').getAttribute('href')) ?? '';
+  const said = await sentence(page);
+  await page.goto(`${demo.origin}${cited}`);
+  expect(await sentence(page)).toBe(said);
+  expect(await page.locator('form.asof').innerText()).toContain('As the mirror had been told by');
+  await page.goto(`${demo.origin}/retirements?as-of=30d`);
+  expect(await page.locator('.gaps').innerText()).toContain('not known before');
+});
+
+test('a developer: a webhook came, and its strip says what it changed; a lost one is found by reading', async () => {
+  const page = await visit({}, '/demo');
+  await page.getByRole('button', { name: 'Retire 1 t and watch' }).click();
+  await expect.poll(() => page.locator('#moved').innerText(), PATIENCE).toContain('A visitor of the demo');
+  await page.goto(`${demo.origin}/deliveries`);
+  await page.locator('tbody a').first().click();
+  await expect.poll(() => page.locator('.strip').innerText(), PATIENCE).toContain('changed');
+
+  const retired = 'SELECT count(*) FROM retirements';
+  const before = Number(await demo.tables.value(retired));
+  await page.goto(`${demo.origin}/demo`);
+  await page.getByRole('button', { name: 'lose its webhook' }).click();
+  await page.goto(`${demo.origin}/`);
+  await page.getByRole('button', { name: 'Read everything now' }).click();
+  await expect.poll(() => demo.tables.value(retired), PATIENCE).toBe(before + 1);
+});
+
+test('a buried job stands under what is stuck, and is tried again by its button', async () => {
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
+    VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
+  const page = await visit();
+  expect(await page.locator('#stuck').innerText()).toContain('1 job failed for good');
+  await page.getByRole('button', { name: 'Try them again' }).click();
+  await page.goto(`${demo.origin}/`);
+  await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
+});
+
+test('T83 a question is asked and answered, and what looks like markup stays text', async () => {
+  const page = await visit({}, '/ask');
+  await page.getByLabel('One statement that reads').fill(`select '<img src=x onerror=alert(1)>' as word`);
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  expect(await page.locator('#answer').innerText()).toContain('<img src=x onerror=alert(1)>');
+  expect(await page.locator('img').count()).toBe(0);
+});
+
+test('without JavaScript all of it is there, and forms work', async () => {
+  const page = await visit({ javaScriptEnabled: false });
+  expect(await sentence(page)).toContain('for sale now');
+  await page.getByLabel('Search').fill('Kelp');
+  await page.getByLabel('Search').press('Enter');
+  expect(await sentence(page)).toContain('for “Kelp”');
+  await page.goto(`${demo.origin}/`);
+  await page.getByRole('button', { name: 'Read everything now' }).click();
+  expect(page.url()).toContain('/jobs');
+});
+
+test('by the keyboard alone: / searches, ? helps, and the first stop leads past the menu', async () => {
+  const page = await visit();
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+  await page.keyboard.press('/');
+  await page.keyboard.type('exPost');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => sentence(page)).toContain('for “exPost”');
+  await page.locator('h1').click();
+  await page.keyboard.press('?');
+  await expect.poll(() => sentence(page)).toBe('Help');
+});
+
+const PAGES = [
+  '/',
+  '/changes',
+  '/warehouse',
+  '/retirements',
+  '/deliveries',
+  '/jobs',
+  '/runs',
+  '/ask',
+  '/demo',
+  '/search?q=ex',
+  '/?as-of=1h',
+];
+
+test.each([
+  ['light', PAGES],
+  ['dark', ['/', '/changes', '/retirements', '/ask']],
+] as const)(
+  'nobody stumbles over anything serious: %s',
+  async (colorScheme, paths) => {
+    const page = await visit({ colorScheme });
+    for (const path of paths) {
+      await page.goto(`${demo.origin}${path}`);
+      expect(await findSerious(page), path).toEqual([]);
+    }
+  },
+  120_000,
+);
+
+test('no page is wider than a window of 380 pixels', async () => {
+  const page = await visit({ viewport: { width: 380, height: 800 } });
+  for (const path of PAGES) {
+    await page.goto(`${demo.origin}${path}`);
+    const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(wider, path).toBeLessThanOrEqual(0);
+  }
+});
+
+test('on paper there is no menu and no form', async () => {
+  const page = await visit({}, '/retirements');
+  await page.locator('tbody a').first().click();
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('header').isVisible()).toBe(false);
+  expect(await page.locator('form:visible').count()).toBe(0);
+  expect(await page.locator('#facts').isVisible()).toBe(true);
+});
+
+test('T82 by a name for which a browser says no Sec-Fetch-Site, a form of ours works by its Origin', async () => {
+  const origin = `http://${NAME}:${demo.port}`;
+  const page = await openPage(browser, origin);
+  await page.goto((await demo.address()).replace(demo.origin, origin));
+  await page.getByRole('button', { name: 'Read everything now' }).click();
+  await expect.poll(() => page.url()).toMatch(/\/jobs/);
+});
+
+test('T82 T83 a hostile page can neither post, read nor frame anything, although its visitor is let in', async () => {
+  const hostile = createServer((_request, response) => {
+    response
+      .setHeader('content-type', 'text/html')
+      .end(`<form method="post" action="${demo.origin}/read-now"><button>Win</button></form>
+      <iframe src="${demo.origin}/"></iframe>`);
+  });
+  await new Promise<void>(resolve => hostile.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void hostile.close());
+  const address = hostile.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(await demo.address());
+  const jobs = Number(await demo.tables.value('SELECT max(id) FROM inbox.jobs'));
+  for (const origin of [`http://127.0.0.1:${port}`, `http://localhost:${port}`]) {
+    await page.goto(origin);
+    const read = await page.evaluate<string>(
+      `fetch('${demo.origin}/', { credentials: 'include' }).then(() => 'read', () => 'refused')`,
+    );
+    expect(read).toBe('refused');
+    expect(await page.frames()[1]?.locator('h1').count()).toBe(0);
+    const [answer] = await Promise.all([
+      page.waitForResponse(response => response.url().endsWith('/read-now')),
+      page.getByRole('button', { name: 'Win' }).click(),
+    ]);
+    expect(answer.status()).toBe(403);
+  }
+  expect(
+    await demo.tables.rows(`SELECT id FROM inbox.jobs WHERE id > ${jobs} AND trigger = 'person'`),
+  ).toEqual([]);
+});

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
+
+const YEAR_MS = 365 * 86_400_000;
+
+async function sceneToBalance() {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const scene = temporaryScene({ folder });
+  const ask = (...words: string[]) =>
+    runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  const show = async (warehouse: string, retired: readonly string[]) => {
+    scene.clock.at += MINUTE;
+    await scene.read('warehouse', [credit('c-1', { amount: amount(warehouse), vintage: '2021' })]);
+    await scene.read('inventory', []);
+    await scene.read('reservations', [], { limit: 10, total: 0 });
+    const all = retired.map((tonnes, index) =>
+      retirement(`r-${index}`, { amount: amount(tonnes), createdAt: '2026-05-04T12:01:30Z' }),
+    );
+    await scene.read('retirements', all, { limit: 10, total: all.length });
+  };
+  await show('100', []);
+  await show('98', ['2']);
+  return { ...scene, ask, show };
+}
+
+test('what ties is said in a line each, with what was seen to rise and to fall between reads', async () => {
+  const { ask } = await sceneToBalance();
+  const { exitCode, stdout } = await ask();
+  expect(exitCode).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    'organization-1 retirements, by beneficiary: 1 with 2 t: ties',
+    'organization-1 retirements, by certificate: 1 with 2 t: ties',
+    'organization-1 retirements, by month: 1 with 2 t: ties',
+    'organization-1 credits, warehouse: 0 t, seen to rise by 100 t and to fall by 2 t between reads, 98 t listed: ties',
+    'projects, Peat bog 2021: 1 retirements with 2 t, seen to fall by 2 t: ties',
+    'serials, serializations that stand for one credit each: 1: ties',
+    '',
+  ]);
+});
+
+test('what does not tie is listed with its rows, and the exit says so', async () => {
+  const { ask, show, db } = await sceneToBalance();
+  await show('98', ['2', '0.5']);
+  await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
+  const { exitCode, stdout, stderr } = await ask();
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('It does not add up.');
+  expect(stdout).toContain(
+    '  organization-1 warehouse c-1: 0 t, seen to rise by 100 t and to fall by 1.999999 t, and listed with 98 t\n',
+  );
+  const told = JSON.parse((await ask('--json')).stdout);
+  expect(told.ties).toBe(false);
+  expect(told.does_not_tie).toMatchObject([
+    { identity: 'credits', found_micro: 98_000_000, expected_micro: 98_000_001, ties: 0 },
+    { identity: 'projects', found_micro: 2_500_000, ties: 0 },
+  ]);
+  const csv = (await ask('--csv')).stdout.split('\n');
+  expect(csv[0]).toMatch(/^identity,organization_id,what,.*,ties,why$/);
+});
+
+test('a period has an opening: of a year, of an organization, and up to an instant', async () => {
+  const { ask, show, clock } = await sceneToBalance();
+  clock.at += YEAR_MS;
+  await show('97', ['2']);
+  const credits = async (...words: string[]) =>
+    JSON.parse((await ask(...words, '--json')).stdout).sums.find(
+      ({ identity }: { identity: string }) => identity === 'credits',
+    );
+  const moved = {
+    opening_micro: 98_000_000,
+    risen_micro: 0,
+    fallen_micro: 1_000_000,
+    found_micro: 97_000_000,
+  };
+  expect(await credits('--year', '2027')).toMatchObject(moved);
+  expect(await credits('--year', '2026', '--organization', 'organization-1')).toMatchObject({
+    opening_micro: 0,
+    found_micro: 98_000_000,
+  });
+  expect(await credits('--as-of', '2026-05-04T12:01:30Z')).toMatchObject({ found_micro: 100_000_000 });
+  expect(await ask('--year', '2031')).toMatchObject({ exitCode: 2 });
+  expect(await ask('--year', 'MMXX')).toMatchObject({ exitCode: 2 });
+});
+
+test('a period in which more was retired than fell is named', async () => {
+  const { ask, show, clock } = await sceneToBalance();
+  await show('98', ['2', '0.5']);
+  clock.at += YEAR_MS;
+  await show('98', ['2', '0.5']);
+  const { exitCode, stdout } = await ask('--year', '2026');
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain('project-1 2021: 2.5 t retired, and seen to fall by 2 t in all');
+  expect(await ask('--year', '2027')).toMatchObject({ exitCode: 0 });
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { installation } from '../support/mirror.js';
+
+const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state,
+  attempts, run_at, created_at, last_error, repeats_only, finished_at)
+  VALUES (?, 'installation', 'organization-1', 'installation-1', 'data', ?, 'delivery', '{}', ?, 10,
+  '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'the registry answered 500', 0, ?)`;
+const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, repeats)
+  VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0)`;
+
+async function stage(canAct = true) {
+  const stood = await consoleStage({ canAct, now: Date.now });
+  const { tables } = stood;
+  const ended = '2026-05-04T12:00:01.000Z';
+  await tables.change(JOBS, 1, 'one', 'buried', ended);
+  await tables.change(JOBS, 2, 'two', 'buried', ended);
+  await tables.change(JOBS, 3, 'three', 'parked', null);
+  await tables.change(DELIVERY, 'installation-1');
+  const waiting = () =>
+    tables.rows("SELECT kind, installation_id, trigger FROM inbox.jobs WHERE state = 'ready' ORDER BY id");
+  return { ...stood, waiting };
+}
+
+const LOOK = { kind: 'installation', installation_id: 'installation-1', trigger: 'person' };
+
+test('a buried job is tried again, and the log says that a person asked', async () => {
+  const { send, page, asked, tables } = await stage();
+  expect(await page('/jobs/1')).toContain('<form class="act" method="post" action="/jobs/1/retry">');
+  const answer = await send('/jobs/1/retry');
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/jobs/1']);
+  expect(await tables.rows('SELECT state FROM inbox.jobs WHERE id <= 2 ORDER BY id')).toMatchObject([
+    { state: 'ready' },
+    { state: 'buried' },
+  ]);
+  expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
+});
+
+test('all buried jobs are tried again by one button, which stands beside what is stuck', async () => {
+  const { send, page, waiting, asked } = await stage();
+  const now = await page('/');
+  expect(wordsOf(now)).toContain('2 jobs failed for good');
+  expect(now).toContain('action="/jobs/retry"');
+  await send('/jobs/retry');
+  expect((await waiting()).length).toBeGreaterThan(0);
+  expect(wordsOf(await page('/'))).not.toContain('failed for good');
+  expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
+});
+
+test('a delivery is replayed as a look at its installation, and leads to the job that does it', async () => {
+  const { send, page, waiting, asked } = await stage();
+  expect(await page('/deliveries/7')).toContain('action="/deliveries/7/replay"');
+  const answer = await send('/deliveries/7/replay');
+  expect(answer.headers.get('location')).toMatch(/^\/jobs\/\d+$/);
+  expect(await waiting()).toEqual([LOOK]);
+  expect(asked).toMatchObject([{ act: 'look', installations: ['installation-1'] }]);
+});
+
+test('everything is read now, or one organization', async () => {
+  const { send, waiting, scene } = await stage();
+  await scene.mirror.writeInstallation({
+    installation: installation('installation-2', { organizationId: 'organization-2' }),
+    state: 'active',
+    claim: 1,
+    startedAt: scene.clock.at,
+    arrivedAt: scene.clock.at,
+    trigger: 'delivery',
+  });
+  await send('/read-now', { organization_id: 'organization-1' });
+  expect(await waiting()).toEqual([LOOK]);
+  await send('/read-now');
+  expect(await waiting()).toMatchObject([
+    LOOK,
+    { installation_id: 'installation-2' },
+    { kind: 'discover', trigger: 'person' },
+  ]);
+});
+
+test('what is not there is not acted on', async () => {
+  const { send, waiting, asked } = await stage();
+  for (const path of ['/jobs/9/retry', '/jobs/x/retry', '/deliveries/9/replay', '/deliveries/x/replay']) {
+    expect((await send(path)).status, path).toBe(404);
+  }
+  expect((await send('/read-now', { organization_id: 'nobody' })).status).toBe(404);
+  expect(await waiting()).toEqual([]);
+  expect(asked).toEqual([]);
+});
+
+const PATHS = ['/jobs/1/retry', '/jobs/retry', '/deliveries/7/replay', '/read-now'];
+
+test('with --read-only no page offers anything and nothing is done', async () => {
+  const { send, page, waiting } = await stage(false);
+  for (const path of ['/', '/jobs/1', '/jobs/3', '/deliveries/7', '/organizations/organization-1']) {
+    expect(await page(path), path).not.toContain('method="post"');
+  }
+  for (const path of PATHS) expect((await send(path)).status, path).toBe(404);
+  expect(await waiting()).toEqual([]);
+});
+
+test('T82 a page of another site asks for nothing', async () => {
+  const { ask, cookie, waiting, asked } = await stage();
+  for (const path of PATHS) {
+    for (const line of ['sec-fetch-site: cross-site', 'origin: http://evil.example', 'x-no: origin']) {
+      const answer = await ask(`POST ${path}`, 'host: localhost', `cookie: ${cookie}`, line);
+      expect(answer.slice(9, 12)).toBe('403');
+    }
+    expect((await ask(`GET ${path}`, 'host: localhost', `cookie: ${cookie}`)).slice(9, 12)).toBe('404');
+  }
+  expect(await waiting()).toEqual([]);
+  expect(asked).toEqual([]);
+});

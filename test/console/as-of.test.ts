@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+
+/** A warehouse and a retirement that changed ten minutes after they were first read; and the instants between. */
+async function stage() {
+  const stood = await consoleStage({ now: Date.now });
+  const { scene } = stood;
+  const now = scene.clock.at;
+  scene.clock.at = now - 60 * MINUTE;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
+  await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
+  scene.clock.at = now - 50 * MINUTE;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('87.5') })], { claim: 2 });
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2')], { claim: 2 });
+  const ago = (minutes: number) => new Date(now - minutes * MINUTE).toISOString();
+  return { ...stood, before: ago(70), between: ago(55), after: ago(45) };
+}
+
+test('every page of data is as the mirror had been told by an instant', async () => {
+  const { page, between, after } = await stage();
+  const at = async (path: string, instant: string) =>
+    wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
+  expect(await at('/', between)).toContain('100 t stood in the warehouses of 1 organization.');
+  expect(await at('/', after)).toContain('87.5 t stood in the warehouses of 1 organization.');
+  expect(await at('/warehouse', between)).toContain('100');
+  expect(await at('/retirements', between)).toContain('1 retirement');
+  expect(await at('/retirements', after)).toContain('2 retirements');
+  expect(await at('/retirements/r-1', between)).toContain('nobody has claimed it yet');
+  expect(await at('/retirements/r-1', between)).not.toContain('Harbour Ferries');
+  expect(await at('/retirements/r-1', after)).toContain('for Harbour Ferries');
+  expect(await at('/organizations/organization-1', between)).toContain('retirements1');
+  for (const path of [
+    '/',
+    '/warehouse',
+    '/reservations',
+    '/projects',
+    '/members',
+    '/organizations/organization-1',
+  ]) {
+    expect(await at(path, between), path).toContain(`As the mirror had been told by ${between}.`);
+  }
+});
+
+test('its files hold exactly its rows', async () => {
+  const { page, between } = await stage();
+  const rows: { id: string; beneficiary: string }[] = JSON.parse(
+    await page(`/retirements.json?as-of=${between}`),
+  );
+  expect(rows).toMatchObject([{ id: 'r-1', beneficiary: null }]);
+  expect(await page(`/retirements.csv?as-of=${between}`)).not.toContain('Harbour Ferries');
+});
+
+test('what cannot be known of an instant is said plainly', async () => {
+  const { page, before, between } = await stage();
+  const shown = async (path: string) => wordsOf(await page(path));
+  const unknown = 'organization-1, retirements: not known before';
+  expect(await shown(`/retirements?as-of=${before}`)).toContain(unknown);
+  expect(await shown(`/?as-of=${before}`)).toContain('organization-1, warehouse: not known before');
+  expect(await shown(`/organizations/organization-1?as-of=${before}`)).toContain('It is not known before');
+  expect(await shown(`/retirements?as-of=${between}`)).not.toContain('What cannot be known');
+});
+
+test('an instant leads on to the same instant, and back to now', async () => {
+  const { page, between } = await stage();
+  const shown = await page(`/retirements?as-of=${between}&vintage=2021`);
+  const asOf = `as-of=${encodeURIComponent(between)}`;
+  expect(shown).toContain(`href="/retirements/r-1?${asOf}"`);
+  expect(shown).toContain(`href="/warehouse?${asOf}"`);
+  expect(shown).toContain('href="/retirements?vintage=2021">Back to now</a>');
+});
+
+test.each(['soon', '2026-02-30', '2999-01-01', "'; drop table retirements"])(
+  'what is no instant of the past is refused with a sentence: %s',
+  async said => {
+    const { open, faults } = await stage();
+    const answer = await open(`/retirements?as-of=${encodeURIComponent(said)}`);
+    expect(answer.status).toBe(400);
+    expect(wordsOf(await answer.text())).toMatch(/Expected a date like|lies in the future/);
+    expect(faults).toEqual([]);
+  },
+);

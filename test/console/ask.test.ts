@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Asking } from '../../src/console/ask/asking.js';
+import { readQuestions } from '../../src/cli/ready-questions.js';
+import { AskError } from '../../src/engines/contract/asked.js';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { retirement, retirements } from '../support/mirror.js';
+import { blocks } from '../support/readme.js';
+
+test('a question is answered with a table, and as CSV', async () => {
+  const { scene, send } = await consoleStage();
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2', { beneficiary: 'A, "B"' })]);
+  const sql = 'select id, beneficiary from retirements order by id';
+  const page = await (await send('/ask', { sql })).text();
+  expect(wordsOf(page)).toContain('2 rows idbeneficiary r-1Harbour Ferries r-2A, &quot;B&quot;');
+  expect(page).toContain(`required>${sql}</textarea>`);
+  const csv = await send('/ask', { sql, form: 'csv' });
+  expect(csv.headers.get('content-type')).toContain('text/csv');
+  expect(await csv.text()).toBe('id,beneficiary\nr-1,Harbour Ferries\nr-2,"A, ""B"""\n');
+});
+
+test('a page shows the first rows and says so, the CSV has all of them', async () => {
+  const { scene, send } = await consoleStage();
+  await scene.read('retirements', retirements(600));
+  const sql = 'select id from retirements';
+  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('The first 500 rows');
+  const csv = await (await send('/ask', { sql, form: 'csv' })).text();
+  expect(csv.split('\n')).toHaveLength(602);
+});
+
+test.each([
+  'delete from retirements',
+  'select * from nothing',
+  'attach database "x" as y',
+  'select 1; select 2',
+  '',
+])('T83 what does not read is refused with a sentence, and nothing is changed: %s', async sql => {
+  const { scene, send, tables, faults } = await consoleStage();
+  await scene.read('retirements', [retirement('r-1')]);
+  for (const form of ['table', 'csv']) {
+    expect(wordsOf(await (await send('/ask', { sql, form })).text())).toContain('SQL: ');
+  }
+  expect(await tables.value('select count(*) from retirements')).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+test('a link fills the form in, and asks nothing', async () => {
+  const asked: string[] = [];
+  const { page } = await consoleStage({ asking: recording(asked) });
+  expect(await page('/ask?sql=select+1')).toContain('required>select 1</textarea>');
+  expect(asked).toEqual([]);
+});
+
+test('two questions are answered at a time, and one that is over makes room', async () => {
+  const ends: (() => void)[] = [];
+  const asking: Asking = {
+    ...recording([]),
+    ask: async () => {
+      await new Promise<void>(resolve => ends.push(resolve));
+      throw new AskError('time_limit', 'stopped after 30 s');
+    },
+  };
+  const { send } = await consoleStage({ asking });
+  const two = [send('/ask', { sql: 'a' }), send('/ask', { sql: 'b' })];
+  await expect.poll(() => ends.length).toBe(2);
+  expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two questions are being answered');
+  for (const end of ends.splice(0)) end();
+  for (const answer of await Promise.all(two)) expect(await answer.text()).toContain('stopped after 30 s');
+  const next = send('/ask', { sql: 'd' });
+  await expect.poll(() => ends.length).toBe(1);
+  ends[0]?.();
+  expect((await next).status).toBe(200);
+});
+
+test('the questions of docs/queries.md are ready, each of them, and the schema stands beside', async () => {
+  const document = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+  const ready = readQuestions();
+  expect(ready.map(({ sql }) => sql)).toEqual(blocks(document, 'sql').map(block => block.trim()));
+  for (const { title } of ready) expect(title).toMatch(/^[A-Z].*\?$/);
+  const { page, send } = await consoleStage();
+  const shown = await page('/ask');
+  expect(shown).toContain('<code>inbox.deliveries</code>');
+  expect(shown).toContain('<code>available_credits</code>');
+  for (const { sql } of ready) {
+    expect(await (await send('/ask', { sql })).text(), sql).not.toContain('role="alert"');
+  }
+});
+
+test('T83 what a row holds is text', async () => {
+  const { send } = await consoleStage();
+  const shown = await (await send('/ask', { sql: `select '<img src=x>' as "<img>"` })).text();
+  expect(shown).not.toContain('<img');
+});
+
+function recording(asked: string[]): Asking {
+  return {
+    ask: async ({ sql }) => {
+      asked.push(sql);
+      throw new AskError('refused', 'nobody asks here');
+    },
+    describeSchema: async () => [],
+    ready: [],
+  };
+}

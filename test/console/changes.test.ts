@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
+
+test('what changed between two instants is a sentence each, added up, with what found it', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const now = scene.clock.at;
+  scene.clock.at = now - 60 * MINUTE;
+  await scene.read('warehouse', [credit('c-1')]);
+  scene.clock.at = now - 30 * MINUTE;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('87.5') })], { claim: 2 });
+  await scene.read('retirements', [retirement('r-1')], { claim: 2 });
+  const all = wordsOf(await page('/changes'));
+  expect(all).toMatch(/3 changes.*: 2 added, 1 changed, 0 removed/);
+  expect(all).toContain('warehouse Peat bog 2021: 100 t → 87.5 t');
+  const recent = wordsOf(await page('/changes?since=45m'));
+  expect(recent).toContain('2 changes');
+  expect(recent).toContain('warehouse: seen to rise by 0 t and to fall by 12.5 t between reads');
+  const early = wordsOf(await page('/changes?since=2h&until=45m'));
+  expect(early).toContain('warehouse Peat bog 2021: not listed → 100 t');
+  expect(early).not.toContain('87.5');
+  expect(wordsOf(await page('/changes?resource=retirements'))).toContain('1 change');
+  const shown = await page('/changes');
+  expect(shown).toMatch(/<a href="\/runs\?id=\d+">read \d+<\/a> \(delivery\)/);
+  expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
+});
+
+test('older ones are a page further, each shown once, and the files hold all of them', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', retirements(250));
+  const seen: string[] = [];
+  let address: string | null = '/changes?resource=retirements';
+  while (address !== null) {
+    const shown: string = await page(address);
+    seen.push(...Array.from(shown.matchAll(/href="\/retirements\/([^"]+)"/g), ([, id = '']) => id));
+    address = /href="([^"]+)" rel="next"/.exec(shown)?.[1]?.replaceAll('&amp;', '&') ?? null;
+  }
+  const rows: { id: string }[] = JSON.parse(await page('/changes.json?resource=retirements'));
+  expect(seen).toHaveLength(250);
+  expect(seen).toEqual(rows.map(({ id }) => id).toReversed());
+  expect((await page('/changes.csv?resource=retirements')).split('\n')).toHaveLength(252);
+});
+
+test('where nothing changed it says so, and what is no instant is refused with a sentence', async () => {
+  const { page, faults, open } = await consoleStage({ now: Date.now });
+  expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
+  expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
+  expect((await open('/changes.csv?since=soon')).status).toBe(404);
+  expect(faults).toEqual([]);
+});
+
+test('T83 names in it are text', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const project = { id: 'p-1', fullName: '"><img src=x onerror=alert(1)>' };
+  await scene.read('warehouse', [credit('c-1', { project, document: '{}' })]);
+  expect(await page('/changes')).not.toContain('<img');
+});

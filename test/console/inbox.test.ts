@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { retirement } from '../support/mirror.js';
+
+const AT = '2026-05-04T12:00:00.';
+
+test('the life of a webhook is a strip: posted, stored, its job, what was read and changed, each a link', async () => {
+  const { tables, page, scene } = await consoleStage();
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state,
+    attempts, run_at, created_at, started_at, finished_at, claim, repeats_only) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
+    'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, repeats, job_id)
+    VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
+  await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
+  await tables.change(
+    `UPDATE sync_runs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
+  );
+  const shown = await page('/deliveries/7');
+  const strip = wordsOf(/<ol class="strip">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
+  expect(strip).toMatch(
+    /^posted 12:00:00\.000stored, 202job 5 after 12 ms done.*retirements in 180 ms, 2 rows changed/,
+  );
+  expect(shown).toMatch(/<a href="\/runs\?id=\d+">retirements<\/a>/);
+  expect(shown).toContain('<a href="/jobs/5">job 5</a>');
+});
+
+test('refused posts stand above the deliveries, by reason', async () => {
+  const { tables, page } = await consoleStage();
+  await tables.change(
+    `INSERT INTO inbox.refusals VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
+  );
+  const words = wordsOf(await page('/deliveries'));
+  expect(words).toContain('Posts that were refused since yesterday');
+  expect(words).toContain('wrong signature');
+});
+
+test('reads are drawn over time, with the same numbers as a table, and drift by its number', async () => {
+  const { scene, page, tables } = await consoleStage();
+  await scene.read('retirements', [retirement('r-1')]);
+  await tables.change("UPDATE sync_runs SET drift = 4 WHERE resource = 'retirements'");
+  const shown = await page('/runs');
+  expect(wordsOf(shown)).toMatch(
+    /The last 2 reads took [\d.]+ s at most; drift of 4 rows is marked with its number\./,
+  );
+  expect(shown).toMatch(/<figure>[^]*<svg[^]*>4<\/text>[^]*<table>[^]*<\/figure>/);
+  expect(wordsOf(await page('/runs?resource=warehouse'))).not.toContain('The last');
+});

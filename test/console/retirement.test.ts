@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+
+const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
+const SHA256 = createHash('sha256').update(PDF).digest('hex');
+
+async function stage() {
+  const stood = await consoleStage({ now: Date.now });
+  const { scene, page } = stood;
+  const now = scene.clock.at;
+  scene.clock.at = now - 30 * MINUTE;
+  await scene.read('retirements', [retirement('r-1')]);
+  scene.clock.at = now - 20 * MINUTE;
+  const files = scene.pdfs(100_000);
+  await files.prepare();
+  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
+  await store.enter();
+  const walk = await store.begin({
+    organizationId: 'organization-1',
+    claim: 1,
+    startedAt: scene.clock.at,
+    trigger: 'schedule',
+  });
+  await walk.store('r-1', body(), scene.clock.at);
+  await walk.finish(TRAFFIC);
+  const folder = join(scene.folder, 'certificates');
+  const [file = ''] = readdirSync(folder).filter(name => name.endsWith('.pdf'));
+  return { ...stood, words: async (path: string) => wordsOf(await page(path)), file, at: join(folder, file) };
+}
+
+async function* body(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(PDF);
+}
+
+test('its certificate stands in the page, with a link inside, its hash and whether it matches', async () => {
+  const { page, words, file } = await stage();
+  const shown = await page('/retirements/r-1');
+  expect(shown).toMatch(
+    new RegExp(
+      `<object type="application/pdf" data="/certificates/${file}"[^>]*><a href="/certificates/${file}">`,
+    ),
+  );
+  const said = await words('/retirements/r-1');
+  expect(said).toContain('It matches its hash.');
+  expect(said).toContain(SHA256);
+});
+
+test('a file that was changed or is gone does not match, and the page says so', async () => {
+  const { words, at } = await stage();
+  writeFileSync(at, `${PDF} `);
+  expect(await words('/retirements/r-1')).toContain('It does not match: the file is changed.');
+});
+
+test('the file comes as it was stored, for a page of ours to show and for no other', async () => {
+  const { open, file } = await stage();
+  const answer = await open(`/certificates/${file}`);
+  expect(await answer.text()).toBe(PDF);
+  expect(answer.headers.get('content-type')).toBe('application/pdf');
+  expect(answer.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none';.* frame-ancestors 'self'$/,
+  );
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test('T83 what no row names is not there, whatever it is called', async () => {
+  const { open, at } = await stage();
+  writeFileSync(at.replace('r-1', 'r-2'), PDF);
+  const names = [
+    '..%2fmirror.db',
+    '%2e%2e%2fmirror.db',
+    'r-2.pdf',
+    at.split('/').at(-1)?.replace('r-1', 'r-2') ?? '',
+  ];
+  for (const name of names) expect((await open(`/certificates/${name}`)).status, name).toBe(404);
+});
+
+test('it says why it stands here, what is not known, and by which address it is cited', async () => {
+  const { page, words, clock } = await stage();
+  const said = await words('/retirements/r-1');
+  expect(said).toMatch(
+    /Shown by sync run \d+: asked .*, ended .* \(complete\)\. What asked for it: delivery/,
+  );
+  expect(said).toContain('What cannot be known');
+  const shown = await page('/retirements/r-1');
+  const [, cited = ''] = /To cite it: <a href="([^"]+)"/.exec(shown) ?? [];
+  clock.at += MINUTE;
+  expect(cited).toMatch(/^\/retirements\/r-1\?as-of=/);
+  expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+});
+
+test('as of an instant before it was stored there is no certificate', async () => {
+  const { words } = await stage();
+  expect(await words('/retirements/r-1?as-of=25m')).toContain('None was stored by then.');
+  expect(await words('/retirements/r-1?as-of=10m')).toContain('It matches its hash.');
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { credit, retirement } from '../support/mirror.js';
+
+async function stage() {
+  const stood = await consoleStage();
+  const { scene, page } = stood;
+  await scene.read('retirements', [
+    retirement('3f0c5d0e-8a51', { comment: 'for the flight in May' }),
+    retirement('91ab', { beneficiary: 'Äpfel & Co', serialization: 'ICR-NOR-7-2-14-R-0-2023' }),
+  ]);
+  await scene.read('warehouse', [credit('exPost-2-0xabc')]);
+  await scene.read('reservations', []);
+  const find = async (text: string) => await page(`/search?q=${encodeURIComponent(text)}`);
+  return { ...stood, find };
+}
+
+test.each([
+  ['3f0c', '/retirements/3f0c5d0e-8a51'],
+  ['3f0c5d0e-8a51', '/retirements/3f0c5d0e-8a51'],
+  ['exPost-2', '/warehouse?credit_id=exPost-2-0xabc'],
+  ['installation-1', '/installations?id=installation-1'],
+  ['NOR-7', '/retirements/91ab'],
+  ['PFEL & c', '/retirements/91ab'],
+  ['flight', '/retirements/3f0c5d0e-8a51'],
+])('%s is found, and leads to %s, where it is', async (text, href) => {
+  const { find, page } = await stage();
+  const found = await find(text);
+  expect(found).toContain(`href="${href.replace('&', '&amp;')}"`);
+  const [name = ''] = href.split(/[/=]/).slice(-1);
+  expect(await page(href)).toContain(name);
+});
+
+test('the error of a job and of a read are found, and a number leads to what has it', async () => {
+  const { find, tables } = await stage();
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, repeats_only)
+    VALUES (9, 'discover', 'data', 'k', 'person', '{}', 'parked', 1, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'no answer within 30 s', 0)`);
+  expect(await find('within 30')).toContain('href="/jobs/9"');
+  expect(await find('12')).toContain('href="/deliveries/12"');
+});
+
+test('what is not there is said, and how far was looked', async () => {
+  const { find } = await stage();
+  const words = wordsOf(await find('nowhere'));
+  expect(words).toContain('0 hits for “nowhere”');
+  expect(words).toContain('among the newest 50,000 rows of each table');
+});
+
+test('T83 what is looked for is text, and no pattern', async () => {
+  const { find, faults, page } = await stage();
+  expect(await find('<img src=x>')).not.toContain('<img');
+  for (const text of ['%%', '__', "' or 1=1", '\\\\'])
+    expect(wordsOf(await find(text)), text).toContain('0 hits');
+  expect(wordsOf(await find('x'))).toContain('What are you looking for?');
+  expect(faults).toEqual([]);
+  expect(await page('/help')).toContain('<kbd>/</kbd>');
+});

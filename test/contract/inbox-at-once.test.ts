@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { MAX_A_MINUTE } from '../../src/inbox/refusal.js';
+import { ENGINES } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+
+const PROCESSES = Array.from({ length: 8 }, (_, index) => index);
+const TICK = { kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' } as const;
+
+describe.each(ENGINES)('$name', ({ store }) => {
+  test('of many who ask once for the same job at the same moment one is given it', async () => {
+    const { db, beside } = await store();
+    const inboxes = PROCESSES.map(() => beside().open(() => NOON));
+    for (let round = 1; round <= 5; round += 1) {
+      const wish = { ...TICK, dedupeKey: `tick ${round}` };
+      const ids = await Promise.all(inboxes.map(inbox => inbox.enqueueOnce(wish)));
+      expect(ids.filter(id => id !== null)).toHaveLength(1);
+      expect(await db.value('SELECT count(*) FROM jobs')).toBe(round);
+    }
+  });
+
+  test('many receivers that count refusals at the same moment lose none, and keep a minute within its bound', async () => {
+    const { db, beside } = await store();
+    const inboxes = PROCESSES.map(() => beside().open(() => NOON));
+    const counted = { reason: 'no_signature', status: 401, posts: 3, newestMsAgo: 0 } as const;
+    const prefixes = Array.from({ length: 20 }, (_, index) => `prefix ${index}`);
+    await Promise.all(
+      inboxes.map((inbox, place) =>
+        inbox.countRefusals(
+          [...prefixes.map(each => `${each} of ${place}`), 'same'].map(headerPrefix => ({
+            ...counted,
+            headerPrefix,
+          })),
+        ),
+      ),
+    );
+    expect(await db.value('SELECT sum(posts) FROM refusals')).toBe(8 * 21 * 3);
+    expect(await db.value('SELECT count(*) FROM refusals')).toBe(MAX_A_MINUTE + 1);
+  });
+});

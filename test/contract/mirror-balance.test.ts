@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import type { Credit } from '../../src/registry/model.js';
+import { ENGINES, type Engine, type Stage } from '../support/engines.js';
+import { hold } from '../support/holds.js';
+import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import { createTrade } from '../support/trade.js';
+
+/** `npm run torture -- changes` trades with many more. */
+const CREDITS = Number(process.env['TRADE_CREDITS'] ?? 40);
+const VIEWS = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'] as const;
+
+const loose = (stage: Stage, view: (typeof VIEWS)[number]) =>
+  stage.db.rows(`SELECT * FROM ${view} WHERE coalesce(ties, 0) = 0`);
+
+async function looseIn(stage: Stage): Promise<string[]> {
+  const found = await Promise.all(VIEWS.map(async view => ({ view, rows: await loose(stage, view) })));
+  return found.filter(({ rows }) => rows.length > 0).map(({ view }) => view);
+}
+
+const of = (tonnes: string, id = 'c-1', more: Partial<Credit> = {}) =>
+  credit(id, { amount: amount(tonnes), vintage: '2021', serialization: `ICR-${id}-2021`, ...more });
+
+const soon = (minutes: number, { clock }: Stage) => new Date(clock.at + minutes * MINUTE).toISOString();
+
+interface Shown {
+  readonly warehouse: string;
+  readonly inventory: string;
+  readonly held?: string;
+  readonly retired?: readonly { readonly id: string; readonly tonnes: string; readonly at: string }[];
+}
+
+/** All four lists, as the registry shows them at one moment. */
+async function show(stage: Stage, { warehouse, inventory, held, retired = [] }: Shown): Promise<void> {
+  const { read, clock } = stage;
+  clock.at += MINUTE;
+  await read('warehouse', [of(warehouse), of('7', 'c-2')]);
+  await read('inventory', [of(inventory)]);
+  const more = { amount: amount(held ?? '0'), reservedToDate: '2999-01-01T00:00:00.000Z' };
+  await read(
+    'reservations',
+    held === undefined ? [] : [hold('h-1', { ...more, serialization: 'ICR-c-1-2021' })],
+  );
+  const made = retired.map(({ id, tonnes, at }) =>
+    retirement(id, { amount: amount(tonnes), createdAt: at, serialization: 'ICR-c-1-2021' }),
+  );
+  await read('retirements', made, { limit: 10, total: made.length, ask: async ids => ids });
+}
+
+async function balanced(stage: Engine['stage']): Promise<Stage> {
+  const scene = await stage();
+  await show(scene, { warehouse: '100', inventory: '20.5' });
+  const at = soon(0, scene);
+  scene.clock.at += MINUTE;
+  await show(scene, { warehouse: '95', inventory: '20.5', held: '5' });
+  const made = { id: 'r-1', tonnes: '4.25', at: new Date(Date.parse(at) + 1).toISOString() };
+  await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
+  await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
+  return scene;
+}
+
+/** What is wrong on purpose, and the only balance that it is seen in. */
+const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, change: string])[] = [
+  [
+    'balance_retirements',
+    'a sum of a month that is a millionth too large',
+    "UPDATE retirement_sums SET micro = micro + 1 WHERE kind = 'month'",
+  ],
+  [
+    'balance_retirements',
+    'a certificate that nobody counted',
+    'UPDATE certificate_sums SET certificates = certificates + 1',
+  ],
+  [
+    'balance_credits',
+    'an amount that is a millionth more than its own digits',
+    "UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-2'",
+  ],
+  [
+    'balance_credits',
+    'a version that is closed at the number of another credit',
+    "UPDATE warehouse_credits_past SET closed_version = (SELECT version FROM warehouse_credits WHERE credit_id = 'c-2')",
+  ],
+];
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('holds, moves and retirements tie in each of the four balances', async () => {
+    const scene = await balanced(stage);
+    expect(await looseIn(scene)).toEqual([]);
+    expect(
+      await scene.db.rows('SELECT fall_micro, retired_micro, retirements FROM balance_projects'),
+    ).toEqual([{ fall_micro: 4_250_000, retired_micro: 4_250_000, retirements: 1 }]);
+    const moves = await scene.db.rows("SELECT place, moved_micro FROM credit_moves WHERE credit_id = 'c-1'");
+    expect(moves).toHaveLength(6);
+  });
+
+  test.each(WRONG)('%s alone names %s', async (view, _what, change) => {
+    const scene = await balanced(stage);
+    await enterCertificates(scene);
+    expect(await looseIn(scene)).toEqual([]);
+    await scene.db.change(change);
+    expect(await looseIn(scene)).toEqual([view]);
+  });
+
+  test('what is retired and did not fall is named, to the millionth', async () => {
+    const scene = await balanced(stage);
+    const at = new Date(scene.clock.at - MINUTE).toISOString();
+    const all = [
+      { id: 'r-1', tonnes: '4.25', at },
+      { id: 'r-2', tonnes: '0.000001', at },
+    ];
+    await show(scene, { warehouse: '95', inventory: '21.25', retired: all });
+    expect(await looseIn(scene)).toEqual(['balance_projects']);
+    expect(await loose(scene, 'balance_projects')).toMatchObject([
+      { project_id: 'project-1', vintage: '2021', fall_micro: 4_250_000, retired_micro: 4_250_001, ties: 0 },
+    ]);
+  });
+
+  test('what rose after a list was read last is not judged before that is read again', async () => {
+    const scene = await balanced(stage);
+    const at = new Date(scene.clock.at - MINUTE).toISOString();
+    const all = [{ id: 'r-1', tonnes: '4.25', at }];
+    scene.clock.at += MINUTE;
+    await scene.read('inventory', [of('26.25')]);
+    expect(await loose(scene, 'balance_projects')).toMatchObject([{ ties: null }]);
+    await show(scene, { warehouse: '90', inventory: '26.25', retired: all });
+    expect(await looseIn(scene)).toEqual([]);
+  });
+
+  test('a serialization that stands for two credits is named, in whatever case it is written', async () => {
+    const scene = await balanced(stage);
+    await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-c-2-2021' })]);
+    expect(await loose(scene, 'balance_serials')).toMatchObject([
+      { serialization: 'icr-c-2-2021', credit_id: 'c-2', other_credit_id: 'c-3' },
+    ]);
+  });
+
+  test('credits that are traded, held and retired at random tie, whenever somebody looks', async () => {
+    const scene = await stage();
+    const { act, look, organizations } = await createTrade(scene, 11, CREDITS);
+    const lookAll = async () => {
+      for (const organizationId of organizations) await look(organizationId);
+    };
+    await lookAll();
+    for (const organizationId of [...organizations, ...organizations]) {
+      act(CREDITS / 4);
+      await look(organizationId);
+      expect(await scene.db.rows('SELECT * FROM balance_projects WHERE ties = 0')).toEqual([]);
+      expect(await scene.db.rows('SELECT * FROM balance_credits WHERE ties = 0')).toEqual([]);
+    }
+    await lookAll();
+    await lookAll();
+    expect(await looseIn(scene)).toEqual([]);
+    const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
+  });
+});
+
+async function enterCertificates({ pdfs, port, clock }: Stage): Promise<void> {
+  const store = createCertificateStore(port, pdfs(1000), () => clock.at);
+  await store.enter();
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { amount, retirement } from '../support/mirror.js';
+
+const DAY_MS = 86_400_000;
+
+const restated = ({ db }: Stage) =>
+  db.rows('SELECT resource, id, year, change, before, after FROM restatements ORDER BY number');
+
+const dated = (id: string, tonnes: string, createdAt: string | null) =>
+  retirement(id, { amount: amount(tonnes), createdAt });
+
+const OTHERS = ['s-1', 's-2', 's-3', 's-4', 's-5'].map(id => dated(id, '1', '2026-02-01T00:00:00.000Z'));
+
+/** Beside others that stay: a list that lacks most rows is doubted. */
+async function show({ read }: Stage, some: readonly ReturnType<typeof dated>[]): Promise<void> {
+  const all = [...some, ...OTHERS];
+  await read('retirements', all, { limit: 10, total: all.length, ask: async ids => ids });
+}
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('what was changed or taken back after its year is a restatement of that year, and nothing else', async () => {
+    const scene = await stage();
+    const old = dated('r-1', '5', '2025-12-31T23:59:59.999Z');
+    const same = dated('r-2', '6', '2026-01-01T00:00:00.000Z');
+    const undated = dated('r-3', '7', null);
+    await show(scene, [old, same, undated, dated('r-4', '8', '2025-01-01T00:00:00.000Z')]);
+    scene.clock.at += DAY_MS;
+    await show(scene, [dated('r-1', '4.5', '2025-12-31T23:59:59.999Z'), dated('r-2', '6.5', same.createdAt)]);
+    expect(await restated(scene)).toEqual([
+      { resource: 'retirements', id: 'r-1', year: '2025', change: 'changed', before: '5', after: '4.5' },
+      { resource: 'retirements', id: 'r-4', year: '2025', change: 'removed', before: '8', after: null },
+    ]);
+    scene.clock.at += 365 * DAY_MS;
+    await show(scene, []);
+    expect((await restated(scene)).slice(2)).toMatchObject([
+      { id: 'r-1', year: '2025', change: 'removed', before: '4.5' },
+      { id: 'r-2', year: '2026', change: 'removed', before: '6.5' },
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/job.js';
+import { describe as describeError } from '../../src/sync/outcome.js';
+import { ENGINES } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+import { TRAFFIC } from '../support/mirror.js';
+
+/** What an error of ours may carry on: of an answer, of a path, of a system. */
+const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewhere'));
+const KEPT = 'half \ufffd a letter and a \ufffd from elsewhere';
+
+describe.each(ENGINES)('$name', ({ stage, store }) => {
+  test('why a read failed is kept in words that every reader can read, whatever stood in the error', async () => {
+    const { mirror, clock, db } = await stage();
+    const read = await mirror.beginRead({
+      organizationId: 'organization-1',
+      resource: 'warehouse',
+      claim: 1,
+      startedAt: clock.at,
+      trigger: 'delivery',
+    });
+    await read.abandon(FAULT, TRAFFIC);
+    expect(await db.value("SELECT error FROM sync_runs WHERE resource = 'warehouse'")).toBe(KEPT);
+    expect(await db.value("SELECT error FROM freshness WHERE resource = 'warehouse'")).toBe(KEPT);
+  });
+
+  test('why a job failed is kept so too', async () => {
+    const { open, db } = await store();
+    const inbox = open(() => NOON);
+    await inbox.enqueue([installationJob('installation-1', null, 'person')]);
+    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: 1 }], leaseMs: 60_000 });
+    const ends = jobs.map(
+      ({ id, claim }) => ({ held: { id, claim }, end: { act: 'bury', error: FAULT } }) as const,
+    );
+    expect(await inbox.settle(ends)).toEqual([true]);
+    expect(await db.value('SELECT last_error FROM jobs')).toBe(KEPT);
+  });
+});

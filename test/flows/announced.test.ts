@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import type { Context } from '../../src/sync/context.js';
+import { flood, startWatched } from '../support/watched.js';
+
+test('what was announced to those who see the mirror alone is gone when it has been read', async () => {
+  const scene = await startWatched();
+  const announced = () => scene.program.rows('SELECT * FROM announcements');
+  await scene.watch(true);
+  await scene.work(false);
+  await scene.announce();
+  await scene.pass(62);
+  expect(await announced()).not.toEqual([]);
+  await scene.read();
+  await scene.pass(15);
+  expect(await announced()).toEqual([]);
+});
+
+test('members that are not read are not announced to wait', async () => {
+  const off = await startWatched({ context: { mirrorMembers: false } });
+  await off.program.change(
+    `INSERT INTO resource_states (organization_id, resource, complete_at) VALUES (?, 'members', ?)
+       ON CONFLICT (organization_id, resource) DO UPDATE SET complete_at = excluded.complete_at`,
+    off.organizationId,
+    new Date(off.program.time.now()).toISOString(),
+  );
+  await off.watch(true);
+  await off.pass(5);
+  await off.announce();
+  await off.read();
+  await off.pass(90);
+  expect(await off.resources('behind')).toEqual([]);
+});
+
+describe('the flood tells a broken worker from a whole one', () => {
+  const newest = (context: Context): Context => {
+    const { inbox, mirror } = context;
+    return {
+      ...context,
+      inbox: {
+        ...inbox,
+        announced: async stretch => {
+          const { deliveries, next } = await inbox.announced(stretch);
+          return { deliveries: deliveries.toReversed(), next };
+        },
+      },
+      mirror: {
+        ...mirror,
+        announcements: async () => ({ ...(await mirror.announcements()), announced: [] }),
+      },
+    };
+  };
+
+  test('one that announces the newest delivery instead of the oldest never shows what is not read', async () => {
+    const scene = await startWatched({}, newest);
+    await scene.watch(true);
+    expect(await flood(scene, false)).toEqual(new Set(['current']));
+  }, 30_000);
+
+  test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
+    const scene = await startWatched();
+    const { program } = scene;
+    const whole =
+      (await program.value<string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")) ?? '';
+    const broken = whole.replace('unixepoch(w.announced_at) > 60', 'unixepoch(w.announced_at) > 0');
+    expect(broken).not.toBe(whole);
+    await program.change(`DROP VIEW freshness; ${broken}`);
+    await scene.watch(true);
+    expect(await flood(scene, true)).toContain('behind');
+  }, 30_000);
+});

@@ -1,0 +1,36 @@
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { expect, test } from 'vitest';
+import { ON_BOTH } from '../../vitest.config.js';
+
+const ANSWERS = 'what the registry answers is judged before any engine is asked, by the same code';
+
+/** Flows that are played on one engine alone, and why that is enough. */
+const ON_ONE: Readonly<Record<string, string>> = {
+  announced: 'the table of announcements is for files, whose mirror cannot see the inbox',
+  answers: ANSWERS,
+  dates: 'an instant is taken where an answer arrives; histories demand the same of both engines',
+  declined: ANSWERS,
+  disk: 'the disk of a server is its own matter',
+  engines: 'is about these flows',
+  findings:
+    'asks commands of files; the views answer the same on both engines, in test/contract/mirror-findings.test.ts',
+  'findings-counted': 'counts what those views answer, and asks commands of files',
+  fuzz: 'looks into parsers, and keeps nothing',
+  'large-answers': ANSWERS,
+  'long-runs': 'who goes first is the laws of claims, in test/contract/inbox-claim.test.ts on both engines',
+  'moving-lists': ANSWERS,
+  owners: ANSWERS,
+  'page-sizes': ANSWERS,
+  permissions: ANSWERS,
+  postgres: 'is about PostgreSQL alone',
+  processes: 'signals and files; test/flows/postgres.test.ts kills the processes of PostgreSQL',
+  proof: 'readers answer the same on both engines, in test/contract/readers.test.ts',
+  repeats: 'paces are the laws of test/contract/inbox-repeats.test.ts on both engines',
+};
+
+test('each flow is played on both engines, or it is said why one is enough', () => {
+  const both = ON_BOTH.map(path => basename(path, '.test.ts'));
+  const flows = readdirSync(import.meta.dirname).map(name => basename(name, '.test.ts'));
+  expect(flows.toSorted()).toEqual([...both, ...Object.keys(ON_ONE)].toSorted());
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { countFindings } from '../../src/app/counting.js';
+import { runCommand } from '../support/command.js';
+import { startInstalled } from '../support/installed.js';
+
+test('what is found is counted in status, doctor and verify, and is no fault of the mirror', async () => {
+  const { program, creditId } = await startInstalled();
+  const { engine, folder, time } = program;
+  const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: time.now });
+  expect((await ask('status')).stdout).toContain('Findings were never counted');
+  const writers = await engine.openWriters(time.now);
+  const count = () => countFindings({ engine, mirror: writers.mirror, now: time.now });
+  await count();
+  expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: none\./);
+  program.registry.faults.add({
+    path: '/organizations/*/warehouse/inventory',
+    kind: 'says',
+    options: { body: { [creditId]: { amount: -5 } } },
+  });
+  await program.reconcile();
+  await count();
+  await writers.close();
+  expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: 1 negative_amount\./);
+  expect(JSON.parse((await ask('status', '--json')).stdout).findings.counts).toContainEqual({
+    finding: 'negative_amount',
+    rows: 1,
+  });
+  const { stdout, exitCode } = await ask('verify', '--json');
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).findings).toContainEqual({ finding: 'negative_amount', rows: 1 });
+  expect((await ask('verify')).stderr).toContain('1 negative_amount');
+  expect(JSON.parse((await ask('doctor', '--json')).stdout)).toContainEqual(
+    expect.objectContaining({ check: 'findings', state: 'warn', found: '1 negative_amount' }),
+  );
+});

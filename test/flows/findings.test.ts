@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { type Installed, startInstalled } from '../support/installed.js';
+import type { Program } from '../support/program.js';
+import { issueCredit } from '../support/sandbox.js';
+
+const YEAR_MS = 366 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const WAREHOUSE = '/organizations/*/warehouse/inventory';
+const INVENTORY = '/organizations/*/inventory';
+const RESERVATIONS = '/organizations/*/warehouse/inventory/reservations';
+const RETIREMENTS = '/organizations/*/retirements';
+
+/** From now on the registry says other things of what has these ids. */
+function says(program: Program, path: string, body: Readonly<Record<string, object>>): void {
+  program.registry.faults.add({ path, kind: 'says', options: { body } });
+}
+
+const findings = ({ rows }: Program) => rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');
+
+async function retired({ program, retire }: Installed): Promise<string> {
+  retire(5);
+  await program.rest();
+  const [row] = await program.rows('SELECT id FROM retirements');
+  return String(Object(row)['id']);
+}
+
+test('an amount below zero is found', async () => {
+  const { program, creditId } = await startInstalled();
+  says(program, WAREHOUSE, { [creditId]: { amount: -5 } });
+  await program.reconcile();
+  expect(await findings(program)).toEqual([
+    { finding: 'negative_amount', resource: 'warehouse', id: creditId },
+  ]);
+});
+
+test('a serialization that stands for two credits is found, and does not balance', async () => {
+  const { program, organizationId, creditId } = await startInstalled();
+  const other = issueCredit(program.sandbox, organizationId, { place: 'inventory' });
+  const [row] = await program.rows('SELECT serialization FROM warehouse_credits');
+  says(program, INVENTORY, { [other]: { serialization: Object(row)['serialization'] } });
+  await program.reconcile();
+  const found = (await findings(program)).map(each => Object(each)['finding']);
+  expect(found).toEqual(['serialization_twice', 'serialization_twice']);
+  const [loose] = await program.rows('SELECT credit_id, other_credit_id FROM balance_serials WHERE ties = 0');
+  expect(Object.values(Object(loose)).map(String).toSorted()).toEqual([creditId, other].toSorted());
+});
+
+test('what is retired and listed as before is found, and does not balance', async () => {
+  const installed = await startInstalled();
+  const { program, creditId } = installed;
+  says(program, WAREHOUSE, { [creditId]: { amount: 100 } });
+  const id = await retired(installed);
+  await program.reconcile();
+  await program.reconcile();
+  expect(await findings(program)).toEqual([{ finding: 'listed_and_retired', resource: 'retirements', id }]);
+  expect(await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE ties = 0')).toEqual(
+    [{ retired_micro: 5_000_000, fall_micro: 0 }],
+  );
+  const { exitCode, stdout } = await runCommand(['balance'], {
+    env: { DATA_DIR: program.folder },
+    now: program.time.now,
+  });
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain('5 t retired, and seen to fall by 0 t in all');
+});
+
+test('a hold that is outstanding an hour after its end is found', async () => {
+  const { program, organizationId, creditId } = await startInstalled();
+  const { registry, app, time } = program;
+  const { id, reservedToDate } = registry.reservations.reserve(organizationId, app.id, {
+    creditId,
+    amount: 5,
+  });
+  says(program, RESERVATIONS, { [id]: { state: 'outstanding', isComplete: false, reservedToDate } });
+  await program.reconcile();
+  expect(await findings(program)).toEqual([]);
+  time.move(2 * HOUR_MS);
+  await program.reconcile();
+  expect(await findings(program)).toEqual([{ finding: 'hold_outlived', resource: 'reservations', id }]);
+});
+
+test('an amount that is restated after its year is a restatement; one within it is a change', async () => {
+  const installed = await startInstalled();
+  const { program } = installed;
+  const id = await retired(installed);
+  const year = new Date(program.time.now()).getUTCFullYear();
+  says(program, RETIREMENTS, { [id]: { amount: 4 } });
+  await program.reconcile();
+  expect(await program.rows("SELECT * FROM restatements WHERE resource = 'retirements'")).toEqual([]);
+  program.time.move(YEAR_MS);
+  says(program, RETIREMENTS, { [id]: { amount: 3 } });
+  program.registry.faults.remove(1);
+  await program.reconcile();
+  const restated = "SELECT id, year, change, before, after FROM restatements WHERE resource = 'retirements'";
+  expect(await program.rows(restated)).toEqual([
+    { id, year: String(year), change: 'changed', before: '4', after: '3' },
+  ]);
+  const ask = (words: readonly string[]) =>
+    runCommand(['changes', '--restated', ...words], {
+      env: { DATA_DIR: program.folder },
+      now: program.time.now,
+    });
+  expect((await ask([String(year)])).stdout).toContain('amount_exact 4 → 3');
+  expect(JSON.parse((await ask([String(year - 1), '--json'])).stdout)).toEqual([]);
+  expect(await ask(['MMXX'])).toMatchObject({ exitCode: 2 });
+});
+
+test('a certificate that is another file than before is a restatement', async () => {
+  const installed = await startInstalled();
+  const { program } = installed;
+  const id = await retired(installed);
+  await program.reconcile();
+  const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
+  const [before] = await stored();
+  expect(before).toBeDefined();
+  program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'for better' });
+  await program.reconcile(HOUR_MS);
+  const [after] = await stored();
+  expect(
+    await program.rows("SELECT id, change, before, after FROM restatements WHERE resource = 'certificates'"),
+  ).toEqual([{ id, change: 'changed', before: Object(before)['sha256'], after: Object(after)['sha256'] }]);
+});

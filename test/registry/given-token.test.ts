@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { createClientWithToken } from '../../src/registry/given-token.js';
+import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { listenLoopback } from '../support/registry-client.js';
+
+const REAL = { now: Date.now, random: () => 0, sleep: async () => undefined };
+const ONE = { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: null };
+
+describe('a client with a token that it was given', () => {
+  test('does what the token may, and nothing with an app’s key', async () => {
+    const sandbox = await temporarySandbox();
+    const { app, organization, token } = installApp(sandbox);
+    const creditId = issueCredit(sandbox, organization.id);
+    const client = createClientWithToken({ ...REAL, baseUrl: sandbox.url, token, appId: app.id });
+    const own = client.organization(organization.id);
+    expect((await own.readOrganization()).fullName).toBe(organization.fullName);
+    expect((await client.token.findProject({ creditId })).fullName).toMatch(/^project /);
+    expect(await own.reserve({ creditId, amount: '2' })).toMatchObject({ reserverId: app.id });
+  });
+
+  test('gives up where the token is refused, as it has no other', async () => {
+    let asked = 0;
+    await using registry = await listenLoopback((_request, response) => {
+      asked += 1;
+      response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
+    });
+    const client = createClientWithToken({ ...REAL, baseUrl: registry.url, token: 'crs_of_yesterday' });
+    await expect(client.token.readProject('p')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(asked).toBe(1);
+  });
+
+  test('asks a function once more after a refusal', async () => {
+    const tokens = ['crs_of_yesterday', 'crs_of_today'];
+    await using registry = await listenLoopback((request, response) => {
+      const isGood = request.headers.authorization === 'Bearer crs_of_today';
+      if (isGood) response.end('{"id":"p"}');
+      else response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
+    });
+    const token = async () => tokens.shift() ?? '';
+    const client = createClientWithToken({ ...REAL, baseUrl: registry.url, token });
+    expect(await client.token.readProject('p')).toMatchObject({ id: 'p' });
+  });
+
+  test.each(['', 'two words', 'line\nend', 'ä'])('takes no text that is none: %j', token => {
+    const options = { ...REAL, baseUrl: 'https://registry.example', token };
+    expect(() => createClientWithToken(options)).toThrow('expected an access token');
+  });
+
+  test('T45 without an app a reservation whose answer is lost is never taken for ours', async () => {
+    const mine = { id: 'r', creditId: 'c', amount: 1, reserver: { id: 'some app' } };
+    await using registry = await listenLoopback((request, response) => {
+      if (request.method === 'POST') return request.socket.destroy();
+      const createdAt = new Date().toISOString();
+      return response.end(JSON.stringify({ pagination: ONE, reservations: [{ ...mine, createdAt }] }));
+    });
+    const reserve = async (appId?: string) => {
+      const given = { ...REAL, baseUrl: registry.url, token: 'crs_given', attempts: 1 };
+      const client = createClientWithToken(appId === undefined ? given : { ...given, appId });
+      return await client.organization('o').reserve({ creditId: 'c', amount: '1' });
+    };
+    await expect(reserve()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await reserve('some app')).toMatchObject({ id: 'r' });
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
+import { createOrganization, registerApp, temporarySandbox } from '../support/sandbox.js';
+
+const FIRST = 'https://shop.example/installed?from=registry';
+const SECOND = 'http://127.0.0.1:8080/installed';
+
+async function prepare(callbackUrls: readonly string[] = [FIRST, SECOND]) {
+  const sandbox = await temporarySandbox();
+  const app = registerApp(sandbox);
+  sandbox.registry.apps.change(app.id, { callbackUrls });
+  const { nameId } = sandbox.registry.apps.get(app.id);
+  const organization = createOrganization(sandbox, '<b>Harbour & Sons</b>');
+  return { sandbox, app, nameId, organization };
+}
+
+function page(sandbox: Sandbox, nameId: string, query: Record<string, string> = {}) {
+  return fetch(`${sandbox.url}/apps/${nameId}/installations/new?${new URLSearchParams(query).toString()}`);
+}
+
+function press(sandbox: Sandbox, nameId: string, form: Record<string, string>, headers = {}) {
+  return fetch(`${sandbox.url}/apps/${nameId}/installations/new`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+    headers,
+  });
+}
+
+test('the page asks which organization, and carries the state and the address that it was given', async () => {
+  const { sandbox, nameId, organization } = await prepare();
+  const answer = await page(sandbox, nameId, { state: 'a"b', redirectUri: SECOND });
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  expect(text).toContain(`<option value="${organization.id}">&#60;b&#62;Harbour &#38; Sons`);
+  expect(text).toContain('name="state" value="a&#34;b"');
+  expect(text).toContain(`name="redirectUri" value="${SECOND}"`);
+  expect((await page(sandbox, 'nobody')).status).toBe(404);
+});
+
+test.each([
+  ['on the list', SECOND, `${SECOND}?installationId=ID&state=mine&event=installed`],
+  ['not on it', 'https://evil.example/', `${FIRST}&installationId=ID&state=mine&event=installed`],
+  ['not named', '', `${FIRST}&installationId=ID&state=mine&event=installed`],
+])(
+  'the button installs and leads to the address where it is %s, else to the first of the list',
+  async (_case, redirectUri, expected) => {
+    const { sandbox, app, nameId, organization } = await prepare();
+    const form = { state: 'mine', redirectUri, organizationId: organization.id };
+    const answer = await press(sandbox, nameId, form);
+    const [installation] = sandbox.registry.installations.all();
+    expect(installation).toMatchObject({ appId: app.id, organization: { id: organization.id } });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe(expected.replace('ID', installation?.id ?? ''));
+    expect((await press(sandbox, nameId, form)).headers.get('location')).toBe(answer.headers.get('location'));
+    expect(sandbox.registry.installations.all()).toHaveLength(1);
+  },
+);
+
+test('without a list nobody is sent anywhere, and a page of another site cannot press the button', async () => {
+  const { sandbox, nameId, organization } = await prepare([]);
+  const form = { redirectUri: SECOND, organizationId: organization.id };
+  const foreign = await press(sandbox, nameId, form, { origin: 'https://evil.example' });
+  expect(foreign.status).toBe(403);
+  expect(sandbox.registry.installations.all()).toEqual([]);
+  const own = await press(sandbox, nameId, form, { origin: sandbox.url });
+  expect(own.status).toBe(200);
+  expect(await own.text()).toContain('Installed as');
+});
+
+test('callback addresses are checked, kept over other changes, and can be taken away', async () => {
+  const { sandbox, app } = await prepare();
+  const { apps } = sandbox.registry;
+  expect(() => apps.change(app.id, { callbackUrls: ['javascript:alert(1)'] })).toThrow(/http or https/);
+  expect(apps.change(app.id, { webhookUrl: SECOND }).callbackUrls).toEqual([FIRST, SECOND]);
+  expect(apps.change(app.id, { callbackUrls: [] }).callbackUrls).toEqual([]);
+});

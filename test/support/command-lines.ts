@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+
+/** Command lines of a document: those in its fences, and those that stand in a sentence. */
+export function commandLinesIn(markdown: string): string[] {
+  const fenced = Array.from(markdown.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, block = '']) => block);
+  const outside = markdown.replaceAll(/^```\w*\n[^]*?^```$/gm, '');
+  const spoken = Array.from(outside.matchAll(/`([^`]+)`/g), ([, code = '']) => code.replaceAll('\n', ' '));
+  return [...fenced.flatMap(block => block.split('\n')), ...spoken]
+    .map(line => /^(?:\$ )?(?:npx )?(?:carbon-mirror|node dist\/main\.js) (.+)$/.exec(line.trim())?.[1])
+    .filter(line => line !== undefined);
+}
+
+/** Up to what a shell takes for itself; quotes hold words together. */
+export function wordsOf(line: string): string[] {
+  const words = Array.from(
+    line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, double, single, bare]) => double ?? single ?? bare ?? '',
+  );
+  const end = words.findIndex(word => ['#', '>', '|', '&', '&&', '<'].includes(word));
+  return end === -1 ? words : words.slice(0, end);
+}
+
+const OF_ALL = ['--help', '--version', '--env-file', '--wide'];
+
+/** What of a line the program would not take; null where it takes all of it. */
+export function findUnknown(program: Command, line: string): string | null {
+  let command = program;
+  const words = wordsOf(line);
+  if (words[0]?.startsWith('<')) return null;
+  for (const [index, word] of words.entries()) {
+    const known = command.options.map(({ long }) => long);
+    if (word.startsWith('--')) {
+      const [name = ''] = word.split('=');
+      if (!OF_ALL.includes(name) && !known.includes(name)) return `${command.name()} ${name}`;
+      continue;
+    }
+    const isValue = words[index - 1]?.startsWith('--') === true;
+    const child = command.commands.find(each => each.name() === word);
+    if (child !== undefined && !isValue) command = child;
+    else if (command.commands.length > 0 && !isValue) return `${command.name()} ${word}`;
+  }
+  return null;
+}

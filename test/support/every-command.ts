@@ -1,0 +1,192 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DemoMirror } from './demo-mirror.js';
+import { createPrivateKey, issueCredit, publicKeyOf } from './sandbox.js';
+
+// biome-ignore lint: the answers are what the tests look into
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Answer = any;
+
+/** The first of their kind by what the world's seed has made, in whichever order they were read. */
+const OLDEST = {
+  installation:
+    'installations ORDER BY (SELECT full_name FROM organizations AS o WHERE o.id = installations.organization_id)',
+  retirement: 'retirements ORDER BY serialization, amount_micro, created_at',
+  project: 'projects ORDER BY full_name',
+  credit:
+    'warehouse_credits WHERE project_id IN (SELECT id FROM projects) ORDER BY project_name, serialization',
+};
+
+export interface Asking {
+  readonly demo: DemoMirror;
+  /** For files that commands write. */
+  readonly folder: string;
+  /** Runs a command, and reads its JSON. */
+  readonly ask: (name: string, words: readonly string[]) => Promise<Answer>;
+  /** In the names of what is made, where it is made several times. */
+  readonly tag?: string;
+}
+
+/** Words after each command that can print JSON, in an order in which all of them have something to answer. */
+export function everyCommand({
+  demo,
+  folder,
+  ask,
+  tag = '',
+}: Asking): Record<string, () => string[] | Promise<string[]>> {
+  const [owner = '', receiver = ''] = demo.organizationIds;
+  const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
+  const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
+  const one = async (table: string, column = 'id') =>
+    String((await demo.rows(`SELECT ${column} AS value FROM ${table} LIMIT 1`))[0]?.['value']);
+  const of = ['--organization', owner];
+  const reserve = [...of, '--credit-id', offered, '--amount', '1'];
+  const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
+  const request = [...of, '--credit-id', kept, '--amount', '1', ...retire, '--yes'];
+  const made = async (name: string, words: readonly string[]) => String((await ask(name, words)).id);
+  const held = async () => await made('reservations create', reserve);
+  const asked = async () => await made('inventory-requests create', request);
+  const first = async (name: string) => String((await ask(name, []))[0].id);
+  const queued = async () => {
+    await ask('sandbox faults add', ['transactionQueues', '--count', '1']);
+    await ask('sandbox requests accept', [await asked()]);
+    const all: { id: string; status: string }[] = await ask('sandbox transactions list', []);
+    return String(all.find(({ status }) => status === 'pending_queue')?.id);
+  };
+  const today = new Date().toISOString().slice(0, 10);
+  const key = join(folder, `key${tag}.pem`);
+  const newApp = async () => await made('sandbox apps register', ['--name', `app ${Math.random()}`]);
+  const delivery = async () => String((await ask('sandbox deliveries list', []))[0].id);
+  const move = [...of, '--credit-id', kept, '--amount', '1'];
+  writeFileSync(key, publicKeyOf(createPrivateKey()));
+  return {
+    sync: () => [...of],
+    status: () => [],
+    available: () => [],
+    query: () => ['select 1 as one, count(*) as two from retirements'],
+    doctor: () => [],
+    'install-url': () => ['my-app'],
+    'installations list': () => [],
+    'installations show': async () => [await one(OLDEST.installation)],
+    'organizations list': () => [],
+    'organizations show': () => [owner],
+    'organizations create': () => [...newOrganization(`Pier${tag}`), '--yes'],
+    'members list': () => [],
+    'addresses list': () => [],
+    'warehouse list': () => [],
+    'inventory list': () => [],
+    'retirements list': () => [],
+    'retirements show': async () => [await one(OLDEST.retirement)],
+    'projects list': () => [],
+    'projects show': async () => [await one(OLDEST.project)],
+    'projects find': async () => ['--credit-id', await one(OLDEST.credit, 'credit_id')],
+    'reservations create': () => reserve,
+    'reservations list': () => ['--live', ...of],
+    'reservations show': async () => [await held(), '--live', ...of],
+    'reservations finish': async () => [await held(), ...of, ...retire, '--yes'],
+    'reservations cancel': async () => [await held(), ...of, '--yes'],
+    'inventory-requests create': () => request,
+    'inventory-requests list': () => ['--live', ...of],
+    'inventory-requests show': async () => [await asked(), '--live', ...of],
+    'as-of': () => [today, ...of],
+    changes: () => [],
+    explain: async () => ['retirements', await one(OLDEST.retirement)],
+    balance: () => [],
+    history: async () => ['retirements', await one(OLDEST.retirement)],
+    'certificates list': () => [],
+    'certificates verify': () => [],
+    'certificates export': () => [join(folder, `export${tag}`)],
+    'runs list': () => [],
+    'transactions list': () => [],
+    'deliveries list': () => [],
+    'deliveries show': () => ['1'],
+    'deliveries replay': () => ['1'],
+    'jobs list': () => [],
+    'jobs show': () => ['1'],
+    'jobs retry': () => ['--all'],
+    snapshot: () => [join(folder, `copy${tag}.db`)],
+    schema: () => [],
+    migrate: () => [],
+    verify: () => [],
+    trigger: () => ['warehouseTransaction', ...of],
+    api: () => ['GET', '/projects?limit=1&page=0', '--as', 'app'],
+    friendbot: () => [...of, '--yes'],
+    'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
+    'sandbox status': () => [],
+    'sandbox apps list': () => [],
+    'sandbox apps show': () => [demo.appId],
+    'sandbox apps register': () => ['--name', `Shop${tag}`, '--permission', 'organization_warehouse:write'],
+    'sandbox apps change': async () => [await newApp(), '--webhook-url', 'http://127.0.0.1:9/'],
+    'sandbox apps add-key': async () => [await newApp(), '--public-key', key],
+    'sandbox apps remove-key': async () => {
+      const id = await newApp();
+      const { keys } = await ask('sandbox apps add-key', [id, '--public-key', key]);
+      return [id, '--fingerprint', String(keys[0].fingerprint)];
+    },
+    'sandbox organizations list': () => [],
+    'sandbox organizations create': () => newOrganization(`Quay${tag}`),
+    'sandbox organizations claim': () => [`Pier${tag}`],
+    'sandbox installations list': () => [],
+    'sandbox installations install': () => ['--app', demo.appId, '--organization', `Quay${tag}`],
+    'sandbox installations suspend': () => [`Quay${tag}`],
+    'sandbox installations unsuspend': () => [`Quay${tag}`],
+    'sandbox installations accept-permissions': () => [`Quay${tag}`],
+    'sandbox installations uninstall': () => [`Quay${tag}`],
+    'sandbox requests list': () => [],
+    'sandbox requests accept': async () => [await asked()],
+    'sandbox requests decline': async () => [await asked()],
+    'sandbox projects list': () => [],
+    'sandbox projects create': () => ['--name', `Peat bog${tag}`, '--country', 'IS', '--proponent', receiver],
+    'sandbox projects change': () => [`Peat bog${tag}`, '--public', 'no'],
+    'sandbox credits issue': () => [...of, '--project', `Peat bog${tag}`, '--amount', '10'],
+    'sandbox credits deposit': () => move,
+    'sandbox credits withdraw': () => move,
+    'sandbox credits retire-off-platform': () => move,
+    'sandbox credits claim-retirement': async () => [
+      await made('sandbox credits retire-off-platform', move),
+      ...retire.slice(2),
+    ],
+    'sandbox calls list': () => [],
+    'sandbox transactions list': () => [],
+    'sandbox transactions process': async () => [await queued()],
+    'sandbox transactions fail': async () => [await queued()],
+    'sandbox reservations list': () => [],
+    'sandbox reservations expire': async () => {
+      await held();
+      return [await first('sandbox reservations list')];
+    },
+    'sandbox tokens list': () => [],
+    'sandbox tokens expire': async () => [await first('sandbox tokens list')],
+    'sandbox webhooks show': () => [],
+    'sandbox webhooks change': () => ['--hold', 'yes'],
+    'sandbox deliveries list': () => [],
+    'sandbox deliveries show': async () => [await delivery()],
+    'sandbox deliveries drop': async () => {
+      const { installations } = demo.sandbox.registry;
+      const live = installations.all().filter(({ state }) => state !== 'uninstalled');
+      const { id = '', state } = live[0] ?? {};
+      if (state === 'suspended') installations.unsuspend(id);
+      installations.suspend(id);
+      return [await delivery()];
+    },
+    'sandbox deliveries release': () => [],
+    'sandbox deliveries resend': async () => [await delivery()],
+    'sandbox faults list': () => [],
+    'sandbox faults add': () => ['status', '--status', '503', '--path', '/none', '--retry-after', '2'],
+    'sandbox faults remove': async () => [
+      await made('sandbox faults add', ['status', '--status', '503', '--path', '/none']),
+    ],
+    'sandbox faults clear': () => [],
+    'sandbox clock show': () => [],
+    'sandbox clock freeze': () => [],
+    'sandbox clock run': () => [],
+    'sandbox clock move': () => ['1s'],
+    'sandbox clock back': () => ['1s'],
+    'sandbox clock set': () => [new Date().toISOString()],
+  };
+}
+
+function newOrganization(name: string): string[] {
+  const email = `ada@${name.toLowerCase()}.example`;
+  return ['--name', name, '--type', 'marketParticipant', '--country', 'IS', '--email', email];
+}

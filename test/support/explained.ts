@@ -1,0 +1,108 @@
+import { type Explanation, explainRow, rowsOf } from '../../src/query/past/explanation.js';
+import { inspect } from '../../src/cli/commands/certificates/files.js';
+import { findVersions } from '../../src/cli/named/versions.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
+import { nameOf } from '../../src/resources/entry.js';
+import { ENTRY_OF } from '../../src/resources/resources.js';
+import { pick, type Random } from './operations.js';
+import type { Program } from './program.js';
+
+const PATHS: Readonly<Record<string, RegExp>> = {
+  warehouse: /\/warehouse\/inventory$/,
+  inventory: /\/inventory$/,
+  reservations: /\/reservations/,
+  inventory_requests: /\/inventory\/requests/,
+  retirements: /\/retirements/,
+  members: /\/members$/,
+  addresses: /\/addresses$/,
+  organization: /\/organizations\/[^/]+$/,
+  certificates: /\/pdf$/,
+};
+
+interface Asking {
+  readonly random: Random;
+  readonly times: number;
+  /** By how much the clock was put back meanwhile. */
+  readonly leewayMs: number;
+}
+
+/** Of rows by chance: what the registry's own record of calls and deliveries does not confirm. */
+export async function unconfirmed(program: Program, { random, times, leewayMs }: Asking): Promise<string[]> {
+  const { engine, time } = program;
+  const reader = await engine.openReader();
+  const open = await engine.openPdfs(time.now);
+  const at = new Date(time.now()).toISOString();
+  const misfits: string[] = [];
+  for (let turn = 0; turn < times; turn += 1) {
+    const resource = pick(random, Object.keys(PATHS)) ?? '';
+    for (const each of await explain(
+      reader,
+      { at, inspect: file => inspect(open.pdfs, file) },
+      resource,
+      random,
+    )) {
+      misfits.push(...confirm(program, resource, each, leewayMs));
+    }
+  }
+  await open.close();
+  await reader.close();
+  return misfits;
+}
+
+type Ground = Omit<Parameters<typeof explainRow>[0], 'reader'>;
+
+async function explain(
+  reader: Reader,
+  ground: Ground,
+  resource: string,
+  random: Random,
+): Promise<Explanation[]> {
+  const entry = Object.entries(ENTRY_OF).find(([name]) => name === resource)?.[1];
+  if (entry === undefined) throw new Error(`no resource ${resource}`);
+  const rows = await reader.db
+    .withTables<Record<string, Record<string, string>>>()
+    .selectFrom(entry.table)
+    .selectAll()
+    .where('sync_run_id', 'is not', null)
+    .execute();
+  const row = pick(random, rows);
+  if (row === undefined) return [];
+  const found = await findVersions(reader, entry, String(row[nameOf(entry)]));
+  return await Promise.all(
+    rowsOf(entry, found).map(versions => explainRow({ reader, ...ground }, entry, versions)),
+  );
+}
+
+function confirm(
+  { registry }: Program,
+  resource: string,
+  explained: Explanation,
+  leewayMs: number,
+): string[] {
+  const { table, id, row, shown_by: run, organization_id: owner } = explained;
+  if (row === null) return [];
+  const name = `${table} ${id}`;
+  if (run === null || run.job_id === null) return [`${name}: no run or job`];
+  const from = Date.parse(run.started_at) - leewayMs;
+  const to = Date.parse(run.finished_at ?? run.started_at) + leewayMs;
+  const within = (at: unknown) => Date.parse(String(at)) >= from && Date.parse(String(at)) <= to;
+  const misfits = within(row['valid_from'])
+    ? []
+    : [`${name}: shown at ${String(row['valid_from'])}, not by ${run.id}`];
+  const calls = registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
+  const isAsked = calls.some(
+    ({ at, path, status }) =>
+      status === 200 &&
+      (path.includes(String(owner)) || resource === 'certificates') &&
+      PATHS[resource]?.test(path.split('?')[0] ?? '') === true &&
+      within(at),
+  );
+  if (!isAsked) misfits.push(`${name}: no such call between ${run.started_at} and ${run.finished_at}`);
+  if (run.delivery === null) return misfits;
+  const { event, received_at: receivedAt } = run.delivery;
+  const sentBy = Date.parse(receivedAt) + leewayMs;
+  const isSent = registry.deliveries
+    .list(1000)
+    .some(each => each.event === event && Date.parse(each.createdAt) <= sentBy);
+  return isSent ? misfits : [...misfits, `${name}: no delivery ${event} was sent by ${receivedAt}`];
+}

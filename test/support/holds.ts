@@ -1,0 +1,24 @@
+import type { Reservation } from '../../src/registry/model.js';
+import { NOON } from './inbox.js';
+import { amount, MINUTE } from './mirror.js';
+
+/** One that stands for ten minutes from noon. */
+export function hold(id: string, overrides: Partial<Reservation> = {}): Reservation {
+  return {
+    id,
+    creditId: 'c-1',
+    serialization: 'ICR-ISL-354-2-14-R-0-2021',
+    type: 'exPost',
+    amount: amount('1'),
+    project: { id: 'project-1', fullName: 'Peat bog' },
+    reserverId: null,
+    reserverName: null,
+    state: 'outstanding',
+    isComplete: false,
+    reservedToDate: new Date(NOON + 10 * MINUTE).toISOString(),
+    createdAt: null,
+    updatedAt: null,
+    document: `{"hold":"${id}","as":${JSON.stringify(overrides.amount?.exact ?? null)}}`,
+    ...overrides,
+  };
+}

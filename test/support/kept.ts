@@ -1,0 +1,100 @@
+import { inject, onTestFinished } from 'vitest';
+import type { DatabaseSettings } from '../../src/engines/settings.js';
+import { emptyDatabase, openAs, tablesOf as tablesInSchemas } from './engines.js';
+import { temporaryFolder } from './folder.js';
+import { layBoth } from './migrated.js';
+import type { Database } from './postgres.js';
+import { openBoth, type Tables, tablesOf } from './tables.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the programs of these tests keep things; SQLite where nothing is said. */
+    keptIn: KeptIn;
+  }
+}
+
+export type KeptIn = 'SQLite' | 'PostgreSQL';
+
+/** Where a program of a test keeps things. */
+export interface Kept {
+  readonly keptIn: KeptIn;
+  readonly folder: string;
+  /** By a clock that a test moves; null where it is the files of the folder. */
+  readonly database: (DatabaseSettings & { readonly clock: 'process' }) | null;
+  /** To be opened once all is migrated. Views are told the time by that clock. */
+  readonly openTables: (now: () => number) => Tables;
+}
+
+export async function temporaryPlace(): Promise<Kept> {
+  const folder = temporaryFolder();
+  if (inject('keptIn') !== 'PostgreSQL') {
+    layBoth(folder);
+    return { keptIn: 'SQLite', folder, database: null, openTables: now => openFiles(folder, now) };
+  }
+  const database = await emptyDatabase(MOVED);
+  return {
+    keptIn: 'PostgreSQL',
+    folder,
+    database: { url: database.url, pool: null, clock: 'process' },
+    openTables: now => openSchemas(database, now),
+  };
+}
+
+function openFiles(folder: string, now: () => number): Tables {
+  const db = openBoth(folder, false);
+  onTestFinished(() => {
+    db.close();
+  });
+  /** Views ask SQLite for the time: here they are told the time that the test moves. */
+  db.function('unixepoch', { varargs: true }, (when: unknown, precision?: unknown) => {
+    const atMs = when === 'now' ? now() : Date.parse(String(when));
+    if (Number.isNaN(atMs)) return null;
+    return precision === 'subsec' ? atMs / 1000 : BigInt(Math.floor(atMs / 1000));
+  });
+  return tablesOf(db);
+}
+
+/** Databases whose views have a clock that tests move: no other test may be given one of them. */
+const MOVED = {
+  free: new Array<Database>(),
+  prepare: `DO $$
+    DECLARE v record; told integer := 0;
+    BEGIN
+      IF to_regnamespace('tests') IS NOT NULL THEN RETURN; END IF;
+      CREATE SCHEMA tests;
+      CREATE TABLE tests.moved (ms bigint NOT NULL);
+      INSERT INTO tests.moved VALUES (0);
+      CREATE FUNCTION tests.now() RETURNS timestamptz LANGUAGE sql STABLE
+        AS 'SELECT statement_timestamp() + ms * interval ''1 millisecond'' FROM tests.moved';
+      FOR v IN SELECT viewname AS name, definition FROM pg_views
+        WHERE schemaname = 'mirror' AND definition LIKE '%statement_timestamp()%'
+      LOOP
+        told := told + 1;
+        EXECUTE format('CREATE OR REPLACE VIEW mirror.%I AS %s', v.name,
+          replace(v.definition, 'statement_timestamp()', 'tests.now()'));
+      END LOOP;
+      IF told = 0 THEN RAISE 'expected views that ask for the time'; END IF;
+    END $$`,
+};
+
+function openSchemas(database: Database, now: () => number): Tables {
+  const postgres = openAs(database);
+  const tables = tablesInSchemas(postgres);
+  let toldMs: number | null = null;
+
+  async function tellTime(): Promise<void> {
+    const movedMs = now() - Date.now();
+    if (toldMs !== null && Math.abs(movedMs - toldMs) < 2) return;
+    await postgres.query('UPDATE tests.moved SET ms = $1', [movedMs]);
+    toldMs = movedMs;
+  }
+
+  return {
+    ...tables,
+    rows: async (sql, ...values) => (await tellTime(), tables.rows(sql, ...values)),
+    row: async (sql, ...values) => (await tellTime(), tables.row(sql, ...values)),
+    column: async (sql, ...values) => (await tellTime(), tables.column(sql, ...values)),
+    value: async (sql, ...values) => (await tellTime(), tables.value(sql, ...values)),
+    change: async (sql, ...values) => (await tellTime(), tables.change(sql, ...values)),
+  };
+}

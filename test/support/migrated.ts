@@ -1,0 +1,32 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrateFile } from '../../src/engines/sqlite/migrate.js';
+import { makeFolder } from './folder.js';
+
+type Family = 'inbox' | 'mirror';
+
+const OWNER_ONLY = 0o600;
+const templates = new Map<Family, Buffer>();
+
+/** Both of a folder. */
+export function layBoth(folder: string): void {
+  layMigrated(join(folder, 'inbox.db'), 'inbox');
+  layMigrated(join(folder, 'mirror.db'), 'mirror');
+}
+
+/** Puts a migrated, empty database where none stands. It is migrated once a process: all other tests have a copy. */
+export function layMigrated(file: string, family: Family): void {
+  if (existsSync(file)) return;
+  const bytes = templates.get(family) ?? migrated(family);
+  templates.set(family, bytes);
+  writeFileSync(file, bytes, { mode: OWNER_ONLY });
+}
+
+function migrated(family: Family): Buffer {
+  const folder = makeFolder('carbon-mirror-template-');
+  const file = join(folder, `${family}.db`);
+  migrateFile(file, family, new Date(0).toISOString());
+  const bytes = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
+import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
+import { placeOf } from '../../src/engines/postgres/place.js';
+import { createMirror } from '../../src/mirror/create-mirror.js';
+import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { emptyDatabase, openAs, type Stage, stageOn } from './engines.js';
+import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
+import { MINUTE, temporaryMirror } from './mirror.js';
+import { fillInboxOddly, fillOddly } from './odd-rows.js';
+import { tablesIn } from './tables.js';
+
+interface Kept {
+  readonly env: Readonly<Record<string, string>>;
+  /** As commands name it. */
+  readonly place: string;
+}
+
+export interface SameMirror {
+  readonly inFiles: Kept;
+  readonly inSchemas: Kept;
+}
+
+const NOW = NOON + 20 * MINUTE;
+
+/** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
+export async function oddMirrorTwice(): Promise<SameMirror> {
+  const database = await emptyDatabase();
+  const stage = await stageOn(openAs(database));
+  await fillOddly(stage);
+  const folder = temporaryFolder();
+  await stage.snapshot(join(folder, 'mirror.db'));
+  await copyPdfs(stage, join(folder, 'certificates'));
+  const inbox = createInboxPort(temporaryInbox(folder), () => NOW);
+  const files = tablesIn(folder);
+  for (const tables of [stage.db, files]) await fillInboxOddly(tables);
+  const mirror = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
+  await lookOut({ inbox, mirror: createMirror(mirror, () => NOW), mirrorMembers: true, now: () => NOW });
+  await files.change(
+    "UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work')",
+  );
+  return {
+    inFiles: { env: { DATA_DIR: folder }, place: folder },
+    inSchemas: {
+      env: { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(folder, 'none') },
+      place: placeOf(database.url),
+    },
+  };
+}
+
+async function copyPdfs({ pdfs }: Stage, folder: string): Promise<void> {
+  mkdirSync(folder);
+  const store = pdfs(1000);
+  for await (const names of store.list(null)) {
+    for (const name of names) {
+      const body = await store.open(name);
+      if (body !== null) writeFileSync(join(folder, name), await buffer(body));
+    }
+  }
+}

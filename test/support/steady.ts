@@ -1,0 +1,62 @@
+/** What is of one run alone, made alike in all of them; as long as it was, so that what stands beside it keeps its place. */
+export function steadyInPlace(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id => id.replaceAll(/[0-9a-f]/g, '0'))
+    .replaceAll(/\b[0-9a-f]{8}…/g, '00000000…')
+    .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, at => at.replaceAll(/\d/g, '0'))
+    .replaceAll(/"(age_seconds|version|sync_run_id)":\d+/g, '"$1":0')
+    .replaceAll(
+      /\b\d{1,2} s( {1,2}|$)/gm,
+      (age, space: string) => `0 s${' '.repeat(age.length - 3 - space.length)}${space}`,
+    );
+}
+
+const FIRST_LINES = 6;
+const LAST_LINES = 4;
+
+/** Only the words: of numbers, ids and hashes that there is one, of many lines the first and the last. */
+export function steadyWords(text: string): string {
+  const lines = steadyInPlace(text)
+    .replaceAll(/\bproject [0-9a-f][0-9a-f-]+/g, 'project 0')
+    .replaceAll(/\b(?=[a-f-]*\d)[0-9a-f-]{6,}…/g, '0…')
+    .replaceAll(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'PEM')
+    .replaceAll(/[A-Za-z0-9+/]{43}=/g, 'HASH')
+    .replaceAll(/state=[\w.%~-]+/g, 'state=STATE')
+    .replaceAll(/\/(?:tmp|dev\/shm)\/[\w-]+/g, 'FOLDER')
+    .replaceAll(/\b[0-9a-f]{32,}\b/g, 'HASH')
+    .replaceAll(/0x[0-9a-fA-F]+/g, '0x0')
+    .replaceAll(/\d+(?:[.,:]\d+)*/g, '0')
+    .replaceAll(/\b0 (?:ms|s|min|h|d)\b/g, '0 s')
+    .replaceAll(/\b0 s +ago\b/g, '0 s ago')
+    .split('\n')
+    .map(line => withShortCells(line.replaceAll(/ {2,}/g, '  ').replace(/\{".*/, '{...').trimEnd()));
+  const left = lines.filter((line, index) => line !== lines[index - 1]);
+  if (left.length <= FIRST_LINES + LAST_LINES) return left.join('\n');
+  return [...left.slice(0, FIRST_LINES), '[...]', ...left.slice(-LAST_LINES)].join('\n');
+}
+
+const CELL_LENGTH = 12;
+
+/** How much of a name fits beside an age depends on how long that is: of a row the beginnings are enough. */
+function withShortCells(line: string): string {
+  const cells = line.split('  ');
+  if (cells.length < 3) return line;
+  return cells
+    .map(cell => (cell.length > CELL_LENGTH ? `${cell.slice(0, CELL_LENGTH).trimEnd()}…` : cell))
+    .join('  ');
+}
+
+/** The names of every place in a JSON value, down to a depth; what the registry sent is one place. */
+export function placesOf(value: unknown, depth = 9): string[] {
+  return [...new Set(below(value, '', depth))].toSorted();
+}
+
+function below(value: unknown, path: string, depth: number): string[] {
+  if (depth === 0 || typeof value !== 'object' || value === null) return [path];
+  if (Array.isArray(value)) return value.flatMap(each => below(each, `${path}[]`, depth - 1));
+  return Object.entries(value).flatMap(([name, inner]) =>
+    below(inner, `${path}.${name}`, AS_SENT.includes(name) ? 0 : depth - 1),
+  );
+}
+
+const AS_SENT = ['content', 'document', 'body'];

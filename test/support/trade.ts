@@ -1,0 +1,214 @@
+import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
+import type { Stage } from './engines.js';
+import { hold } from './holds.js';
+import { amount, credit, installation, MINUTE, retirement } from './mirror.js';
+import { createRandom, pick } from './random.js';
+
+type Place = 'warehouse' | 'inventory';
+
+interface Hold {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly creditId: string;
+  readonly micro: bigint;
+  state: 'outstanding' | 'cancelled' | 'finished';
+}
+
+interface World {
+  readonly random: () => number;
+  readonly creditIds: readonly string[];
+  /** By organization, place and credit. */
+  readonly stock: Map<string, bigint>;
+  readonly holds: Hold[];
+  readonly retirements: Retirement[];
+}
+
+export interface Trade {
+  /** Credits move, are held and retired at the registry, and nobody looks. */
+  readonly act: (times: number) => void;
+  /** Reads what one organization has now. */
+  readonly look: (organizationId: string) => Promise<void>;
+  readonly organizations: readonly string[];
+}
+
+const ORGANIZATIONS = ['organization-1', 'organization-2', 'organization-3'];
+const NEVER = '2999-01-01T00:00:00.000Z';
+
+/** A registry in which nothing comes from anywhere or goes anywhere but by what it shows. */
+export async function createTrade(stage: Stage, seed: number, credits: number): Promise<Trade> {
+  const random = createRandom(seed);
+  const creditIds = Array.from({ length: credits }, (_, index) => `c-${index}`);
+  const world: World = { random, creditIds, stock: new Map(), holds: [], retirements: [] };
+  for (const creditId of creditIds) {
+    give(
+      world,
+      pick(random, ORGANIZATIONS, ''),
+      pick(random, ['warehouse', 'inventory'], 'inventory'),
+      creditId,
+      someMicro(random),
+    );
+  }
+  for (const organizationId of ORGANIZATIONS.slice(1)) await install(stage, organizationId);
+  return {
+    organizations: ORGANIZATIONS,
+    act: times => {
+      for (let time = 0; time < times; time += 1) {
+        stage.clock.at += 1 + Math.floor(random() * MINUTE);
+        pick(random, MOVES, retire)(world, new Date(stage.clock.at).toISOString());
+      }
+    },
+    look: organizationId => look(stage, world, organizationId),
+  };
+}
+
+type Move = (world: World, at: string) => void;
+
+const MOVES: readonly Move[] = [transfer, shift, reserve, reserve, settle, settle, retire];
+
+function transfer({ random, ...world }: World): void {
+  const [from, to] = [0, 1].map(() => pick(random, ORGANIZATIONS, ''));
+  take({ random, ...world }, from ?? '', 'inventory', (creditId, micro) =>
+    give({ random, ...world }, to ?? '', 'inventory', creditId, micro),
+  );
+}
+
+/** Between the warehouse and the inventory of one. */
+function shift(world: World): void {
+  const organizationId = pick(world.random, ORGANIZATIONS, '');
+  const isOut = world.random() < 0.5;
+  take(world, organizationId, isOut ? 'warehouse' : 'inventory', (creditId, micro) =>
+    give(world, organizationId, isOut ? 'inventory' : 'warehouse', creditId, micro),
+  );
+}
+
+function reserve(world: World): void {
+  const organizationId = pick(world.random, ORGANIZATIONS, '');
+  take(world, organizationId, 'warehouse', (creditId, micro) => {
+    world.holds.push({
+      id: `h-${world.holds.length}`,
+      organizationId,
+      creditId,
+      micro,
+      state: 'outstanding',
+    });
+  });
+}
+
+/** A hold is given back, or what it held is retired by whoever bought it. */
+function settle(world: World, at: string): void {
+  const open = world.holds.filter(({ state }) => state === 'outstanding');
+  const held = open[Math.floor(world.random() * open.length)];
+  if (held === undefined) return;
+  const isSold = world.random() < 0.5;
+  held.state = isSold ? 'finished' : 'cancelled';
+  if (isSold) record(world, pick(world.random, ORGANIZATIONS, ''), held.creditId, held.micro, at);
+  else give(world, held.organizationId, 'warehouse', held.creditId, held.micro);
+}
+
+function retire(world: World, at: string): void {
+  const organizationId = pick(world.random, ORGANIZATIONS, '');
+  take(world, organizationId, 'inventory', (creditId, micro) =>
+    record(world, organizationId, creditId, micro, at),
+  );
+}
+
+function record({ retirements }: World, organizationId: string, creditId: string, micro: bigint, at: string) {
+  const of = `ICR-${creditId}-2021`;
+  const made = {
+    organizationId,
+    amount: amount(tonnes(micro)),
+    createdAt: at,
+    serialization: of,
+    project: projectOf(creditId),
+  };
+  retirements.push(retirement(`r-${retirements.length}`, made));
+}
+
+function give({ stock }: World, organizationId: string, place: Place, creditId: string, micro: bigint): void {
+  const key = JSON.stringify([organizationId, place, creditId]);
+  stock.set(key, (stock.get(key) ?? 0n) + micro);
+}
+
+const TRIES = 30;
+
+/** Some of what stands there, if anything is found. */
+function take(
+  { random, stock, creditIds }: World,
+  organizationId: string,
+  place: Place,
+  then: (creditId: string, micro: bigint) => void,
+): void {
+  for (let turn = 0; turn < TRIES; turn += 1) {
+    const creditId = pick(random, creditIds, '');
+    const key = JSON.stringify([organizationId, place, creditId]);
+    const micro = stock.get(key) ?? 0n;
+    const part = random() < 0.3 ? micro : (micro * BigInt(1 + Math.floor(random() * 999))) / 1_000n;
+    if (part === 0n) continue;
+    stock.set(key, micro - part);
+    return then(creditId, part);
+  }
+}
+
+async function look({ read, clock }: Stage, { stock, holds, retirements }: World, organizationId: string) {
+  const by = { organizationId };
+  const shown = [...stock]
+    .filter(([, micro]) => micro > 0n)
+    .map(([key, micro]) => ({ key: JSON.parse(key), micro }));
+  const at = (place: Place): Credit[] =>
+    shown
+      .filter(({ key }) => key[0] === organizationId && key[1] === place)
+      .map(({ key, micro }) => shownCredit(String(key[2]), micro, organizationId));
+  const own = retirements.filter(each => each.organizationId === organizationId);
+  for (const list of ['warehouse', 'inventory'] as const) {
+    clock.at += 10;
+    const { state } = await read(list, at(list), by);
+    clock.at += 2 * MINUTE;
+    if (state !== 'complete') await read(list, at(list), by);
+  }
+  clock.at += 10;
+  const held = holds.filter(each => each.organizationId === organizationId).map(shownHold);
+  await read('reservations', held, { ...by, limit: 100, total: held.length, ask: async ids => ids });
+  await read('retirements', own, { ...by, limit: 100, total: own.length, ask: async ids => ids });
+}
+
+function shownCredit(creditId: string, micro: bigint, organizationId: string): Credit {
+  const more = { serialization: `ICR-${creditId}-2021`, vintage: '2021', project: projectOf(creditId) };
+  return credit(creditId, { amount: amount(tonnes(micro)), organizationId, ...more });
+}
+
+function shownHold({ id, creditId, micro, state }: Hold): Reservation {
+  const of = {
+    creditId,
+    amount: amount(tonnes(micro)),
+    state,
+    isComplete: state === 'finished',
+    reservedToDate: NEVER,
+  };
+  const document = JSON.stringify([id, state]);
+  return hold(id, { ...of, serialization: `ICR-${creditId}-2021`, project: projectOf(creditId), document });
+}
+
+function projectOf(creditId: string) {
+  const number = Number(/\d+/.exec(creditId)?.[0] ?? 0) % 7;
+  return { id: `project-${number}`, fullName: `Peat bog ${number}` };
+}
+
+function someMicro(random: () => number): bigint {
+  return 1n + BigInt(Math.floor(random() * 50_000_000));
+}
+
+function tonnes(micro: bigint): string {
+  const digits = String(micro).padStart(7, '0');
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
+async function install({ mirror, clock }: Stage, organizationId: string): Promise<void> {
+  await mirror.writeInstallation({
+    installation: installation(`installation of ${organizationId}`, { organizationId }),
+    state: 'active',
+    claim: 1,
+    startedAt: clock.at,
+    arrivedAt: clock.at,
+    trigger: 'delivery',
+  });
+}

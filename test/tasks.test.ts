@@ -1,0 +1,181 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from './support/command.js';
+import { wordsOf } from './support/command-lines.js';
+import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
+import { blocks } from './support/readme.js';
+
+interface Task {
+  readonly title: string;
+  readonly counted: number;
+  readonly commands: readonly string[];
+}
+
+/** What each word in capitals stands for; some are known once a command before has answered. */
+type Values = Record<string, string>;
+type Answers = readonly string[];
+
+const document = readFileSync(new URL('../docs/tasks.md', import.meta.url), 'utf8');
+const PEOPLE = ['operator', 'auditor', 'developer'];
+const sections = document.split(/^## /m).slice(1);
+
+function tasksOf(section: string): Task[] {
+  return section
+    .split(/^### /m)
+    .slice(1)
+    .map(text => {
+      const [, title = '', counted = '0'] = /^(.+) \((\d) commands?\)$/m.exec(text) ?? [];
+      const lines = blocks(text, 'sh').flatMap(block => block.trim().split('\n'));
+      return {
+        title,
+        counted: Number(counted),
+        commands: lines.map(line => line.replace(/^carbon-mirror /, '')),
+      };
+    });
+}
+
+const TASKS = sections.flatMap(tasksOf);
+
+let demo: DemoMirror;
+let folder = '';
+let values: Values = {};
+
+beforeAll(async () => {
+  demo = await startDemoMirror({ seed: 1 });
+  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-tasks-'));
+  const [credit] = await demo.rows(
+    `SELECT o.full_name, w.credit_id FROM warehouse_credits AS w JOIN organizations AS o ON o.id = w.organization_id
+    WHERE w.amount > 100 AND w.type = 'exPost' ORDER BY w.credit_id LIMIT 1`,
+  );
+  const [retired] = await demo.rows(
+    `SELECT r.id, r.beneficiary FROM retirements AS r JOIN organizations AS o ON o.id = r.organization_id
+    WHERE o.full_name = '${String(credit?.['full_name'])}' AND r.beneficiary IS NOT NULL ORDER BY r.id LIMIT 1`,
+  );
+  values = {
+    ORGANIZATION: String(credit?.['full_name']),
+    CREDIT: String(credit?.['credit_id']),
+    BENEFICIARY: String(retired?.['beneficiary']),
+    RETIREMENT: String(retired?.['id']),
+    'NAME-ID': demo.sandbox.registry.apps.get(demo.appId).nameId,
+    INSTANT: 'now',
+    FOLDER: join(folder, 'certificates'),
+    FILE: join(folder, 'copy.db'),
+  };
+}, 120_000);
+
+afterAll(async () => {
+  await demo.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function perform(line: string): Promise<string> {
+  const words = wordsOf(line).map(word => values[word] ?? word);
+  expect(
+    words.filter(word => /^[A-Z-]{4,}$/.test(word)),
+    line,
+  ).toEqual([]);
+  const { exitCode, stdout, stderr } = await runCommand(words, { env: demo.env });
+  expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }, line).toEqual({ exitCode: 0, stderr: '' });
+  const [, reservation] = /^id +([0-9a-f-]{36})$/m.exec(stdout) ?? [];
+  if (line.startsWith('reservations create')) values['RESERVATION'] = reservation ?? '';
+  return stdout === '' ? stderr : stdout;
+}
+
+/** What is turned away is counted, and written a moment later. */
+async function performWhenWritten(line: string): Promise<string> {
+  for (;;) {
+    const answer = await perform(line);
+    if (!line.includes('--refused') || answer.trim().includes('\n')) return answer;
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
+async function count(sql: string): Promise<number> {
+  const [row] = await demo.rows(sql);
+  return Number(row?.['n']);
+}
+
+/** What each task must have answered or done. */
+const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
+  'See what can be sold now, and what must not be': async ([listed = '']) => {
+    const rows = await count('SELECT count(*) AS n FROM available_credits');
+    expect(listed).toMatch(/^project_name +vintage +type +amount +organization_name +age +freshness$/m);
+    expect(listed).toContain(`in ${rows} rows.`);
+  },
+  'Hold credits and retire them for a customer': ([, finished = '']) => {
+    expect(finished).toMatch(/finished|true/);
+    const retired = demo.sandbox.registry.store.db
+      .prepare(
+        "select count(*) from retirements where beneficiary = 'Harbour Bakery' and amount_micro = 2000000",
+      )
+      .pluck()
+      .get();
+    expect(retired).toBe(1);
+  },
+  'Let a new customer install the app': async ([url = '', status = '']) => {
+    const page = await fetch(url.trim());
+    expect(await page.text()).toContain('<button>Install</button>');
+    expect(status).toContain(values['ORGANIZATION']);
+  },
+  'Find what is stuck, and try it again': ([checks = '', , retried = '']) => {
+    expect(checks).toMatch(/ok +databases/);
+    expect(retried).not.toContain('undefined');
+  },
+  'Read what stood there at an instant': ([stood = '']) => {
+    for (const resource of ['warehouse', 'inventory', 'retirements']) expect(stood).toContain(resource);
+  },
+  'Prove one retirement, with its certificate': ([listed = '', explained = '']) => {
+    expect(listed).toContain(values['RETIREMENT']);
+    expect(explained).toMatch(/shown|showed|read/i);
+    const files = readdirSync(values['FOLDER'] ?? '', { recursive: true, encoding: 'utf8' });
+    expect(files.some(file => file.includes(values['RETIREMENT'] ?? 'none'))).toBe(true);
+  },
+  'Make sure that nothing was changed by hand': ([here = '', there = '']) => {
+    expect(here).toMatch(/^Both databases are whole/);
+    expect(there.length).toBeGreaterThan(0);
+  },
+  'Check that the sums tie': ([ties = '']) => {
+    expect(ties.split('\n').filter(line => line.endsWith(': ties')).length).toBeGreaterThan(20);
+  },
+  'See that a webhook arrives and what becomes of it': ([posted = '', listed = '']) => {
+    expect(posted).toMatch(/^202 {2}warehouseTransaction/);
+    expect(listed).toMatch(/warehouseTransaction +.+ accepted/);
+  },
+  'Find out why webhooks are refused': ([posted = '', refused = '']) => {
+    expect(posted).toMatch(/^401 /);
+    expect(refused).toContain('signature_not_valid');
+  },
+  'Read what changed since a while ago, for a program': ([changes = '']) => {
+    const rows: readonly unknown[] = JSON.parse(changes);
+    expect(rows.length).toBeGreaterThan(100);
+  },
+  'Take a copy away and ask it': ([, sums = '']) => {
+    expect(existsSync(values['FILE'] ?? '')).toBe(true);
+    expect(sums.trim().split('\n')).toHaveLength(1 + demo.organizationIds.length);
+  },
+};
+
+test('twelve tasks are written down, four for each of three people, none of more than three commands', () => {
+  expect(sections.map(section => PEOPLE.find(person => section.split('\n')[0]?.includes(person)))).toEqual(
+    PEOPLE,
+  );
+  expect(sections.map(section => tasksOf(section).length)).toEqual([4, 4, 4]);
+  for (const { title, counted, commands } of TASKS) {
+    expect(commands, title).toHaveLength(counted);
+    expect(counted, title).toBeGreaterThan(0);
+    expect(counted, title).toBeLessThanOrEqual(3);
+  }
+  expect(TASKS.map(({ title }) => title)).toEqual(Object.keys(CHECKS));
+});
+
+test.each(TASKS)(
+  '$title',
+  async ({ title, commands }) => {
+    const answers: string[] = [];
+    for (const line of commands) answers.push(await performWhenWritten(line));
+    await CHECKS[title]?.(answers);
+  },
+  60_000,
+);

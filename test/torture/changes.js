@@ -1,0 +1,32 @@
+// npm run torture -- changes [SEEDS] [FIRST]: random histories with kills on both engines. At every rest a copy that is kept by
+// the view `changes` alone is what the mirror's history knows of that instant, and `explain` of rows by chance agrees with
+// the sandbox's own record of calls and deliveries. Then the balances of a trade of 10,000 credits.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const BATCH = 50;
+const EXPLAINED = 10_000;
+const seeds = Number(process.argv[3] ?? 1000);
+const first = Number(process.argv[4] ?? 2001);
+
+for (let from = first; from < first + seeds && process.exitCode === undefined; from += BATCH) {
+  const count = Math.min(BATCH, first + seeds - from);
+  await run('test/flows/history.test.ts', [], {
+    HISTORY_SEEDS: count,
+    HISTORY_FIRST_SEED: from,
+    HISTORY_EXPLAINED: Math.ceil(EXPLAINED / seeds),
+  });
+}
+if (process.exitCode === undefined) {
+  await run('test/contract/mirror-balance.test.ts', ['-t', 'at random', '--testTimeout=1800000'], {
+    TRADE_CREDITS: 10_000,
+  });
+}
+
+async function run(file, more, env) {
+  process.stdout.write(`${file} ${JSON.stringify(env)}\n`);
+  const vitest = ['vitest', 'run', file, '--reporter=dot', '--silent=passed-only', ...more];
+  const child = spawn('npx', vitest, { env: { ...process.env, ...env }, stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exitCode = 1;
+}
