@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKeys } from '../console/guard/keys.js';
+import { makePrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
 import type { Place } from './place/place.js';
 
@@ -24,7 +25,7 @@ export function findConsole(place: Where): KnownConsole | null {
 /** Who may read this file gets in: it is the owner's alone. */
 export function keepConsole(place: Where, known: KnownConsole): void {
   const file = fileOf(place);
-  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(place.folder);
   writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

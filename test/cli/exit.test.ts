@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -70,6 +71,30 @@ test('what this machine or this user does not have is a sentence, exit code 2', 
     expect(stderr).not.toMatch(/\n\s+at /);
   }
 });
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const WITHOUT_FOLDERS = '/proc/carbon-mirror/data';
+
+/** In a process of its own, which can be ended: what makes a folder holds up everything else in its own. */
+test.skipIf(process.platform !== 'linux')(
+  'where no folder can be made is a sentence too, and soon, exit code 2',
+  () => {
+    const words = [['migrate'], ['up'], ['sandbox', 'start', '--port', '0', '--folder', WITHOUT_FOLDERS]];
+    for (const argv of words) {
+      const { status, stderr } = spawnSync(process.execPath, [MAIN, ...argv], {
+        env: { DATA_DIR: WITHOUT_FOLDERS },
+        encoding: 'utf8',
+        timeout: 60_000,
+        killSignal: 'SIGKILL',
+      });
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: expect.stringMatching(/^"\/proc\/carbon-mirror.*no folder can be made there/),
+      });
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  },
+);
 
 test('T69 a secret in the wrong setting is shown by no fault and no finding, and neither is one in its own', async () => {
   const pasted = 'q7ZrK2w9Lx1Vd5Tb';

@@ -141,7 +141,7 @@ test('likely mistakes are told, exit code 2', async () => {
     [['--organizations', '0'], 'organizations: expected at least 1'],
     [['--header-prefix', 'a b'], '--header-prefix: expected a plain word'],
     [['--profile', 'kind'], '--profile: expected as-documented, got "kind"'],
-    [['--folder', '/dev/null/x'], '/dev/null/x cannot be used'],
+    [['--folder', '/dev/null/x'], '"/dev/null/x" cannot be used'],
   ] as const) {
     const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...words]);
     expect(outcome, words.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });

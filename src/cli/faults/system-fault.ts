@@ -45,7 +45,7 @@ export function describeSystemFault(error: Error): SystemFault | null {
     };
   }
   const path = textOf(error, 'path').replace(PART, '');
-  const why = WHY[code];
+  const why = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : WHY[code];
   if (syscall !== '' && Reflect.get(error, 'path') === '') {
     return { said: 'An empty text is no name of a file or folder.', advice: 'Name a place.' };
   }

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from '../../folder.js';
 import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
 import { demandOwnLog } from './own-log.js';
@@ -17,7 +18,6 @@ export interface OpenOptions {
 const FULL = 2;
 const LAST_NUMBER = 2 ** 31 - 1;
 const PRIVATE_FILE = 0o600;
-const PRIVATE_FOLDER = 0o700;
 
 /** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
@@ -90,7 +90,7 @@ function numberCommit(db: Sqlite): void {
 }
 
 function makePrivate(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+  makePrivateFolder(dirname(file));
   if (!existsSync(file)) createPrivate(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(name, { throwIfNoEntry: false })?.mode;

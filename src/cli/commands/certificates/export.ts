@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { makePrivateFolder } from '../../../folder.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import {
   EXPORT_COLUMNS,
@@ -29,7 +30,6 @@ export interface ExportOptions {
 }
 
 const PRIVATE_FILE = 0o600;
-const PRIVATE_FOLDER = 0o700;
 const LIST = 'certificates.csv';
 const SUMS = 'SHA256SUMS';
 const ABOUT = 'export.json';
@@ -83,7 +83,7 @@ async function demandKnown(reader: Reader, organizationId: string | null, at: st
 
 function makeEmptyFolder(folder: string): void {
   if (!existsSync(folder)) {
-    makeFolder(folder);
+    makePrivateFolder(folder);
     return;
   }
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
@@ -92,13 +92,6 @@ function makeEmptyFolder(folder: string): void {
     `${folder} is there already and not an empty folder.`,
     'Name a new folder: an export never overwrites anything.',
   );
-}
-
-/** Each by itself: what would make them all in one call never comes back where a folder takes none. */
-function makeFolder(folder: string): void {
-  const above = dirname(folder);
-  if (above !== folder && !existsSync(above)) makeFolder(above);
-  mkdirSync(folder, { mode: PRIVATE_FOLDER });
 }
 
 interface Copied {

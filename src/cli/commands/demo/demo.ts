@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { findConsole } from '../../console-address.js';
@@ -27,7 +28,7 @@ const PERMISSIONS = {
 /** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {

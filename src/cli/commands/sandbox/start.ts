@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/sandbox.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
+import { describeSystemFault } from '../../faults/system-fault.js';
 import { emit, type Io, say } from '../../io.js';
 import { dataFolder } from '../../place/find-place.js';
 import { aborted } from '../../processes/service.js';
@@ -145,6 +146,7 @@ function explainStart(error: unknown, { port, folder }: SandboxOptions): unknown
       'Is a sandbox or the demo running already? Else choose another port with --port or SANDBOX_PORT.',
     );
   }
+  if (describeSystemFault(error) !== null) return error;
   if (code !== null) return new CommandFault(EXIT.usage, `${folder} cannot be used: ${error.message}.`);
   const isRefusal = error.constructor === Error || error instanceof RangeError;
   if (!isRefusal) return error;

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
-import { chmod, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../../../folder.js';
 import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/port.js';
@@ -32,7 +33,7 @@ export function createCertificateFolder(
   const flush = shareNext(() => flushNames(folder));
   return {
     prepare: async () => {
-      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      makePrivateFolder(folder);
       await chmod(folder, PRIVATE_FOLDER);
       for (const name of await readdir(folder)) {
         if (await isLeftover(folder, name, now())) await rm(join(folder, name), { force: true });
