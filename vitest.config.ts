@@ -44,9 +44,9 @@ export default defineConfig({
     pool: 'forks',
     /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle. */
     maxWorkers: Math.max(2, availableParallelism()),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

@@ -25,7 +25,7 @@ let corrected: { readonly id: string; readonly before: string; readonly old: Row
 beforeAll(async () => {
   demo = await startDemoMirror();
   corrected = await correct();
-}, 120_000);
+});
 
 afterAll(async () => {
   await demo.stop();
@@ -195,11 +195,7 @@ describe('on a mirror with corrections', () => {
   });
 
   for (const [words, check] of Object.entries(CHECKS)) {
-    test(
-      `the query "${words}" answers what stands there`,
-      async () => await check(queryAbout(words)),
-      60_000,
-    );
+    test(`the query "${words}" answers what stands there`, async () => await check(queryAbout(words)));
   }
 });
 

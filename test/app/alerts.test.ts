@@ -12,7 +12,7 @@ beforeAll(async () => {
   served = await Promise.all(
     ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
   );
-}, 60_000);
+});
 
 afterAll(() => demo.stop());
 

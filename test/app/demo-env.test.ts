@@ -19,7 +19,7 @@ test('both examples run as the app of the demo, as README says', async () => {
     OPERATIONS_PORT: '0',
   };
   const demo = startProcess(['up'], env, cwd);
-  await expect.poll(() => demo.said(), { timeout: 50_000, interval: 100 }).toContain('This is a DEMO');
+  await expect.poll(() => demo.said(), { timeout: 60_000, interval: 100 }).toContain('This is a DEMO');
 
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [lines = ''] = blocks(readme, 'sh').filter(block => block.includes('demo env'));
@@ -41,10 +41,10 @@ test('both examples run as the app of the demo, as README says', async () => {
     );
     return exitCode === 0 ? JSON.parse(stdout) : [];
   };
-  await expect.poll(rows, { timeout: 50_000, interval: 500 }).toHaveLength(1);
+  await expect.poll(rows, { timeout: 60_000, interval: 500 }).toHaveLength(1);
   const [{ organization_id: seller = '', credit_id: credit = '' } = {}] = await rows();
   const words = [seller, credit, 'ada@shop.example', 'The shop of Ada'];
   const argv = ['--env-file=demo.env', join(ROOT, 'docs/examples/sell.js'), ...words];
   const { stdout } = await run(process.execPath, argv, { cwd, env: {} });
   expect(stdout).toBe(`1 t of ${credit} now belongs to The shop of Ada\n`);
-}, 180_000);
+});

@@ -9,12 +9,12 @@ import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
-const PATIENCE = { timeout: 30_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 let demo: DemoMirror;
 beforeAll(async () => {
   demo = await startDemoMirror();
-}, 120_000);
+});
 afterAll(() => demo.stop());
 
 async function stage() {

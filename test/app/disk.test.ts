@@ -56,4 +56,4 @@ test('T21 below the reserve deliveries are stored and nothing is read, everybody
   expect((await ask(processes, 'worker', 'metrics')).text).toMatch(/^carbon_mirror_reads_paused 0$/m);
   reading.child.kill('SIGTERM');
   expect(await reading.ended).toBe(0);
-}, 90_000);
+});

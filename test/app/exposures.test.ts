@@ -65,7 +65,7 @@ test('T70 a folder and files that others may read or write, and operations for o
   );
   expect(up.filter(line => line.startsWith('Warning: the file of --env-file'))).toHaveLength(1);
   for (const line of [...receive, ...work, ...up]) expect(line).not.toContain(SECRET);
-}, 60_000);
+});
 
 test('T70 nothing is said where all belongs to its owner alone', async () => {
   const { dataDir, key, settings } = createFiles(0o600);

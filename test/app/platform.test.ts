@@ -39,7 +39,7 @@ test('the demo starts on a dyno too', async () => {
   await demo.line(line => line['msg'] === 'working');
   demo.child.kill('SIGTERM');
   expect(await demo.ended).toBe(0);
-}, 60_000);
+});
 
 test('on Fly and Render it says once what a volume must be, elsewhere nothing of it', async () => {
   const said = async (env: Record<string, string>) => {
@@ -56,4 +56,4 @@ test('on Fly and Render it says once what a volume must be, elsewhere nothing of
   up.child.kill('SIGTERM');
   await up.ended;
   expect(up.output().split('DATA_DIR must be on a volume')).toHaveLength(2);
-}, 60_000);
+});

@@ -72,7 +72,7 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   const ended = pair.flatMap(worker => endedJobs(worker.output()));
   expect(ended.length).toBeGreaterThan(0);
   expect(new Set(ended).size).toBe(ended.length);
-}, 90_000);
+});
 
 function endedJobs(output: string): string[] {
   return Array.from(output.matchAll(/"job":(\d+).*"msg":"job done"/g), match => match[1] ?? '');
@@ -136,4 +136,4 @@ test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port 
   await gone;
   await expect.poll(async () => (await pids()).filter(isAlive), PATIENCE).toEqual([]);
   expect(output().match(/"msg":"(receiver|worker) stopped"/g)).toHaveLength(3);
-}, 90_000);
+});

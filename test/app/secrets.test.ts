@@ -148,7 +148,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   const found = findIn(search, await readEverything());
   expect(found.some(where => where.includes('inbox.db'))).toBe(true);
   expect(found.some(where => where.includes('jobs show'))).toBe(true);
-}, 120_000);
+});
 
 /** All that a registry could make of a text that it was sent, and of one that it cannot know. */
 function echoesOf(secret: string): string[] {
@@ -230,7 +230,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
   expect(echo.sent.size).toBeGreaterThan(2);
   const search = createSecretSearch([PROCFILE_SECRET, processes.privateKey, ...echo.sent].filter(Boolean));
   expect(findIn(search, places)).toEqual([]);
-}, 120_000);
+});
 
 test('the search finds what is planted, in every form', () => {
   const key = createPrivateKey();

@@ -9,7 +9,7 @@ import { freePort, type Ran, runProcess, type StartedProcess, startProcess } fro
 import { createPrivateKey } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
 
-const PATIENCE = { timeout: 50_000, interval: 200 };
+const PATIENCE = { timeout: 60_000, interval: 200 };
 const APPS = 'SELECT count(*) FROM apps';
 const ROOT = join(import.meta.dirname, '../..');
 const WEBHOOK_URL = "SELECT webhook_url FROM apps WHERE name = 'carbon-mirror demo'";
@@ -138,7 +138,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   await third.gone;
   await expectNobody(demo);
   expect(await rows(demo, versions)).toEqual(before);
-}, 120_000);
+});
 
 /** The page to which an address lets a browser in. */
 async function visit(address: string): Promise<string> {
@@ -205,7 +205,7 @@ test('a console whose port is taken is told of in words, and the others go on wi
   expect(up.said()).not.toContain('    at ');
   up.child.kill('SIGTERM');
   expect(await up.ended).toBe(0);
-}, 120_000);
+});
 
 interface Living {
   readonly role: string;
@@ -256,7 +256,7 @@ describe('a child that falls', () => {
     expect(await up.ended).toBe(0);
     await up.gone;
     await expectNobody(demo);
-  }, 120_000);
+  });
 
   test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
     const demo = await createDemo();
@@ -269,7 +269,7 @@ describe('a child that falls', () => {
     expect(await up.ended).toBe(2);
     await up.gone;
     expect(up.said()).toContain(`port ${demo.env['PORT'] ?? ''}`);
-  }, 120_000);
+  });
 });
 
 test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
@@ -281,7 +281,7 @@ test('a command beside a demo that is just starting finds its mirror, still empt
   const { exitCode, stderr } = await demo.run('status');
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
-}, 120_000);
+});
 
 test('a command that is given before the demo has begun waits for it; where none comes it says that there is no mirror', async () => {
   const demo = await createDemo();
@@ -313,7 +313,7 @@ test('a demo whose ports nobody named has free ones, and its registry posts ther
     urls.push(url);
   }
   expect(new Set(urls).size).toBe(2);
-}, 120_000);
+});
 
 test('a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger', async () => {
   const demo = await createDemo();
@@ -330,7 +330,7 @@ test('a port that is taken changes nothing in the registry of the demo: no webho
   expect(await second.ended).toBe(2);
   await second.gone;
   expect(await demo.world(WEBHOOK_URL)).toBe(before);
-}, 120_000);
+});
 
 test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
   const demo = await createDemo();
@@ -353,4 +353,4 @@ test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves n
   expect(output).toContain('"msg":"worker stopped"');
   expect(await living(demo)).toEqual([]);
   await expectNobody(demo);
-}, 120_000);
+});

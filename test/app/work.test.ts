@@ -61,10 +61,10 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   issueCredit(sandbox, organization.id);
   const { rows } = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
   const amounts = () => rows('SELECT amount FROM available_credits');
-  await expect.poll(amounts, { timeout: 10_000 }).toEqual([{ amount: 100 }]);
+  await expect.poll(amounts).toEqual([{ amount: 100 }]);
   const unread = () => rows("SELECT id FROM jobs WHERE kind = 'tick' AND started_at IS NULL");
   const ticks = async () => (await rows("SELECT id FROM jobs WHERE kind = 'tick' AND state = 'done'")).length;
-  await expect.poll(ticks, { timeout: 20_000 }).toBeGreaterThan(3);
+  await expect.poll(ticks).toBeGreaterThan(3);
   await expect.poll(unread, { interval: 5 }).toEqual([]);
 });
 
@@ -92,7 +92,7 @@ test('a worker that is to hold no members any more takes them out before it work
   const { app } = installApp(sandbox);
   const filled = await startHere(sandbox, app);
   const members = async () => (await filled.rows('SELECT id FROM members')).length;
-  await expect.poll(members, { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(members).toBeGreaterThan(0);
   await filled.stop();
   await startHere(sandbox, app, { dataDir: filled.folder, mirrorMembers: false, syncSchedule: ONCE_A_YEAR });
   expect(await filled.rows('SELECT id FROM members_history')).toEqual([]);
@@ -109,7 +109,7 @@ test('T75 a file that a killed purge or walk has left is gone soon after a worke
   writeFileSync(left, '%PDF');
   utimesSync(left, new Date('2026-01-02'), new Date('2026-01-02'));
   await startHere(sandbox, app, { dataDir: first.folder, syncSchedule: ONCE_A_YEAR });
-  await expect.poll(() => existsSync(left), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => existsSync(left)).toBe(false);
 });
 
 test.each([
@@ -126,12 +126,12 @@ test.each([
     const sandbox = await temporarySandbox();
     const { app } = installApp(sandbox);
     const { rows, lines } = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
-    await expect.poll(() => lines, { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(() => lines).toHaveLength(1);
     expect(lines[0]).toContain('no access to the registry');
     expect(lines[0]).toContain(setting);
     const waiting = () =>
       rows("SELECT state FROM jobs WHERE kind = 'discover' AND state <> 'done' AND last_error <> ''");
-    await expect.poll(waiting, { timeout: 15_000 }).toEqual([{ state }]);
+    await expect.poll(waiting).toEqual([{ state }]);
   },
 );
 

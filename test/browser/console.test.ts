@@ -6,7 +6,7 @@ import { findSerious, openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
 const NAME = 'tunnel.example';
-const PATIENCE = { timeout: 20_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 let demo: Demo;
 let browser: Browser;
@@ -16,7 +16,7 @@ beforeAll(async () => {
     startDemo({ CONSOLE_NAMES: NAME }),
     startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1`]),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await demo?.stop();
@@ -150,17 +150,13 @@ const PAGES = [
 test.each([
   ['light', PAGES],
   ['dark', ['/', '/changes', '/retirements', '/ask']],
-] as const)(
-  'nobody stumbles over anything serious: %s',
-  async (colorScheme, paths) => {
-    const page = await visit({ colorScheme });
-    for (const path of paths) {
-      await page.goto(`${demo.origin}${path}`);
-      expect(await findSerious(page), path).toEqual([]);
-    }
-  },
-  120_000,
-);
+] as const)('nobody stumbles over anything serious: %s', async (colorScheme, paths) => {
+  const page = await visit({ colorScheme });
+  for (const path of paths) {
+    await page.goto(`${demo.origin}${path}`);
+    expect(await findSerious(page), path).toEqual([]);
+  }
+});
 
 test('no page is wider than a window of 380 pixels', async () => {
   const page = await visit({ viewport: { width: 380, height: 800 } });

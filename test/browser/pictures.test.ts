@@ -30,5 +30,5 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
       await browser.close();
       await demo.stop();
     }
-  }, 120_000);
+  });
 });

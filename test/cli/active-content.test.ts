@@ -88,13 +88,9 @@ test.each([
   ['short names', '/AA', 500_000],
   ['actions at opening', '/OpenAction 1 0 R\n', 100_000],
   ['empty objects', '1 0 obj<</Filter/FlateDecode/Type/ObjStm>>stream\nendstream\n', 50_000],
-])(
-  'T46 a file of many %s is looked at all the same',
-  (_, piece, times) => {
-    expect(findActiveContent(Buffer.from(`%PDF-1.7\n${piece.repeat(times)}`))).toBeInstanceOf(Array);
-  },
-  20_000,
-);
+])('T46 a file of many %s is looked at all the same', (_, piece, times) => {
+  expect(findActiveContent(Buffer.from(`%PDF-1.7\n${piece.repeat(times)}`))).toBeInstanceOf(Array);
+});
 
 test('T46 certificates verify names files with active content, which is no damage, and those that carry a signature', async () => {
   const folder = temporaryFolder();

@@ -85,7 +85,7 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
   );
   expect([purged.exitCode, purged.stderr]).toEqual([0, expect.stringContaining('Removed all')]);
   expect(await demo.rows(`SELECT 1 FROM retirements_history WHERE organization_id = '${id}'`)).toEqual([]);
-}, 120_000);
+});
 
 async function deliveries(): Promise<{ readonly delivery: number }[]> {
   const { stdout } = await run('deliveries', 'list', '--json');

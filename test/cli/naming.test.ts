@@ -123,7 +123,7 @@ describe('on the command line', () => {
       }
     }
     expect(walked.length).toBeGreaterThan(40);
-  }, 120_000);
+  });
 
   test('a name and a beginning answer what the id answers, in every command that reads', async () => {
     const now = Date.now();
@@ -146,7 +146,7 @@ describe('on the command line', () => {
       }
     }
     expect(walked.length).toBeGreaterThan(10);
-  }, 120_000);
+  });
 
   test('projects are listed of one organization, in the mirror and at the registry', async () => {
     const list = async (...words: string[]) => {

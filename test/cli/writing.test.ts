@@ -491,7 +491,7 @@ describe('trigger', () => {
         .filter(row => row.reason === 'signature_not_valid')
         .reduce((sum, row) => sum + row.posts, 0);
     };
-    await expect.poll(counted, { timeout: 20_000 }).toBe(3);
+    await expect.poll(counted).toBe(3);
     const [row] = await json('deliveries', 'list', '--refused');
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
     const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);

@@ -202,4 +202,4 @@ test('each command answers the same on both engines, to the byte, whatever the r
     expect.soft(schemas, asking.argv.join(' ')).toEqual(files);
   }
   expect(ODD.filter(text => !seen.some(answer => answer.includes(text)))).toEqual([]);
-}, 180_000);
+});

@@ -120,7 +120,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
     expect((await rows()).map(({ id }) => id)).toEqual(
       Array.from({ length: 250 }, (_, each) => `tx-${each}`),
     );
-  }, 120_000);
+  });
 
   test('nothing of a payload is trusted: what is no word, id or number of the registry is left out and said', async () => {
     const { note, accept, rows } = await start();

@@ -54,7 +54,7 @@ describe('the flood tells a broken worker from a whole one', () => {
     const scene = await startWatched({}, newest);
     await scene.watch(true);
     expect(await flood(scene, false)).toEqual(new Set(['current']));
-  }, 30_000);
+  });
 
   test('a view that shows any delivery that is not read calls what is read every 25 seconds behind', async () => {
     const scene = await startWatched();
@@ -66,5 +66,5 @@ describe('the flood tells a broken worker from a whole one', () => {
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);
     expect(await flood(scene, true)).toContain('behind');
-  }, 30_000);
+  });
 });

@@ -66,7 +66,7 @@ describe('what was announced and not read', () => {
     const unread = await startWatched();
     await unread.watch(true);
     expect(await flood(unread, false)).toEqual(new Set(['current', 'behind']));
-  }, 60_000);
+  });
 
   test('repeats and replays that are read leave it current', async () => {
     const scene = await startWatched();
@@ -82,7 +82,7 @@ describe('what was announced and not read', () => {
       await scene.read();
       expect(await scene.resources('current')).toEqual(await all(scene));
     }
-  }, 30_000);
+  });
 
   test('a delivery after which no retirement changed leaves the certificates current, although they are not walked', async () => {
     const scene = await startWatched();
@@ -321,5 +321,4 @@ test.each(seeds(2, inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
       await demandTruth(scene);
     }
   },
-  60_000,
 );

@@ -12,7 +12,6 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST + index))(
   async seed => {
     played.push(await playHistory(seed));
   },
-  90_000,
 );
 
 test('in these histories deliveries were lost, workers were killed, rows were closed and clocks put back', () => {

@@ -51,7 +51,7 @@ test('from the address that install-url makes to the credits, without any webhoo
   expect(await answer.text()).toContain('your credits will be here in a moment');
 
   await expect
-    .poll(() => program.rows('SELECT organization_id, amount FROM warehouse_credits'), { timeout: 30_000 })
+    .poll(() => program.rows('SELECT organization_id, amount FROM warehouse_credits'))
     .toEqual([{ organization_id: id, amount: 12.5 }]);
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'active' }]);
   expect(await program.rows("SELECT DISTINCT trigger FROM sync_runs WHERE resource = 'warehouse'")).toEqual([
@@ -69,7 +69,7 @@ test('T79 an installation that the registry does not know leaves no row, and the
   };
   expect(await land('nobody-knows-it', 'another secret of sixteen')).toBe(400);
   expect(await land('nobody-knows-it')).toBe(200);
-  await expect.poll(() => program.ended.length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => program.ended.length).toBe(1);
   await program.rest();
   expect(await program.rows('SELECT id FROM installations')).toEqual([]);
   expect(await program.rows('SELECT id FROM organizations')).toEqual([]);

@@ -110,5 +110,4 @@ test.skipIf(process.platform !== 'linux')(
     expect(await program.inbox.countJobs()).toMatchObject({ buried: 0 });
     expect(peakMegabytes(child.pid)).toBeLessThan(MOST_MB);
   },
-  180_000,
 );

@@ -3,7 +3,7 @@ import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
-const PATIENCE = { timeout: 20_000, interval: 5 };
+const PATIENCE = { timeout: 60_000, interval: 5 };
 const RETIREMENTS = '/organizations/*/retirements';
 
 test('a delivery that comes while a long list is read sees the warehouse read before the list ends', async () => {
@@ -48,7 +48,7 @@ test('a huge organization in every place does not keep a small one waiting', asy
   expect(program.worker().running()).toBeGreaterThanOrEqual(1);
   await program.rest();
   expect(await differences(program)).toEqual([]);
-}, 120_000);
+});
 
 test('what is older than the retention and proves nothing is removed at a tick, and rows stay', async () => {
   const { program, retire } = await startInstalled({ context: { retentionDays: 90 } });

@@ -6,7 +6,7 @@ import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
-const PATIENCE = { timeout: 15_000, interval: 5 };
+const PATIENCE = { timeout: 60_000, interval: 5 };
 
 /** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
 type Damage = {

@@ -107,7 +107,7 @@ test('with a database alone a webhook becomes rows, nothing is written to a fold
   const verified = await mirror.command('verify');
   expect({ exitCode: verified.exitCode, said: verified.stderr }).toMatchObject({ exitCode: 0 });
   expect(existsSync(mirror.folder)).toBe(false);
-}, 180_000);
+});
 
 /** A way to the server that can be cut, and opened again at the same port. */
 async function wayTo({ url, name }: Database) {
@@ -155,7 +155,7 @@ test('while the server is away a delivery is answered 503 with Retry-After, and 
   await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
   await expect.poll(mirror.rows, A_LEASE).toBe(1);
   expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
-}, 180_000);
+});
 
 /** A server of its own, whose commits are flushed: it may be killed. */
 async function mortalServer() {
@@ -208,4 +208,4 @@ test('T61 a server that is killed and started again loses nothing of what was an
   receive.child.kill('SIGTERM');
   const overtime = setTimeout(GRACE_MS, 'overtime', { ref: false });
   expect(await Promise.race([Promise.all([work.ended, receive.ended]), overtime])).not.toBe('overtime');
-}, 180_000);
+});

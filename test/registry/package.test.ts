@@ -35,7 +35,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   return () => rm(folder, { recursive: true, force: true });
-}, 120_000);
+});
 
 /** The programs of docs/client.md, in the order in which they stand there. */
 async function compileDocs(): Promise<readonly string[]> {
@@ -82,7 +82,7 @@ test('packed and installed in an empty folder, the programs of docs/client.md ty
   expect((await fetch(url, { method: 'POST', body, headers: forged })).status).toBe(401);
   expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(202);
   expect(String((await line)[0])).toMatch(/^warehouseTransaction /);
-}, 60_000);
+});
 
 const isThere = () => true;
 const isNotThere = () => false;

@@ -60,4 +60,4 @@ test('with these alone its types fit, and it is mirrored by every law', async ()
     { cwd: folder, env: { PATH: process.env['PATH'], NO_COLOR: '1' } },
   ).catch(outputOf);
   expect(stdout).toMatch(/Test Files +2 passed/);
-}, 180_000);
+});

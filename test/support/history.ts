@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { findUnderived } from '../../src/cli/commands/verify/derived-columns.js';
 import type { Broken } from '../../src/engines/engine.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
+import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { differences, photograph, photographAsOf } from './compare.js';
 import { unconfirmed } from './explained.js';
 import { createRandom, operate, pick, type Random, type World } from './operations.js';
@@ -26,6 +27,8 @@ export interface Tally {
 /** A history, and what stands between the registry and the mirror in it. */
 interface Play extends World {
   readonly said: Said;
+  /** While it is awaited no answer comes. */
+  readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
   readonly count: { kills: number; steps: number; pages: number };
 }
@@ -102,6 +105,9 @@ async function reading<T>({ engine }: Program, ask: (reader: Reader) => Promise<
 
 async function begin(seed: number): Promise<Play> {
   const random = createRandom(seed);
+  /** Calls come in an order of their own; what is done does not depend on it. */
+  const chance = createRandom(~seed);
+  let held: Promise<void> | undefined;
   const program = await startProgram({ receiveOnly: true });
   const { sandbox, registry, app } = program;
   const said = createSaid(program.time.now);
@@ -110,8 +116,9 @@ async function begin(seed: number): Promise<Play> {
   const baseUrl = await startProxy(sandbox.url, () => null, {
     rewrite: path => path.replace('limit=100', `limit=${limit}`),
     hold: async (path, body) => {
-      await new Promise(resolve => setTimeout(resolve, random() * 5));
-      program.time.move(Math.floor(random() * HELD_MS));
+      await new Promise(resolve => setTimeout(resolve, chance() * 5));
+      await held;
+      program.time.move(Math.floor(chance() * HELD_MS));
       said.hear(path, body);
       if (/[?&]page=[1-9]/.test(path)) count.pages += 1;
     },
@@ -125,7 +132,20 @@ async function begin(seed: number): Promise<Play> {
     registry.installations.install(app.id, id);
   }
   await startWorker();
-  return { program, random, organizations, said, startWorker, count };
+  const holdAnswers = () => {
+    const { promise, resolve } = withResolvers();
+    held = promise;
+    return resolve;
+  };
+  return { program, random, organizations, said, holdAnswers, startWorker, count };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>(given => {
+    resolve = given;
+  });
+  return { promise, resolve };
 }
 
 /** Enough for several pages. */
@@ -147,13 +167,26 @@ async function disturb(play: Play, log: string[]): Promise<void> {
       log.push('clock put back');
     }
     if (random() < 0.15) {
-      if (program.worker().running() > 0) count.kills += 1;
-      await program.kill();
+      await killInTheMiddle(play);
       program.time.move(LEASE_MS + STEP_BACK_MS);
       await startWorker();
       log.push('kill');
     }
   }
+}
+
+/** Of a read, where an installation may be read at all; answers that are held come when it is over. */
+async function killInTheMiddle({ program, holdAnswers, count }: Play): Promise<void> {
+  const letGo = holdAnswers();
+  program.time.move(STEP_BACK_MS);
+  await enqueueTick(program.inbox, program.time.now(), program.time.now());
+  void program.worker().idle();
+  for (let looks = 0; looks < 50 && program.worker().running() === 0; looks++)
+    await new Promise(resolve => setTimeout(resolve, 20));
+  if (program.worker().running() > 0) count.kills += 1;
+  const killed = program.kill();
+  letGo();
+  await killed;
 }
 
 function trouble({ registry }: Program, random: Random): void {

@@ -149,7 +149,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   async function rest(): Promise<void> {
     await sandbox.registry.deliveries.settled();
     if (current === undefined) return;
-    await expect.poll(isQuiet, { timeout: 45_000, interval: 10 }).toBe(true);
+    await expect.poll(isQuiet, { timeout: 60_000, interval: 10 }).toBe(true);
   }
 
   if (options.receiveOnly !== true) await startWorker();

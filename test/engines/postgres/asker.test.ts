@@ -103,7 +103,7 @@ test.each([
 ])('T76 the time limit stops the work of the server: %s', async sql => {
   const { asking, askers } = await scene();
   await expect(asking(sql, 700).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
-  await expect.poll(askers, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(askers).toEqual([]);
 });
 
 test.each(['SIGINT', 'SIGKILL'] as const)(
@@ -113,10 +113,10 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
     const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
     const child = spawn(process.execPath, [program, database.url, ENDLESS], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
-    await expect.poll(askers, { timeout: 20_000 }).toEqual(['active']);
+    await expect.poll(askers).toEqual(['active']);
     child.kill(signal);
     await once(child, 'exit');
-    await expect.poll(askers, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(askers).toEqual([]);
   },
 );
 

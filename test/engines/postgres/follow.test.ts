@@ -16,11 +16,11 @@ test('a follower that is killed at random has each change once, where the mirror
   const { seen, told } = await follow(PROGRAM);
   expect(seen).toEqual(told);
   expect(seen.length).toBeGreaterThan(10);
-}, 60_000);
+});
 
 test('the same test notices a follower that begins at its number instead of after it', async () => {
   const { seen, told } = await follow(
     brokenProgram('main.js', '"number", ">", after', '"number", ">=", after'),
   );
   expect(seen).not.toEqual(told);
-}, 60_000);
+});
