@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { FailedFiles } from './test/support/failed-files.js';
 
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
@@ -42,6 +43,7 @@ export const ON_BOTH = [
 export default defineConfig({
   test: {
     pool: 'forks',
+    reporters: ['default', new FailedFiles()],
     /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle. */
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 180_000,
