@@ -7,7 +7,7 @@ import { listen, type Listening } from '../console/listen.js';
 import { createChanges } from '../console/live/changes.js';
 import { createReaders } from '../console/readers.js';
 import type { OpenPdfs } from '../engines/engine.js';
-import type { PdfStore } from '../mirror/port.js';
+import type { PdfStore } from '../mirror/pdf-store.js';
 import type { Inspected } from '../query/past/explanation.js';
 import type { OpenReader } from '../engines/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';

@@ -3,7 +3,8 @@ import type { WorkSettings } from '../config/settings.js';
 import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/walk.js';
 import { createMirror } from '../mirror/create-mirror.js';
-import type { MirrorPort, PdfStore } from '../mirror/port.js';
+import type { PdfStore } from '../mirror/pdf-store.js';
+import type { MirrorPort } from '../mirror/port.js';
 import type { Context } from '../sync/context.js';
 
 export interface Parts {

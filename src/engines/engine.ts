@@ -1,5 +1,6 @@
 import type { InboxPort } from '../inbox/port.js';
-import type { MirrorPort, PdfStore } from '../mirror/port.js';
+import type { PdfStore } from '../mirror/pdf-store.js';
+import type { MirrorPort } from '../mirror/port.js';
 import type { Asked, Question } from './contract/asked.js';
 import type { Disk } from './contract/disk.js';
 import type { Finding } from './contract/finding.js';

@@ -1,6 +1,7 @@
 import type { InstallationState } from '../engines/contract/states.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
+import type { PdfStore } from './pdf-store.js';
 import type {
   Announced,
   Cause,
@@ -9,7 +10,6 @@ import type {
   Fault,
   LastRead,
   MirrorPort,
-  PdfStore,
   ProjectAnswer,
   ProjectWritten,
   Purged,

@@ -1,7 +1,8 @@
 import { MirrorError } from './errors.js';
 import type { Purge } from './mirror.js';
 import { retirementOf } from './certificates/file-name.js';
-import type { MirrorPort, PdfStore, Purged } from './port.js';
+import type { PdfStore } from './pdf-store.js';
+import type { MirrorPort, Purged } from './port.js';
 
 const FILES_AT_ONCE = 64;
 

@@ -6,7 +6,8 @@ import { createCertificateFolder } from '../../src/engines/sqlite/certificates/f
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Ask, Finished, Read, Mirror, ReadRequest } from '../../src/mirror/mirror.js';
-import type { MirrorPort, PdfStore } from '../../src/mirror/port.js';
+import type { PdfStore } from '../../src/mirror/pdf-store.js';
+import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Items, ListResource } from '../../src/resources/lists.js';
 import type { Amount, Credit, Installation, Retirement } from '../../src/registry/model.js';
 import { NOON, temporaryFolder } from './inbox.js';

@@ -9,7 +9,7 @@ import { openEngine } from '../../src/engines/open.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/log/log.js';
 import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
-import type { PdfStore } from '../../src/mirror/port.js';
+import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox } from '../../src/sandbox/start.js';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Engine } from '../../engines/engine.js';
-import type { PdfStore } from '../../mirror/port.js';
+import type { PdfStore } from '../../mirror/pdf-store.js';
 import type { Io } from '../io.js';
 
 /** Where a command finds its mirror, and the settings that belong to it. */

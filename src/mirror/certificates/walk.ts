@@ -2,7 +2,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateWalk } from '../mirror.js';
-import { type CertificateAnswer, LEFTOVER_AFTER_MS, type MirrorPort, type PdfStore } from '../port.js';
+import { LEFTOVER_AFTER_MS, type PdfStore } from '../pdf-store.js';
+import { type CertificateAnswer, type MirrorPort } from '../port.js';
 import { isWhole } from './file-name.js';
 import { SyncRun } from '../sync-run.js';
 

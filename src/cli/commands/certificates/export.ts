@@ -12,7 +12,7 @@ import {
   readNotKnownAt,
 } from '../../../query/certificates.js';
 import { readInstant } from '../../instant.js';
-import type { PdfStore } from '../../../mirror/port.js';
+import type { PdfStore } from '../../../mirror/pdf-store.js';
 import { copyFile, measure } from './files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';

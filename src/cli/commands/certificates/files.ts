@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../../../query/certificates.js';
-import type { PdfStore } from '../../../mirror/port.js';
+import type { PdfStore } from '../../../mirror/pdf-store.js';
 import { findActiveContent } from './active-content.js';
 import { carriesSignature } from './signature.js';
 import { demandNotInterrupted } from '../../exit.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { demandId, fileNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/port.js';
+import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/pdf-store.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Postgres, Query } from '../open.js';
 import { createPerform, given, known, type Perform } from './perform.js';

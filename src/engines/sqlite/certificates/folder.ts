@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/port.js';
+import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/pdf-store.js';
 import { shareNext } from './shared-flush.js';
 
 const PRIVATE_FILE = 0o600;

@@ -1,12 +1,8 @@
 import { write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
-import type {
-  CertificateAnswer,
-  CertificateFile,
-  CertificateWritten,
-  DueCertificate,
-} from '../../../mirror/port.js';
+import type { CertificateFile } from '../../../mirror/pdf-store.js';
+import type { CertificateAnswer, CertificateWritten, DueCertificate } from '../../../mirror/port.js';
 import type { RunRows } from './run-rows.js';
 import type { CertificateFiles } from './files.js';
 import type { EnteredRun } from './runs.js';
