@@ -3,6 +3,7 @@ import type { StoreSettings } from '../engines/settings.js';
 import { openDoor } from '../engines/open-door.js';
 import { describeFailure } from '../inbox/delivery.js';
 import { serveDoor } from '../webhook/thread-service.js';
+import type { ThreadNews } from '../webhook/thread.js';
 
 /** What the thread is started with. */
 export interface DoorThreadData {
@@ -15,7 +16,14 @@ export interface DoorThreadData {
 async function start(port: NonNullable<typeof parentPort>, data: DoorThreadData): Promise<void> {
   const { store, secrets, appId } = data;
   let told = 0;
-  const door = await openDoor(store, () => told);
+  const door = await openDoor(
+    store,
+    () => told,
+    error => {
+      const news: ThreadNews = { lost: describeFailure(error) };
+      port.postMessage(news);
+    },
+  );
   const tellTime = (now: number) => {
     told = now;
   };

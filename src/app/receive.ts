@@ -12,6 +12,7 @@ import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import type { DoorThreadData } from './door-thread.js';
+import { LOST } from './lost.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -35,7 +36,13 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     const { webhookSecrets: secrets, appId } = settings;
     const { dataDir, diskReserveMb, database } = settings;
     const workerData: DoorThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
-    const thread = await startDoorThread({ entry: ENTRY, workerData, now, failed: health.fail });
+    const thread = await startDoorThread({
+      entry: ENTRY,
+      workerData,
+      now,
+      failed: health.fail,
+      lost: error => log.warn({ error }, LOST),
+    });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());
     closing.add(

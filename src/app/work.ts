@@ -15,6 +15,7 @@ import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { startCounting } from './counting.js';
+import { LOST } from './lost.js';
 import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -61,8 +62,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     const store = await engine.openWork({
       now,
       failed: health.fail,
-      lost: error =>
-        log.warn({ error: describe(error) }, 'the connection to the database was lost, and is made anew'),
+      lost: error => log.warn({ error: describe(error) }, LOST),
     });
     closing.add(() => store.close());
     const { inbox, reader } = store;

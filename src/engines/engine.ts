@@ -63,12 +63,14 @@ export interface Broken {
   readonly where: string;
 }
 
+/** Told of a connection that was lost while nobody waited for an answer: it is made anew by who asks next. */
+export type Lost = (error: Error) => void;
+
 export interface WorkOptions {
   readonly now: () => number;
   /** What writes has ended by itself; nothing can be written any more. */
   readonly failed: (error: Error) => void;
-  /** A connection was lost while nobody waited for an answer: it is made anew by who asks next. */
-  readonly lost: (error: Error) => void;
+  readonly lost: Lost;
 }
 
 /**

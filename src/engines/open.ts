@@ -1,9 +1,10 @@
-import type { Engine } from './engine.js';
+import type { Engine, Lost } from './engine.js';
 import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
 /** The one place that picks an engine. It opens nothing and loads no driver: see `Engine`. */
-export function openEngine(settings: StoreSettings): Engine {
-  return settings.database === null ? createSqliteEngine(settings) : createPostgresEngine(settings.database);
+export function openEngine(settings: StoreSettings, lost: Lost = () => undefined): Engine {
+  if (settings.database === null) return createSqliteEngine(settings);
+  return createPostgresEngine(settings.database, lost);
 }

@@ -27,6 +27,8 @@ export interface DoorThreadOptions {
   readonly now: () => number;
   /** The thread ended by itself; nothing can be stored any more. */
   readonly failed: (error: Error) => void;
+  /** A connection to the database was lost while nobody waited for an answer. */
+  readonly lost: (failure: StoreFailure) => void;
 }
 
 /** Many posts in one piece of memory, which changes hands without being copied. */
@@ -70,6 +72,11 @@ export type ThreadAnswer =
   | { readonly id: number; readonly answer: Answers[Name] }
   | { readonly id: number; readonly obstacle: string };
 
+/** What it says unasked. */
+export interface ThreadNews {
+  readonly lost: StoreFailure;
+}
+
 interface Pending {
   readonly resolve: (answer: never) => void;
   readonly reject: (error: Error) => void;
@@ -80,7 +87,7 @@ interface Pending {
  * stops the receiver from reading and answering.
  */
 export async function startDoorThread(options: DoorThreadOptions): Promise<DoorThread> {
-  const { entry, workerData, now, failed } = options;
+  const { entry, workerData, now, failed, lost } = options;
   const worker = new Worker(entry, { workerData, env: {} });
   await started(worker);
   const exited = new Promise<void>(resolve => {
@@ -90,12 +97,16 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
   const pending = new Map<number, Pending>();
   let calls = 0;
   let closing = false;
-  worker.on('message', (message: { id: number; answer: never } | { id: number; obstacle: string }) => {
-    const asked = pending.get(message.id);
-    pending.delete(message.id);
-    if ('obstacle' in message) asked?.reject(new Error(message.obstacle));
-    else asked?.resolve(message.answer);
-  });
+  worker.on(
+    'message',
+    (message: ThreadNews | { id: number; answer: never } | { id: number; obstacle: string }) => {
+      if ('lost' in message) return lost(message.lost);
+      const asked = pending.get(message.id);
+      pending.delete(message.id);
+      if ('obstacle' in message) asked?.reject(new Error(message.obstacle));
+      else asked?.resolve(message.answer);
+    },
+  );
   worker.on('error', end);
   worker.on('exit', code => end(new Error(`the thread that stores deliveries ended with ${code}`)));
 

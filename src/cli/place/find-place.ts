@@ -32,19 +32,21 @@ export function demoSettingsFile(folder: string): string {
   return join(folder, DEMO_SETTINGS);
 }
 
-export function placeAt(folder: string, env: Environment, demo: boolean): Place {
+export function placeAt(io: Io, folder: string, env: Environment, demo: boolean): Place {
   return {
     demo,
     folder,
     /** What a demo would lose is made up: it may stand on any disk. */
     env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
-    engine: openEngine(readStore({ ...env, DATA_DIR: folder })),
+    engine: openEngine(readStore({ ...env, DATA_DIR: folder }), ({ message }) =>
+      say(io, `A connection to the database was lost (${message}), and is made anew.`),
+    ),
   };
 }
 
 /** What the settings name, be it there or not. */
 export function ownPlace(io: Io): Place {
-  return placeAt(dataFolder(io.env), io.env, false);
+  return placeAt(io, dataFolder(io.env), io.env, false);
 }
 
 /** The mirror that a reading command is asked about. It says on stderr when that is the demo's. */
@@ -62,7 +64,7 @@ export function findSettings(io: Io): Place {
     io,
     `Reading the demo in ${folder}. Set REGISTRY_BASE_URL and the other settings to read your own mirror.`,
   );
-  return placeAt(folder, { ...readDemoSettings(folder), ...io.env }, true);
+  return placeAt(io, folder, { ...readDemoSettings(folder), ...io.env }, true);
 }
 
 export function readDemoSettings(folder: string): Environment {

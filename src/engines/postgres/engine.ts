@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.js';
+import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
 import type { Family } from '../migrations.js';
 import { clockOf } from './clock.js';
@@ -8,8 +8,8 @@ import { poolOf } from './pool.js';
 const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
 
 /** Two schemas of one database. The driver is loaded with the first thing that is asked. */
-export function createPostgresEngine(database: DatabaseSettings): Engine {
-  const command = poolOf(database, 'command');
+export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
+  const command = poolOf(database, 'command', lost);
   const stores = () => import('./stores.js');
 
   return {
@@ -19,13 +19,13 @@ export function createPostgresEngine(database: DatabaseSettings): Engine {
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
     prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
     openReader: async () => (await stores()).openReader(command),
-    openPages: async () => (await stores()).openReader(poolOf(database, 'console')),
+    openPages: async () => (await stores()).openReader(poolOf(database, 'console', lost)),
     sharesPages: true,
     openPdfs: async now => (await stores()).openPdfs(command, now),
     openInbox: async now => (await stores()).openInbox(command, clockOf(database, now)),
     openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
-    openWork: async ({ now, lost }) =>
-      (await stores()).openWork(poolOf(database, 'work', lost), now, clockOf(database, now)),
+    openWork: async ({ now, lost: lostAtWork }) =>
+      (await stores()).openWork(poolOf(database, 'work', lostAtWork), now, clockOf(database, now)),
     ask: async question => (await import('./asker.js')).ask(command, question),
     snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
     findBroken: async now => (await stores()).findBrokenIn(command, now),

@@ -16,7 +16,7 @@ interface Demo {
 }
 
 export function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
-  const { files } = placeAt(folder, io.env, true).engine;
+  const { files } = placeAt(io, folder, io.env, true).engine;
   const where = Object.entries(files).map(([name, file]) => `  ${name.padEnd(12)}  ${file}`);
   const command = `${whereOf(io)}npx carbon-mirror`;
   const lines = `
@@ -51,7 +51,7 @@ export async function tellWhenReady(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<void> {
-  await reading(placeAt(folder, io.env, true), async reader => {
+  await reading(placeAt(io, folder, io.env, true), async reader => {
     while (!stopping.aborted) {
       const there = await readMirrored(reader);
       if (there.organizations >= organizations && there.unread === 0) {

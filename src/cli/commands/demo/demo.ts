@@ -33,10 +33,10 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
     /** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
-    await placeAt(folder, io.env, true).engine.migrate(io.now());
+    await placeAt(io, folder, io.env, true).engine.migrate(io.now());
     const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
     const appId = settings['REGISTRY_APP_ID'] ?? '';
-    const { env } = placeAt(folder, { ...settings, ...io.env }, true);
+    const { env } = placeAt(io, folder, { ...settings, ...io.env }, true);
     await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
       const webhookUrl = webhookUrlAt(port);
       sandbox.registry.apps.change(appId, { webhookUrl, callbackUrls: [callbackUrlAt(port)] });

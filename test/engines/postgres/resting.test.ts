@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { payloadOf, installationOf, signedPost } from '../../support/door.js';
+import { temporaryFolder } from '../../support/inbox.js';
+import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { startProcess } from '../../support/processes.js';
+
+const SECRET = 'a webhook secret of the flow';
+const PASSWORD = 'a-password-of-the-flow';
+const PATIENTLY = { timeout: 60_000 };
+
+/** What an operator does to those who rest; whoever is asked something at that moment is left alone. */
+const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND state = 'idle' AND application_name = $1`;
+
+/** A process whose connections rest until they are ended: what it has said of it, and what else it has said. */
+async function withoutConnections(argv: readonly string[], role: string, ready: RegExp) {
+  const database = await temporaryDatabase();
+  const env = {
+    MIRROR_DATABASE_URL: database.url.replace('//postgres@', `//postgres:${PASSWORD}@`),
+    REGISTRY_APP_ID: 'app-1',
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: temporaryFolder(),
+    PORT: '0',
+    CONSOLE_PORT: '0',
+    OPERATIONS_PORT: '0',
+  };
+  const started = startProcess(argv, env);
+  const owner = openTemporary(database, 1);
+  const told = () => started.output().match(/^.*connection to the database was lost.*$/gim) ?? [];
+  const cut = async () => {
+    await owner.query(END_IDLE, [`carbon-mirror ${role}`]);
+    return told().length;
+  };
+  await expect.poll(() => started.output(), PATIENTLY).toMatch(ready);
+  await expect.poll(cut, PATIENTLY).toBeGreaterThan(0);
+  return { started, owner, told };
+}
+
+test('a receiver whose resting connections are ended by the server says so in its log, without a secret, and goes on', async () => {
+  const { started, told, owner } = await withoutConnections(['receive'], 'receive', /receiving webhooks/);
+  const { port } = await started.line(({ msg }) => msg === 'receiving webhooks');
+  expect(JSON.parse(told()[0] ?? '')).toMatchObject({ level: 'warn', error: { code: '57P01' } });
+  const deliver = async () => {
+    const installation = installationOf({ appId: 'app-1' });
+    const { body, headers } = signedPost(payloadOf({ installation }), { secret: SECRET });
+    const how = { method: 'POST', body, headers: { ...headers, 'content-type': 'application/json' } };
+    return (await fetch(`http://127.0.0.1:${String(port)}/webhooks`, how)).status;
+  };
+  await expect.poll(deliver, PATIENTLY).toBe(202);
+  expect(await owner.query('SELECT count(*) AS rows FROM inbox.deliveries')).toEqual([{ rows: 1 }]);
+  expect(started.child.exitCode).toBeNull();
+  for (const secret of [SECRET, PASSWORD]) expect(started.output()).not.toContain(secret);
+}, 180_000);
+
+test('so does a console, on stderr', async () => {
+  const { started, told } = await withoutConnections(['console'], 'console', /The console is there/);
+  expect(started.said()).toContain(told()[0]);
+  expect(started.child.exitCode).toBeNull();
+  expect(started.output()).not.toContain(PASSWORD);
+}, 180_000);
