@@ -53,6 +53,34 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
+  test('each of a large group has its own row, text and job, in the order in which they came', async () => {
+    const kept = await store();
+    const inbox = boxIn(kept);
+    const group = Array.from({ length: 100 }, (_, index) =>
+      acceptedDelivery({
+        ...textOf(`text ${index}`),
+        installationId: `installation-${index % 7}`,
+        organizationId: `organization-${index % 7}`,
+        ...(index % 10 === 9 && { verdict: 'set_aside', reason: 'other_app' }),
+      }),
+    );
+    const twice = acceptedDelivery({ ...textOf('text 3'), installationId: 'installation-3' });
+    const stored = await inbox.accept([...group, twice], NOON);
+    const rows =
+      await kept.db.rows(`SELECT d.id, signed_data AS text, d.installation_id, j.installation_id AS job, repeats
+      FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.text_id LEFT JOIN jobs AS j ON j.id = d.job_id ORDER BY d.id`);
+    const inOrder = group.map(({ signedData, installationId, verdict }, index) => ({
+      id: stored[index]?.id,
+      text: signedData,
+      installation_id: installationId,
+      job: verdict === 'accepted' ? installationId : null,
+      repeats: Number(index === 3),
+    }));
+    expect(rows).toEqual(inOrder);
+    expect(stored[100]).toEqual({ ...stored[3], repeated: true });
+    expect(stored.filter(({ repeated }) => repeated)).toHaveLength(1);
+  });
+
   test('a delivery that is set aside is stored without a job', async () => {
     const inbox = boxIn(await store());
     const aside = acceptedDelivery({ verdict: 'set_aside', reason: 'other_app' });

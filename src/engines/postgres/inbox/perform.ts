@@ -11,6 +11,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Perform {
   /** One of the functions of the migrations, with the rules that it judges by. */
   readonly call: <Answer>(name: FunctionName, given: Values) => Promise<Answer>;
+  /** The same of one that takes rows. */
+  readonly callOn: <Answer>(name: 'store_new', given: Values, rows: readonly Values[]) => Promise<Answer>;
   /** Steps of one transaction: see `perform_steps` in the migrations. All of them have one instant, `AT`. */
   readonly perform: <Answer>(statements: readonly string[], given?: Values) => Promise<Answer>;
 }
@@ -73,6 +75,8 @@ export function createPerform(query: Query, clock: InboxClock): Perform {
 
   return {
     call: (name, values) => ask(statementOf(`inbox.${name}(given)`), values, []),
+    callOn: (name, values, rows) =>
+      ask(statementOf(`inbox.${name}(given, $2::json)`), values, [JSON.stringify(rows)]),
     perform: (steps, values = {}) => ask(STEPS, values, [steps]),
   };
 }

@@ -45,7 +45,7 @@ const FAULT_OF_A_ROW = /^(22|23|54)/;
  * Store a group in one transaction; where one of it is at fault each is tried alone, so that a bad row fails nobody
  * else. Several groups may be under way.
  */
-export function createStore(query: Query, { call }: Perform): Store {
+export function createStore(query: Query, { call, callOn }: Perform): Store {
   let known: Memory<Known> | null = null;
 
   async function storeTogether(deliveries: readonly NewDelivery[]): Promise<StoreResult[]> {
@@ -53,7 +53,10 @@ export function createStore(query: Query, { call }: Perform): Store {
     const memory = known;
     const bundles = bundlesOf(deliveries);
     const rows = bundles.map((bundle, n) => cellsOf(bundle, n, memory));
-    const stored = await call<Stored[]>('store', { kind: INSTALLATION_JOB, trigger: TRIGGER, rows });
+    const given = { kind: INSTALLATION_JOB, trigger: TRIGGER };
+    const stored = rows.every(isNew)
+      ? await callOn<Stored[]>('store_new', given, rows)
+      : await call<Stored[]>('store', { ...given, rows });
     return resultsOf(bundles, stored, memory);
   }
 
@@ -102,11 +105,7 @@ function bundlesOf(deliveries: readonly NewDelivery[]): Bundle[] {
   return bundles;
 }
 
-function cellsOf(
-  { posts: [first, ...others], again }: Bundle,
-  n: number,
-  memory: Memory<Known>,
-): Readonly<Record<string, unknown>> {
+function cellsOf({ posts: [first, ...others], again }: Bundle, n: number, memory: Memory<Known>) {
   const { textId = null, rowId = null } = memory.get(first.digest) ?? {};
   const all = [first, ...others];
   return {
@@ -126,6 +125,11 @@ function cellsOf(
     reason: first.reason,
     secret_index: first.secretIndex,
   };
+}
+
+/** No post of its text is known, of this group or of an earlier one. */
+function isNew({ again, text_id, row_id }: ReturnType<typeof cellsOf>): boolean {
+  return !again && text_id === null && row_id === null;
 }
 
 /** Of the job that it asks for. */
