@@ -1,0 +1,22 @@
+// node at-once.js NAME...: runs these scripts of package.json at once, and prints what each said when it is over.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+
+const codes = await Promise.all(process.argv.slice(2).map(run));
+process.exitCode = Math.max(0, ...codes);
+
+async function run(name) {
+  const child = spawn('npm', ['run', '--silent', name], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: import.meta.dirname,
+  });
+  const ended = new Promise(resolve => {
+    child.once('error', () => resolve(1));
+    child.once('close', code => resolve(code ?? 1));
+  });
+  const said = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const code = await ended;
+  process.stdout.write(said.join(''));
+  if (code !== 0) process.stderr.write(`npm run ${name} ended with ${code}\n`);
+  return code;
+}
