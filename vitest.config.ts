@@ -44,8 +44,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     reporters: ['default', new FailedFiles()],
-    /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle. */
-    maxWorkers: Math.max(2, availableParallelism()),
+    /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle, and one more leaves it busy. */
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
