@@ -7,6 +7,11 @@ export interface FormatOptions {
   readonly excel?: boolean;
 }
 
+/** What is printed may be written into a file instead: see `intoFile`. */
+export interface FileOptions extends FormatOptions {
+  readonly out?: string;
+}
+
 /** A form of `--csv`, and no word after it: that one may be the command's own. */
 class ExcelOption extends Option {
   constructor() {
@@ -30,6 +35,13 @@ export function addFormats(
     .option('--json', json)
     .addOption(new Option('--csv', csv).conflicts('json'))
     .addOption(new ExcelOption().conflicts(['json', 'csv']));
+}
+
+export function addFile(command: Command): Command {
+  return command.option(
+    '--out <file>',
+    'write it into a new file (.csv and .json say the form), and FILE.json about it: when, and how far it can be trusted',
+  );
 }
 
 export function formatOf({ json, csv, excel }: FormatOptions): Format {

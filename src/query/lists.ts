@@ -52,10 +52,15 @@ export function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condit
   return eb(without, '<>', text);
 }
 
-/** The whole names that begin so, two at most: one is meant, of two nobody knows which. */
-export async function readBeginnings(reader: Reader, entry: Entry, text: string): Promise<string[]> {
+/** The whole names that begin so, two at most: one is meant, of two nobody knows which. Of what is gone, too, where that is asked for. */
+export async function readBeginnings(
+  reader: Reader,
+  entry: Entry,
+  text: string,
+  from = entry.shown.from,
+): Promise<string[]> {
   const name = nameOf(entry);
-  let asked = byName(reader).selectFrom(entry.shown.from).select(name).distinct();
+  let asked = byName(reader).selectFrom(from).select(name).distinct();
   asked = asked.where(name, '>=', text).where(name, '<', `${text}\u{10ffff}`);
   const owned = ofAnyOrganization(reader, entry);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);

@@ -52,6 +52,32 @@ test('inside a read as-of shows what had been told by then, and says so', async 
   expect(told.rows.map(({ id }: { id: string }) => id)).toContain('second');
 });
 
+test('a list as of an instant leaves out whom the mirror did not know then, with what a first read that broke off had shown', async () => {
+  const { mirror, clock, folder } = await sceneToAsk();
+  const request = {
+    organizationId: 'organization-2',
+    claim: 2,
+    startedAt: clock.at,
+    trigger: 'schedule',
+  } as const;
+  const members = await mirror.beginRead({ ...request, resource: 'members' });
+  await members.finish({ ...TRAFFIC, total: 0, ask: async () => new Map() });
+  const read = await mirror.beginRead({ ...request, resource: 'retirements' });
+  await read.writePage(0, [retirement('half-known', { organizationId: 'organization-2' })], clock.at);
+  await read.finish({ ...TRAFFIC, total: 2, ask: async () => new Map() });
+  clock.at += MINUTE;
+  const { exitCode, stdout, stderr } = await runCommand(
+    ['retirements', 'list', '--as-of', 'now', '--limit', '0'],
+    { env: { DATA_DIR: folder }, now: () => clock.at },
+  );
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: 'organization-2, retirements: never read completely\n',
+  });
+  expect(stdout).toContain('second');
+  expect(stdout).not.toContain('half-known');
+});
+
 test('between two reads as-of speaks of no read', async () => {
   const { ask } = await sceneToAsk();
   const between = await ask('2026-05-04T12:30:00Z');

@@ -10,7 +10,8 @@ import {
 } from '../../query/past/as-of.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf, isCsv } from '../formats.js';
+import { intoFile } from '../output/into-file.js';
 import { AN_INSTANT, readInstant } from '../instant.js';
 import { type Io, print, say } from '../io.js';
 import { knownAt } from '../known-at.js';
@@ -20,7 +21,7 @@ import { createTally, describeTotal } from '../output/totals.js';
 import { findPlace } from '../place/find-place.js';
 import { reading } from '../place/place.js';
 
-interface AsOfOptions extends FormatOptions {
+interface AsOfOptions extends FileOptions {
   readonly organization?: string;
   readonly resource?: DatedResource;
 }
@@ -38,12 +39,14 @@ export function define(program: Command, io: Io): void {
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
     .action(async (date: string, options: AsOfOptions) => {
       const at = readInstant(date, io.now());
-      await reading(findPlace(io), async reader => await show(io, reader, at, options));
+      await intoFile({ io, findPlace }, { command: 'as-of' }, { ...options, asOf: at }, async (out, form) => {
+        await reading(findPlace(io), async reader => await show(out, reader, at, form));
+      });
     });
-  addFormats(command, 'print it as JSON', 'print it as CSV; needs --resource');
+  addFile(addFormats(command, 'print it as JSON', 'print it as CSV; needs --resource'));
   examples(command, [
     'carbon-mirror as-of 2025-12-31 --organization ID',
-    'carbon-mirror as-of 2025-12-31T12:00:00Z --resource retirements --csv',
+    'carbon-mirror as-of 2025-12-31T12:00:00Z --resource retirements --out retirements.csv',
   ]);
 }
 

@@ -3,7 +3,8 @@ import { type Available, type LeftOut, type Only, readAvailable } from '../../qu
 import { shortName } from '../../text/clean.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { addFormats, type FormatOptions, formatOf, isCsv } from '../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf, isCsv } from '../formats.js';
+import { intoFile } from '../output/into-file.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
@@ -15,7 +16,7 @@ import { reading } from '../place/place.js';
 import { stretch } from '../../text/stretch.js';
 import { readDuration } from '../words.js';
 
-interface AvailableOptions extends FormatOptions, Only {
+interface AvailableOptions extends FileOptions, Only {
   readonly organization?: string;
   readonly maxAge?: string;
   readonly strict?: boolean;
@@ -58,12 +59,15 @@ export function define(program: Command, io: Io): void {
     .option('--vintage <year>', 'of one vintage only')
     .option('--type <type>', 'of one type only, such as exPost or exAnte')
     .option('--strict', 'exit 3 where anything is left out')
-    .action((options: AvailableOptions) => show(io, options));
+    .action((options: AvailableOptions) =>
+      intoFile({ io, findPlace }, { command: 'available' }, options, show),
+    );
   addFormats(command, 'print both parts as JSON: rows and left_out', 'print what can be sold as CSV');
+  addFile(command);
   examples(command, [
     'carbon-mirror available',
     'carbon-mirror available --project Mangrove --vintage 2021',
-    'carbon-mirror available --csv > available.csv',
+    'carbon-mirror available --out available.csv',
     'carbon-mirror available --max-age 30m --strict --json',
   ]);
 }

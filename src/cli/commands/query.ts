@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { addFormats, type FormatOptions, formatOf } from '../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
+import { intoFile } from '../output/into-file.js';
 import type { Io } from '../io.js';
 import { writeRows } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
 
-interface QueryCommandOptions extends FormatOptions {
+interface QueryCommandOptions extends FileOptions {
   readonly timeLimit: string;
   readonly file?: string;
 }
@@ -25,22 +26,28 @@ export function define(program: Command, io: Io): void {
     .option('--time-limit <seconds>', 'stop the query after so long', '30')
     .action(async (text: string | undefined, options: QueryCommandOptions) => {
       const sql = await readStatement(io, text, options.file);
-      const { engine } = findPlace(io);
-      const timeLimitMs = readSeconds(options.timeLimit) * 1000;
-      try {
-        const { columns, rows } = await engine.ask({ sql, timeLimitMs });
-        await writeRows(io, formatOf(options), columns, rows);
-      } catch (error) {
-        throw error instanceof AskError ? faultOf(error) : error;
-      }
+      await intoFile({ io, findPlace }, { command: 'query', sql }, options, (out, form) =>
+        ask(out, sql, form),
+      );
     });
-  addFormats(command);
+  addFile(addFormats(command));
   examples(command, [
     'carbon-mirror query "select count(*) from retirements"',
-    'carbon-mirror query "select project_name, vintage, amount from available_credits" --csv > available.csv',
+    'carbon-mirror query "select project_name, vintage, amount from available_credits" --out available.csv',
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ]);
+}
+
+async function ask(io: Io, sql: string, options: QueryCommandOptions): Promise<void> {
+  const { engine } = findPlace(io);
+  const timeLimitMs = readSeconds(options.timeLimit) * 1000;
+  try {
+    const { columns, rows } = await engine.ask({ sql, timeLimitMs });
+    await writeRows(io, formatOf(options), columns, rows);
+  } catch (error) {
+    throw error instanceof AskError ? faultOf(error) : error;
+  }
 }
 
 async function readStatement(io: Io, text: string | undefined, file: string | undefined): Promise<string> {

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { readRuns, RUN_COLUMNS } from '../../query/reads/runs.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { examples } from '../command.js';
-import { addFormats, type FormatOptions, formatOf } from '../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
+import { intoFile } from '../output/into-file.js';
 import { type Io, say } from '../io.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { writeRows } from '../output/output.js';
@@ -11,7 +12,7 @@ import { reading } from '../place/place.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
 import { readLimit } from '../words.js';
 
-interface ListOptions extends FormatOptions {
+interface ListOptions extends FileOptions {
   readonly organization?: string;
   readonly resource?: string;
   readonly drift?: boolean;
@@ -34,8 +35,8 @@ export function define(program: Command, io: Io): void {
     )
     .option('--drift', 'only those that found what no delivery had announced')
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('50'))
-    .action((options: ListOptions) => list(io, options));
-  addFormats(command);
+    .action((options: ListOptions) => intoFile({ io, findPlace }, { command: 'runs list' }, options, list));
+  addFile(addFormats(command));
   examples(group, [
     'carbon-mirror runs list --organization ID --resource warehouse',
     'carbon-mirror runs list --drift --limit 0',

@@ -1,14 +1,12 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readOrigin } from '../../query/inbox/health.js';
 import { readCoverage } from '../../query/certificates.js';
 import { examples } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
 import { type Io, say } from '../io.js';
 import { writeValue } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
-import { sidecarOf, writeSidecar } from '../output/sidecar.js';
+import { demandNewFile, isThere, sidecarOf, writeSidecar } from '../output/sidecar.js';
 import { reading } from '../place/place.js';
 
 export function define(program: Command, io: Io): void {
@@ -29,7 +27,7 @@ export function define(program: Command, io: Io): void {
 /** What is said of the copy is read before it is made: it holds that much at least. */
 async function take(io: Io, file: string, options: { json?: boolean }): Promise<void> {
   const place = findPlace(io);
-  demandNew(file);
+  demandNewFile(file);
   const asOf = new Date(io.now()).toISOString();
   const { origin, coverage } = await reading(place, async reader => ({
     origin: await readOrigin(reader),
@@ -54,26 +52,4 @@ async function take(io: Io, file: string, options: { json?: boolean }): Promise<
     `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB), and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
   );
   return undefined;
-}
-
-function demandNew(file: string): void {
-  if (file === '') throw new CommandFault(EXIT.usage, 'Expected the name of a new file, got an empty text.');
-  const folder = dirname(file);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CommandFault(
-      EXIT.usage,
-      `${file}: there is no folder ${folder}.`,
-      'Make it first, or name another place.',
-    );
-  }
-  const taken = [file, sidecarOf(file)].find(name => existsSync(name));
-  if (taken !== undefined) throw isThere(taken);
-}
-
-function isThere(file: string): CommandFault {
-  return new CommandFault(
-    EXIT.usage,
-    `${file} is there already.`,
-    'Name a new file, or remove that one first.',
-  );
 }

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { readTransactions, TRANSACTION_COLUMNS } from '../../query/transactions.js';
 import { examples } from '../command.js';
 import { findPlace } from '../place/find-place.js';
-import { addFormats, type FormatOptions, formatOf } from '../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
+import { intoFile } from '../output/into-file.js';
 import { type Io, say } from '../io.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
@@ -10,7 +11,7 @@ import { writeRows } from '../output/output.js';
 import { reading } from '../place/place.js';
 import { readLimit } from '../words.js';
 
-interface ListOptions extends FormatOptions {
+interface ListOptions extends FileOptions {
   readonly organization?: string;
   readonly status?: string;
   readonly limit: string;
@@ -26,11 +27,13 @@ export function define(program: Command, io: Io): void {
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--status <word>', 'of one status only, such as processed, failed or pending_queue')
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('50'))
-    .action((options: ListOptions) => list(io, options));
-  addFormats(command);
+    .action((options: ListOptions) =>
+      intoFile({ io, findPlace }, { command: 'transactions list' }, options, list),
+    );
+  addFile(addFormats(command));
   examples(group, [
     'carbon-mirror transactions list --organization ID --status failed',
-    'carbon-mirror transactions list --limit 0 --csv > transactions.csv',
+    'carbon-mirror transactions list --limit 0 --out transactions.csv',
   ]);
 }
 

@@ -4,6 +4,7 @@ import { readHistory } from '../../query/lists.js';
 import type { Entry } from '../../resources/entry.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { wholeName } from './beginning.js';
 import { installationIn, organizationIn } from './in-mirror.js';
 
 export function demandEntry(table: string): Entry {
@@ -25,7 +26,8 @@ const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Pr
 export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
   const versions = await readHistory(reader, entry, id);
   if (versions.length > 0) return versions;
-  const found = await FIND[entry.table]?.(reader, id);
-  if (found !== undefined) return await readHistory(reader, entry, found);
+  const found =
+    (await FIND[entry.table]?.(reader, id)) ?? (await wholeName(reader, entry, id, `${entry.table}_history`));
+  if (found !== null) return await readHistory(reader, entry, found);
   throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }

@@ -2,16 +2,19 @@ import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import { readOrganizationIds } from '../../query/past/as-of.js';
 import { readList } from '../../query/lists.js';
+import { readOrganizationNames } from '../../query/names.js';
 import { NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
+import { shortName } from '../../text/clean.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { addFormats, formatOf } from '../formats.js';
+import { addFile, addFormats, formatOf } from '../formats.js';
 import { AN_INSTANT, readInstant } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { knownAt } from '../known-at.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { readLimit } from '../words.js';
+import { intoFile } from '../output/into-file.js';
 import { type Row, writeRows } from '../output/output.js';
 import { findPlace, findSettings } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
@@ -27,12 +30,16 @@ export function defineList(parent: Command, io: Io, resource: Resource): void {
     .description(`List ${noun} of the mirror`)
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
-    .action((options: ListOptions) => list(io, resource, options));
+    .action((options: ListOptions) =>
+      intoFile({ io, findPlace }, { command: `${parent.name()} list` }, options, (out, form) =>
+        list(out, resource, form),
+      ),
+    );
   for (const { option } of filters) command.addOption(option);
   if (dated !== undefined) {
     command.addOption(new Option('--as-of <date>', `as they stood then: ${AN_INSTANT}`).conflicts('live'));
   }
-  addFormats(command);
+  addFile(addFormats(command));
   if (live !== undefined) command.option(...LIVE);
 }
 
@@ -45,8 +52,12 @@ async function list(io: Io, resource: Resource, options: ListOptions): Promise<v
   const at = options.asOf === undefined ? undefined : readInstant(options.asOf, io.now());
   return await reading(findPlace(io), async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
-    if (at !== undefined) await demandKnown(io, reader, resource, organizationId, at);
-    const rows = readList(reader, resource.list, { organizationId, where, at, limit: limit || null });
+    const ofOne = (id: string | null) =>
+      readList(reader, resource.list, { organizationId: id, where, at, limit: limit || null });
+    const rows =
+      at === undefined
+        ? ofOne(organizationId)
+        : oneByOne(await knownOwners(io, reader, resource, organizationId, at), ofOne);
     const none = isAsked(options, where) ? NONE_FITS : noneOf(resource);
     await write(io, resource, options, rows, none);
   });
@@ -78,17 +89,35 @@ async function write(
   if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
 }
 
-async function demandKnown(
+/** In the order of the list. */
+async function knownOwners(
   io: Io,
   reader: Reader,
   { dated }: Resource,
   organizationId: string | null,
   at: string,
-): Promise<void> {
-  if (dated === undefined) return;
+): Promise<string[]> {
+  if (dated === undefined) return [];
+  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const ids = organizationId === null ? await readOrganizationIds(reader) : [organizationId];
   const wanted = ids.map(id => ({ organizationId: id, resource: dated, at }));
-  await knownAt(io, reader, wanted, asOf => `${asOf.organizationId}, ${asOf.resource}`);
+  const known = await knownAt(
+    io,
+    reader,
+    wanted,
+    asOf => `${shortName(names.get(asOf.organizationId) ?? asOf.organizationId)}, ${asOf.resource}`,
+  );
+  return known
+    .map(asOf => asOf.organizationId)
+    .toSorted()
+    .toReversed();
+}
+
+async function* oneByOne(
+  owners: readonly string[],
+  rowsOf: (owner: string) => AsyncIterable<Row>,
+): AsyncIterable<Row> {
+  for (const owner of owners) yield* rowsOf(owner);
 }
 
 async function readLive(

@@ -14,6 +14,7 @@ export interface ListOptions {
   readonly json?: boolean;
   readonly csv?: boolean;
   readonly excel?: boolean;
+  readonly out?: string;
   readonly asOf?: string;
 }
 

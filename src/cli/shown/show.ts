@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
-import { readBeginnings, readByName } from '../../query/lists.js';
+import { readByName } from '../../query/lists.js';
 import { nameOf } from '../../resources/entry.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
+import { wholeName } from '../named/beginning.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { findInstalled } from '../named/live.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
@@ -62,7 +63,8 @@ async function readMirrorOne(
   const organizationId = await organizationOrAll(reader, options.organization);
   const named = await find(reader, id);
   const exact = await readByName(reader, list, named, organizationId);
-  const rows = exact.length > 0 ? exact : await readBeginning(reader, resource, named, organizationId);
+  const whole = exact.length > 0 ? null : await wholeName(reader, list, named);
+  const rows = whole === null ? exact : await readByName(reader, list, whole, organizationId);
   if (rows.length === 0) {
     throw new CommandFault(
       EXIT.notThere,
@@ -72,25 +74,6 @@ async function readMirrorOne(
   }
   return await Promise.all(
     rows.map(async row => ({ row, beside: (await one?.beside?.(reader, row)) ?? {} })),
-  );
-}
-
-/** As a table shows it: the beginning of an id, with or without the sign that there is more. */
-async function readBeginning(
-  reader: Reader,
-  { list, noun }: Resource,
-  text: string,
-  organizationId: string | null,
-): Promise<Row[]> {
-  const beginning = text.replace(/…$/, '');
-  if (beginning === '') return [];
-  const [name, other] = await readBeginnings(reader, list, beginning);
-  if (name === undefined) return [];
-  if (other === undefined) return await readByName(reader, list, name, organizationId);
-  throw new CommandFault(
-    EXIT.notThere,
-    `"${text}" is the beginning of several of the ${noun}: ${name}, ${other}.`,
-    'Give more of it.',
   );
 }
 

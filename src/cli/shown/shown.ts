@@ -62,7 +62,7 @@ export const SHOWN = {
     description: 'Credits in the main inventories',
     examples: [
       'carbon-mirror inventory list',
-      'carbon-mirror inventory list --organization ID --limit 0 --csv',
+      'carbon-mirror inventory list --organization ID --limit 0 --out inventory.csv',
     ],
     noun: 'credits in the main inventories',
     list: LISTS.inventory,
@@ -73,7 +73,7 @@ export const SHOWN = {
     examples: [
       'carbon-mirror retirements list --limit 20',
       'carbon-mirror retirements list --year 2025 --beneficiary Ferries --project Mangrove',
-      'carbon-mirror retirements list --as-of 2025-12-31 --csv=excel > retirements.csv',
+      'carbon-mirror retirements list --as-of 2025-12-31 --csv=excel --out retirements.csv',
       'carbon-mirror retirements show ID',
     ],
     noun: 'retirements',

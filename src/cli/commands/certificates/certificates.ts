@@ -4,7 +4,8 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import type { ExportOptions } from './export.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { addFormats, type FormatOptions, formatOf } from '../../formats.js';
+import { addFile, addFormats, type FileOptions, formatOf } from '../../formats.js';
+import { intoFile } from '../../output/into-file.js';
 import { AN_INSTANT } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
@@ -14,7 +15,7 @@ import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
 import { reading, withPdfs } from '../../place/place.js';
 
-interface ListOptions extends FormatOptions {
+interface ListOptions extends FileOptions {
   readonly organization?: string;
   readonly state?: string;
   readonly limit: string;
@@ -45,8 +46,10 @@ export function define(program: Command, io: Io): void {
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--state <state>', 'in one state only').choices(STATES))
     .addOption(new Option('--limit <n>', 'show at most so many, 0 for all').default('100'))
-    .action((options: ListOptions) => list(io, options));
-  addFormats(command);
+    .action((options: ListOptions) =>
+      intoFile({ io, findPlace }, { command: 'certificates list' }, options, list),
+    );
+  addFile(addFormats(command));
   group
     .command('verify')
     .description(

@@ -24,7 +24,7 @@ export function define(program: Command, io: Io): void {
       'Say why a row is so: what showed it, who had asked, when it was last seen, and what is not known',
     )
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
-    .argument('<id>', "the row's id (for certificates the id of the retirement)")
+    .argument('<id>', "the row's id or its beginning (for certificates that of the retirement)")
     .option('--as-of <instant>', `as it stood then: ${AN_INSTANT}`)
     .option('--json', 'print it as JSON')
     .action(async (table: string, id: string, options: Options) => {

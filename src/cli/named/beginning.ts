@@ -1,0 +1,22 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { readBeginnings } from '../../query/lists.js';
+import type { Entry } from '../../resources/entry.js';
+import { CommandFault, EXIT } from '../exit.js';
+
+/** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
+export async function wholeName(
+  reader: Reader,
+  entry: Entry,
+  text: string,
+  from?: string,
+): Promise<string | null> {
+  const beginning = text.replace(/…$/, '');
+  if (beginning === '') return null;
+  const [name = null, other] = await readBeginnings(reader, entry, beginning, from);
+  if (other === undefined) return name;
+  throw new CommandFault(
+    EXIT.notThere,
+    `"${text}" is the beginning of several of ${entry.table}: ${name}, ${other}.`,
+    'Give more of it.',
+  );
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { readCoverage } from '../../query/certificates.js';
+import { readOrigin } from '../../query/inbox/health.js';
+import type { FileOptions } from '../formats.js';
+import { readInstant } from '../instant.js';
+import { type Io, say } from '../io.js';
+import { type Place, reading } from '../place/place.js';
+import { demandNewFile, sidecarOf, writeSidecar } from './sidecar.js';
+
+const PRIVATE_FILE = 0o600;
+
+interface Options extends FileOptions {
+  readonly live?: boolean;
+  readonly asOf?: string;
+}
+
+interface Where {
+  readonly io: Io;
+  /** Asked only where a file is named. */
+  readonly findPlace: (io: Io) => Place;
+}
+
+/** The command as it was called, for who finds the file in a year. */
+type Asked = Readonly<Record<string, unknown>> & { readonly command: string };
+
+/**
+ * Where a new file is named: all that the work prints stands there, whole or not at all, and beside it when it was made, as of
+ * when, and how far the mirror could be trusted. That is read before: the file holds that much at least.
+ */
+export async function intoFile<T extends Options>(
+  { io, findPlace }: Where,
+  asked: Asked,
+  options: T,
+  work: (io: Io, options: T) => Promise<void>,
+): Promise<void> {
+  const { out: file, ...rest } = options;
+  if (file === undefined) return await work(io, options);
+  demandNewFile(file);
+  const about = await readAbout(io, findPlace(io), options);
+  const part = join(dirname(file), `.${basename(file)}-${randomUUID()}.part`);
+  try {
+    await writeWhole(part, async stdout => {
+      const terminal = { ...io.terminal, stdout: false };
+      await work({ ...io, stdout, terminal }, { ...options, ...formOf(options, file) });
+    });
+    writeSidecar(file, {
+      file: basename(file),
+      bytes: statSync(part).size,
+      ...about,
+      madeAt: new Date(io.now()).toISOString(),
+      asked: { ...asked, ...rest },
+    });
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+  say(io, `Wrote ${file}, and ${sidecarOf(file)} about it.`);
+}
+
+/** What was said counts before the name. */
+function formOf({ json, csv, excel }: FileOptions, file: string): FileOptions {
+  if (json || csv || excel) return {};
+  if (file.endsWith('.csv')) return { csv: true };
+  return file.endsWith('.json') ? { json: true } : {};
+}
+
+async function writeWhole(part: string, work: (stdout: Writable) => Promise<void>): Promise<void> {
+  const stdout = createWriteStream(part, { flags: 'wx', mode: PRIVATE_FILE });
+  const written = finished(stdout);
+  const worked = work(stdout).finally(() => stdout.end());
+  try {
+    await Promise.all([written, worked]);
+  } finally {
+    await written.catch(() => undefined);
+  }
+}
+
+/** What the registry itself was asked for has no coverage: it is what it was then. */
+async function readAbout(io: Io, place: Place, { live, asOf }: Options) {
+  const at = readInstant(asOf ?? 'now', io.now());
+  if (live) return { asOf: at, demo: place.demo, coverage: null };
+  return await reading(place, async reader => {
+    const origin = await readOrigin(reader);
+    return {
+      asOf: at,
+      demo: place.demo,
+      registry: origin?.baseUrl ?? null,
+      appId: origin?.appId ?? null,
+      coverage: await readCoverage(reader, null, null),
+    };
+  });
+}
