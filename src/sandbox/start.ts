@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import { makePrivateFolder } from '../folder.js';
 import { createSandboxApp } from './app.js';
 import { createRegistry } from './parts/registry.js';
 import { readSetting, writeSetting } from './store/settings.js';
@@ -22,7 +21,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const asDocumented = options.profile === 'as-documented';
   const wall = options.wall ?? Date.now;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
-  makePrivateFolder(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const store = openStore({ file: join(folder, 'sandbox.db'), wall });
   const removeFolder = () => options.folder ?? rmSync(folder, { recursive: true, force: true });
   const { registry, server } = await open().catch((error: unknown) => {

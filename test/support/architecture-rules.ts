@@ -50,7 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
   text: [],
   console: ['text', 'engines/contract', 'query', 'resources'],
-  sandbox: ['folder'],
+  sandbox: [],
   cli: EVERYTHING,
   app: EVERYTHING,
   main: [...EVERYTHING, 'cli'],

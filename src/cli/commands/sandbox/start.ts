@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { makePrivateFolder } from '../../../folder.js';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/sandbox.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
@@ -130,6 +131,7 @@ function readCount(what: string, text: string): number {
 async function open(request: SandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   try {
+    if (request.folder !== undefined) makePrivateFolder(request.folder);
     return await startSandbox(request);
   } catch (error) {
     throw explainStart(error, request);
