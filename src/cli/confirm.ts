@@ -1,5 +1,4 @@
 import { cleanLine } from './clean.js';
-import { createInterface } from 'node:readline';
 import { CommandFault, EXIT } from './exit.js';
 import type { Io } from './io.js';
 
@@ -20,6 +19,7 @@ export async function confirm(io: Io, what: string, options: { readonly yes?: bo
 
 /** The terminal stays as it is, so that Ctrl-C ends the process; the end of the input is an empty line. */
 async function readLine(io: Io): Promise<string> {
+  const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: io.stdin, terminal: false });
   try {
     return await new Promise<string>(resolve => {

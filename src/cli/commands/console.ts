@@ -12,7 +12,6 @@ import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print, say } from '../io.js';
 import { findDemoOf, findPlace } from '../place/find-place.js';
 import type { Place } from '../place/place.js';
-import { inspect } from './certificates/files.js';
 import { createDeeds } from './demo/deeds.js';
 import { readQuestions } from '../ready-questions.js';
 import { runService } from '../processes/service.js';
@@ -53,6 +52,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
     pretty: io.terminal.stdout,
     fields: { role: 'console' },
   });
+  const { inspect } = await import('./certificates/files.js');
   await runService(io, 'console', async () => {
     const setup = {
       openReader: place.engine.openPages,

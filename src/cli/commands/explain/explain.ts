@@ -10,7 +10,6 @@ import { writeValue } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
 import { reading, withPdfs } from '../../place/place.js';
 import { sheet } from '../../shown/sheet.js';
-import { inspect } from '../certificates/files.js';
 
 interface Options {
   readonly asOf?: string;
@@ -31,6 +30,7 @@ export function define(program: Command, io: Io): void {
       const entry = demandEntry(table);
       const at = readInstant(options.asOf ?? 'now', io.now());
       const place = findPlace(io);
+      const { inspect } = await import('../certificates/files.js');
       const all = await withPdfs(place, io.now, async pdfs =>
         reading(place, async reader => {
           const rows = rowsOf(entry, await findVersions(reader, entry, id));
