@@ -66,6 +66,20 @@ describe('a list', () => {
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
 
+  test('of one organization has its rows alone, and its own page leads there', async () => {
+    const { scene, page } = await consoleStage({ now: Date.now });
+    const id = 'organization-2';
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.read('retirements', [retirement('r-2', { organizationId: id })], { organizationId: id });
+    expect(idsOf(await page('/retirements'))).toEqual(['r-2', 'r-1']);
+    expect(idsOf(await page('/retirements?organization_id=organization-1'))).toEqual(['r-1']);
+    const then = await page(`/retirements.json?organization_id=${id}&as-of=now`);
+    expect(JSON.parse(then)).toMatchObject([{ id: 'r-2' }]);
+    const own = await page('/organizations/organization-1');
+    for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates'])
+      expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
+  });
+
   test('shows the SQL that it asked', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [retirement('r-1')]);

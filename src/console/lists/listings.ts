@@ -1,5 +1,5 @@
-import type { Entry } from '../../resources/entry.js';
-import { hasColumn, ENTRY_OF } from '../../resources/resources.js';
+import { columnsOf, type Entry } from '../../resources/entry.js';
+import { ENTRY_OF } from '../../resources/resources.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
 import { hintAbove, readsAbove, refusedAbove } from './above.js';
@@ -48,7 +48,7 @@ const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => 
   order: entry.shown.order,
   tie: 'version',
   leads: LEADS[path] ?? null,
-  filters: FILTERS.filter(column => hasColumn(entry, column)),
+  filters: FILTERS.filter(column => columnsOf(entry).includes(column)),
   above: null,
   dated: {
     from: `${entry.table}_history`,
