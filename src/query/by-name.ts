@@ -48,7 +48,7 @@ function beside(way: 'asc' | 'desc'): Direct {
   return way === 'asc' ? NULLS_FIRST : order => order.desc().nullsLast();
 }
 
-function mayBeNull(table: string, column: string): boolean {
+export function mayBeNull(table: string, column: string): boolean {
   const columns = Object.entries(TABLES).find(([name]) => name === table)?.[1] ?? {};
   const kind = Object.entries(columns).find(([name]) => name === column)?.[1];
   return typeof kind === 'string' && kind.endsWith('?');

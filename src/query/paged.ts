@@ -1,7 +1,14 @@
-import type { Compilable, Expression, ExpressionBuilder, OrderByItemBuilder, SqlBool } from 'kysely';
+import {
+  type Compilable,
+  type Expression,
+  type ExpressionBuilder,
+  type OrderByItemBuilder,
+  sql,
+  type SqlBool,
+} from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
-import { byName, withOwner } from './by-name.js';
+import { byName, mayBeNull, withOwner } from './by-name.js';
 
 export type Direction = 'asc' | 'desc';
 
@@ -18,6 +25,10 @@ export interface Paging {
   /** The columns of the order in the last row of the page before; null for the first page. */
   readonly after: readonly Value[] | null;
   readonly limit: number;
+  /** Whether an index has in this order the rows that fit. Else each that fits is looked at: to seek them along an index takes longer. */
+  readonly isIndexed: boolean;
+  /** Whether what fits is known by a key that begins with the organization. */
+  readonly isKeyed: boolean;
 }
 
 export interface Paged {
@@ -32,11 +43,13 @@ export interface Paged {
 }
 
 const COUNT_TO = 10_000;
+const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
   const { order, limit } = paging;
-  const asked = ask(reader, paging);
-  const found = await asked.limit(limit + 1).execute();
+  const found = await askBy(await wayOf(reader, paging), reader, paging)
+    .limit(limit + 1)
+    .execute();
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const counted = await countRows(reader, paging);
@@ -45,27 +58,71 @@ export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
     next: found.length > limit && last !== undefined ? order.map(([column]) => last[column] ?? null) : null,
     count: Math.min(counted, COUNT_TO),
     isCountedToTheEnd: counted <= COUNT_TO,
-    sql: sqlOf(asked.limit(limit)),
+    sql: sqlOf(askBy('walk', reader, paging).limit(limit)),
   };
 }
 
 /** All rows of all pages, in groups. */
 export function streamRows(reader: Reader, paging: Paging, atOnce: number): AsyncIterable<Row> {
-  return ask(reader, { ...paging, after: null }).stream(atOnce);
+  return askBy('walk', reader, { ...paging, after: null }).stream(atOnce);
 }
 
-function ask(reader: Reader, paging: Paging) {
+/** By an index from where a page begins; the same where something may be missing; or what fits, put in order. */
+type Way = 'seek' | 'walk' | 'sort';
+
+async function wayOf(reader: Reader, paging: Paging): Promise<Way> {
+  const { from, order, after, isIndexed } = paging;
+  if (!isIndexed) return 'sort';
+  const isOneWay = new Set(order.map(([, direction]) => direction)).size === 1;
+  if (!isOneWay || after?.includes(null) === true) return 'walk';
+  for (const [column] of order) {
+    if (mayBeNull(from, column) && (await isMissing(reader, paging, column))) return 'walk';
+  }
+  return 'seek';
+}
+
+async function isMissing(reader: Reader, paging: Paging, column: string): Promise<boolean> {
+  const rows = filtered(reader, { ...paging, isKeyed: true }).where(column, 'is', null);
+  const found = await rows
+    .select(eb => eb.lit(1).as('one'))
+    .limit(1)
+    .execute();
+  return found.length > 0;
+}
+
+function askBy(way: Way, reader: Reader, paging: Paging) {
   const { from, columns, order, after } = paging;
   const shown = [...new Set([...columns, ...order.map(([name]) => name)])];
   let asked = filtered(reader, paging).select(withOwner(from, shown));
-  if (after !== null) asked = asked.where(eb => laterThan(eb, order, after));
-  for (const [column, direction] of order) asked = asked.orderBy(column, nullsAside(direction));
+  if (after !== null)
+    asked = asked.where(eb => (way === 'seek' ? beyondAll(order, after) : laterThan(eb, order, after)));
+  for (const [column, direction] of order) {
+    if (way === 'sort') asked = asked.orderBy(offIndex(column), nullsAside(direction));
+    else if (mayBeNull(from, column) && way === 'walk') asked = asked.orderBy(column, nullsAside(direction));
+    else asked = asked.orderBy(column, direction);
+  }
   return asked;
 }
 
-function filtered(reader: Reader, { from, filters, at }: Paging) {
+/** The column itself, by no index. */
+function offIndex(column: string) {
+  return sql`case when 1 = 1 then ${sql.ref(column)} end`;
+}
+
+/** Where nothing is missing and all goes one way, engines find the place by an index. */
+function beyondAll(order: Paging['order'], after: readonly Value[]): Expression<SqlBool> {
+  const columns = sql.join(order.map(([column]) => sql.ref(column)));
+  const sign = sql.raw(order[0]?.[1] === 'desc' ? '<' : '>');
+  return sql<SqlBool>`(${columns}) ${sign} (${sql.join(after)})`;
+}
+
+function filtered(reader: Reader, { from, filters, at, isKeyed }: Paging) {
   let asked = byName(reader).selectFrom(from);
   for (const [column, value] of filters) asked = asked.where(column, '=', value);
+  const isOfOne = filters.some(([column]) => column === OWNER);
+  if (isKeyed && !isOfOne) {
+    asked = asked.where(OWNER, 'in', reader.db.selectFrom('resource_states').select(OWNER));
+  }
   if (at === null) return asked;
   return asked
     .where('valid_from', '<=', at)
@@ -108,9 +165,9 @@ function nullsAside(direction: Direction) {
 
 /** With the values in their places: they are shown, and run by nobody but whoever takes them up. */
 function sqlOf(asked: Compilable): string {
-  const { sql, parameters } = asked.compile();
+  const { sql: text, parameters } = asked.compile();
   let at = 0;
-  return sql.replace(/\?|\$(\d+)/g, (_sign, number?: string) => {
+  return text.replace(/\?|\$(\d+)/g, (_sign, number?: string) => {
     const value = parameters[number === undefined ? at++ : Number(number) - 1];
     if (typeof value === 'number' || typeof value === 'bigint') return String(value);
     return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : 'null';

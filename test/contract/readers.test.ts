@@ -250,7 +250,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMirrored: once(readMirrored),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
-  readPage: reader => [...PAGINGS, ...PAGINGS_OF_THEN].map(paging => () => everyPage(reader, paging)),
+  readPage: reader =>
+    [...PAGINGS, ...PAGINGS_BY_INDEX, ...PAGINGS_OF_THEN].map(paging => () => everyPage(reader, paging)),
   streamRows: reader => PAGINGS.map(paging => () => streamRows(reader, paging, 7)),
   'readList of what is looked for': reader =>
     LOOKED_FOR.map(
@@ -300,27 +301,62 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
 };
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
-const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as const).flatMap(column =>
-  (['asc', 'desc'] as const).map(direction => ({
-    from: 'retirements',
-    columns: ['id', 'organization_name', column],
-    filters: direction === 'asc' ? [] : [['vintage', '2021'] as const],
-    at: null,
-    order: [[column, direction] as const, ['version', direction] as const],
-    after: null,
-    limit: 15,
-  })),
-);
-
-const PAGINGS_OF_THEN = MOMENTS.map(at => ({
-  from: 'warehouse_credits_history',
-  columns: ['credit_id', 'organization_name', 'valid_to'],
+const PAGING: Paging = {
+  from: 'retirements',
+  columns: ['id', 'organization_name'],
   filters: [],
-  at,
-  order: [['vintage', 'asc'] as const, ['version', 'asc'] as const],
+  at: null,
+  order: [['version', 'asc']],
   after: null,
   limit: 15,
-}));
+  isIndexed: false,
+  isKeyed: false,
+};
+
+const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as const).flatMap(column =>
+  (['asc', 'desc'] as const).map(
+    (direction): Paging => ({
+      ...PAGING,
+      columns: ['id', 'organization_name', column],
+      filters: direction === 'asc' ? [] : [['vintage', '2021']],
+      order: [
+        [column, direction],
+        ['version', direction],
+      ],
+    }),
+  ),
+);
+
+/** Along an index, with what is missing and without, and by a key. */
+const PAGINGS_BY_INDEX: readonly Paging[] = [
+  ...(['created_at', 'id'] as const).flatMap(column =>
+    (['asc', 'desc'] as const).map(
+      (direction): Paging => ({
+        ...PAGING,
+        order: [
+          ['organization_id', direction],
+          [column, direction],
+          ['version', direction],
+        ],
+        isIndexed: true,
+      }),
+    ),
+  ),
+  { ...PAGING, filters: [['id', 'R0']], isKeyed: true },
+];
+
+const PAGINGS_OF_THEN = MOMENTS.map(
+  (at): Paging => ({
+    ...PAGING,
+    from: 'warehouse_credits_history',
+    columns: ['credit_id', 'organization_name', 'valid_to'],
+    at,
+    order: [
+      ['vintage', 'asc'],
+      ['version', 'asc'],
+    ],
+  }),
+);
 
 /** In groups, each before the one before, and the same in one. */
 async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
@@ -349,6 +385,7 @@ const PARTS = [
   'holds',
   'inSnapshot',
   'lowered',
+  'mayBeNull',
   'ofAnyOrganization',
   'totalOrder',
   'withOwner',

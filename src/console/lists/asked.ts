@@ -7,26 +7,41 @@ const ROWS = 50;
 
 /** What an address asks of a list. What it names and the list does not know is left out. */
 export function pagingOf(now: Listing, query: URLSearchParams, at: string | null): Paging {
-  const listing = at === null || now.dated === null ? now : { ...now, ...now.dated };
-  const { from, columns, filters, tie } = listing;
+  const listing = at === null || now.dated === null ? now : { ...now, ...now.dated, isIndexed: false };
+  const { from, columns, tie } = listing;
   const order = orderOf(listing, query.get('sort'));
+  const filters = filtersOf(listing, query);
   return {
     from,
     columns,
     at: now.dated === null ? null : at,
-    filters: filters.flatMap(column => {
-      const value = query.get(column);
-      return value === null || value === ''
-        ? []
-        : [[column, column === tie ? numberIn(value) : value] as const];
-    }),
+    filters,
     order: order.some(([column]) => column === tie) ? order : [...order, [tie, order.at(-1)?.[1] ?? 'asc']],
     after: cursorIn(
       query.get('after'),
       order.some(([column]) => column === tie) ? order.length : order.length + 1,
     ),
     limit: ROWS,
+    isIndexed: isIndexed(listing, order, filters),
+    isKeyed: filters.some(([column]) => column === listing.key),
   };
+}
+
+function filtersOf({ filters, tie }: Listing, query: URLSearchParams): Paging['filters'] {
+  return filters.flatMap(column => {
+    const value = query.get(column);
+    return value === null || value === ''
+      ? []
+      : [[column, column === tie ? numberIn(value) : value] as const];
+  });
+}
+
+/** By their numbers rows stand in the table itself. Of another order an index is of use to what belongs to one organization, or to all of them. */
+function isIndexed(listing: Listing, order: Paging['order'], filters: Paging['filters']): boolean {
+  if (order[0]?.[0] === listing.tie) return true;
+  return (
+    listing.isIndexed && order === listing.order && filters.every(([column]) => column === 'organization_id')
+  );
 }
 
 /** No row has the number of what is none. */

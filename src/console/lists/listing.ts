@@ -10,8 +10,12 @@ export interface Listing {
   readonly from: string;
   readonly columns: readonly string[];
   readonly order: readonly (readonly [column: string, direction: Direction])[];
+  /** Whether an index has the rows in this order. */
+  readonly isIndexed: boolean;
   /** Different in each row. */
   readonly tie: string;
+  /** By this, within an organization, a row is found at once; null where there is no such column. */
+  readonly key: string | null;
   /** The column whose value leads to a page of its own. */
   readonly leads: string | null;
   readonly filters: readonly string[];

@@ -1,4 +1,4 @@
-import { columnsOf, type Entry } from '../../resources/entry.js';
+import { columnsOf, type Entry, nameOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
@@ -39,14 +39,20 @@ const ENTRIES: readonly (readonly [path: string, title: string, one: string, ent
 
 const LEADS: Readonly<Record<string, string>> = { organizations: 'id', retirements: 'id' };
 
+/** Of what there may be a million, those first that were learnt last. */
+const ORDERS: Readonly<Record<string, Listing['order']>> = { certificates: [['version', 'desc']] };
+const INDEXED = ['warehouse', 'inventory', 'retirements', 'members', 'addresses'];
+
 const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => ({
   path,
   title,
   one,
   from: entry.shown.from,
   columns: entry.shown.columns,
-  order: entry.shown.order,
+  order: ORDERS[path] ?? entry.shown.order,
+  isIndexed: INDEXED.includes(path),
   tie: 'version',
+  key: entry.scope === 'organization_id' ? nameOf(entry) : null,
   leads: LEADS[path] ?? null,
   filters: FILTERS.filter(column => columnsOf(entry).includes(column)),
   above: null,
@@ -71,7 +77,9 @@ const OWN: readonly Listing[] = [
     from: 'inbox.deliveries',
     columns: ['id', 'received_at', 'event', 'installation_id', 'verdict', 'reason', 'repeats', 'job_id'],
     order: [['id', 'desc']],
+    isIndexed: true,
     tie: 'id',
+    key: null,
     leads: 'id',
     filters: ['event', 'installation_id', 'verdict'],
     above: refusedAbove,
@@ -95,7 +103,9 @@ const OWN: readonly Listing[] = [
       'fault',
     ],
     order: [['received_at', 'desc']],
+    isIndexed: false,
     tie: 'digest',
+    key: null,
     leads: null,
     filters: ['organization_id', 'status', 'type', 'credit_id', 'id'],
     above: hintAbove,
@@ -119,7 +129,9 @@ const OWN: readonly Listing[] = [
       'outcome',
     ],
     order: [['id', 'desc']],
+    isIndexed: true,
     tie: 'id',
+    key: null,
     leads: 'id',
     filters: ['state', 'kind', 'trigger', 'organization_id'],
     above: null,
@@ -145,7 +157,9 @@ const OWN: readonly Listing[] = [
       'error',
     ],
     order: [['id', 'desc']],
+    isIndexed: true,
     tie: 'id',
+    key: null,
     leads: null,
     filters: ['id', 'resource', 'state', 'trigger', 'organization_id'],
     above: readsAbove,

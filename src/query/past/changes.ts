@@ -90,7 +90,11 @@ export async function readNewest(
     asked.until === null ? await readLastNumber(reader) : await readNumberBy(reader, asked.until);
   const found: ChangeRow[] = [];
   let last = before === null ? newest : Math.min(newest, before - 1);
-  for (let width = FIRST_NUMBERS; last > from && found.length < limit; width = NUMBERS_AT_ONCE) {
+  for (
+    let width = FIRST_NUMBERS;
+    last > from && found.length < limit;
+    width = Math.min(4 * width, NUMBERS_AT_ONCE)
+  ) {
     const after = Math.max(from, last - width);
     const rows = some(reader, asked, after, last).orderBy('number', 'desc');
     found.push(...(await rows.limit(limit - found.length).execute()));
