@@ -2,11 +2,12 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Sent, Shown } from './page.js';
-import { html } from './parts/html.js';
+import { html, type Html } from './parts/html.js';
 import { type Frame, layout } from './parts/layout.js';
 
 export interface Answers {
-  readonly page: (request: Request, response: Response, shown: Shown, how?: How) => void;
+  /** Ended once all of it is written: what follows later is read meanwhile. */
+  readonly page: (request: Request, response: Response, shown: Shown, how?: How) => Promise<void>;
   /** Who leaves before the end ends the reading. */
   readonly rows: (response: Response, sent: Sent) => Promise<void>;
 }
@@ -22,11 +23,35 @@ export const FORM: RequestHandler = express.text({
   limit: '128kb',
 });
 
-export function createAnswers({ hasDemo }: { readonly hasDemo: boolean }): Answers {
+interface AnswersOptions {
+  readonly hasDemo: boolean;
+  /** Told of what went wrong with a part that follows later. */
+  readonly failed: (error: unknown) => void;
+}
+
+export const NOT_MADE = 'could not be made: the log of the console says why.';
+
+export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
+  async function follow(later: NonNullable<Shown['later']>): Promise<Html> {
+    try {
+      return await later();
+    } catch (error) {
+      failed(error);
+      return html`<p role="alert" class="fault">The rest of this page ${NOT_MADE}</p>`;
+    }
+  }
+
   return {
-    page: ({ url, path }, response, { title, body }, { status = 200, dated = null } = {}) => {
+    page: async ({ url, path, method }, response, shown, { status = 200, dated = null } = {}) => {
+      const { title, body, later } = shown;
       const { searchParams: query } = new URL(url, 'http://console');
-      response.status(status).type('html').send(layout({ title, path, query, body, dated, hasDemo }).text);
+      const { first, last } = layout({ title, path, query, body, dated, hasDemo });
+      response.status(status).type('html');
+      if (later === undefined || method === 'HEAD') response.send(first.text + last.text);
+      else {
+        response.write(first.text);
+        response.end((await follow(later)).text + last.text);
+      }
     },
     rows: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });

@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Hands } from './acts/acts.js';
 import { offerActs } from './acts/offer.js';
-import { createAnswers, only, paramsOf } from './answers.js';
+import { createAnswers, NOT_MADE, only, paramsOf } from './answers.js';
 import type { Asking } from './ask/asking.js';
 import { offerQuestions } from './ask/offer.js';
 import { offerCertificates } from './certificates.js';
@@ -36,7 +36,7 @@ export interface ConsoleOptions extends GuardOptions {
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, changes, failed, hands, webhookUrl, asking, deeds, pdfs } = options;
   const { inspect } = pdfs;
-  const answers = createAnswers({ hasDemo: deeds !== null });
+  const answers = createAnswers({ hasDemo: deeds !== null, failed });
   const canAct = hands !== null;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
@@ -49,36 +49,34 @@ export function createConsole(options: ConsoleOptions): Express {
       const { searchParams: query } = new URL(request.url, 'http://console');
       const asked = page.isDated ? instantIn(query, now()) : { at: null };
       if ('fault' in asked)
-        return answers.page(request, response, only('Fault', asked.fault), { status: 400 });
+        return await answers.page(request, response, only('Fault', asked.fault), { status: 400 });
       const { at } = asked;
-      const found = await readers.use(async reader => {
+      const isFound = await readers.use(async reader => {
         const params = paramsOf(request);
         const shown = await page.show({ reader, now: now(), query, at, canAct, webhookUrl, inspect, params });
-        if (shown === null || !('text' in shown)) return shown;
-        await answers.rows(response, shown);
-        return 'sent';
+        if (shown === null) return false;
+        if ('text' in shown) await answers.rows(response, shown);
+        else await answers.page(request, response, shown, { dated: page.isDated ? { at } : null });
+        return true;
       });
-      if (found === null) return next();
-      const dated = page.isDated ? { at } : null;
-      return found === 'sent' ? undefined : answers.page(request, response, found, { dated });
+      return isFound ? undefined : next();
     });
   }
   offerCertificates(app, readers, pdfs);
   offerQuestions(app, asking, answers);
   if (deeds !== null) offerDemo(app, { deeds, readers, now, answers });
   if (hands !== null) offerActs(app, readers, hands);
-  app.use((request: Request, response: Response) => {
-    answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
+  app.use(async (request: Request, response: Response) => {
+    await answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
   });
-  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+  app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
     failed(error);
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    const sentence = 'This page could not be made: the log of the console says why.';
-    answers.page(request, response, only('Fault', sentence), { status: 500 });
+    await answers.page(request, response, only('Fault', `This page ${NOT_MADE}`), { status: 500 });
   });
   return app;
 }

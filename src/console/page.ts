@@ -21,6 +21,8 @@ export interface Ask {
 export interface Shown {
   readonly title: string;
   readonly body: Html;
+  /** What takes longer, or may: it follows once the body is sent. */
+  readonly later?: () => Promise<Html>;
 }
 
 /** What another program takes, as it comes. */

@@ -16,7 +16,7 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
     outcome: Reply | null,
   ): Promise<void> {
     const relations = await asking.describeSchema();
-    answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
+    await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
   }
 
   async function csv(request: Request, response: Response, sql: string): Promise<void> {

@@ -17,7 +17,7 @@ export function offerDemo(app: Express, { deeds, readers, now, answers }: DemoOp
 
   app.get('/demo', async (request: Request, response: Response) => {
     const shown = await readers.use(reader => showDemo(reader, deeds, done, now()));
-    answers.page(request, response, shown);
+    await answers.page(request, response, shown);
   });
   app.post('/demo/:name', FORM, async (request: Request, response: Response, next: NextFunction) => {
     const deed = deeds.find(({ name }) => name === request.params['name']);

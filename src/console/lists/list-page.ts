@@ -1,7 +1,7 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
 import { type Gap, readGaps } from '../../query/past/as-of.js';
-import { type Ask, page, type Page } from '../page.js';
+import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt } from '../parts/as-of.js';
 import { gapsOf } from '../parts/gaps.js';
 import { cell, isNumeric } from '../parts/cell.js';
@@ -19,31 +19,37 @@ interface Answer {
   readonly above: Html | false;
 }
 
+/** Rows that no index finds take their time: they follow. */
 export function listPage(listing: Listing): Page {
-  return page(
-    `/${listing.path}`,
-    async (ask: Ask): Promise<Answer> => {
-      const { reader, query, at } = ask;
-      const paging = pagingOf(listing, query, at);
-      const resource = listing.dated?.resource ?? null;
-      const gaps =
-        at === null || resource === null
-          ? []
-          : await readGaps(reader, resource, at, query.get('organization_id') || null);
-      const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
-      return { paging, paged: await readPage(reader, paging), gaps, above };
-    },
-    (answer, ask) => ({ title: listing.title, body: show(listing, answer, ask) }),
-    { isDated: listing.dated !== null },
-  );
+  const { path, title, dated } = listing;
+  return {
+    path: `/${path}`,
+    isDated: dated !== null,
+    show: async ask => ({
+      title,
+      body: html`<h1>${title}</h1>
+${filters(listing, ask.query)}`,
+      later: async () => show(listing, await read(listing, ask), ask),
+    }),
+  };
+}
+
+async function read(listing: Listing, ask: Ask): Promise<Answer> {
+  const { reader, query, at } = ask;
+  const paging = pagingOf(listing, query, at);
+  const resource = listing.dated?.resource ?? null;
+  const gaps =
+    at === null || resource === null
+      ? []
+      : await readGaps(reader, resource, at, query.get('organization_id') || null);
+  const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
+  return { paging, paged: await readPage(reader, paging), gaps, above };
 }
 
 function show(listing: Listing, { paging, paged, gaps, above }: Answer, { now, query, at }: Ask): Html {
-  const { title, one, dated } = listing;
+  const { one, dated } = listing;
   const { columns } = paging;
-  return html`<h1>${title}</h1>
-${filters(listing, query)}
-<section id="above" data-live>${above}</section>
+  return html`<section id="above" data-live>${above}</section>
 <section id="rows" data-live>${table(
     caption(paging, paged, one),
     columns.map(column => ({

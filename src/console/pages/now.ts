@@ -6,7 +6,7 @@ import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { button } from '../acts/button.js';
-import { type Ask, page, type Shown } from '../page.js';
+import type { Ask, Page, Shown } from '../page.js';
 import { microOf } from '../parts/cell.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
@@ -16,18 +16,18 @@ import { ago, badge, counted } from '../parts/words.js';
 import { forSale, leftOut } from './for-sale.js';
 import { invitation } from './invitation.js';
 import { findStuck, type Stuck } from './stuck.js';
-import { readThen, showThen, type Then } from './then.js';
+import { showThen } from './then.js';
 
-export const NOW = page('/', read, show, { isDated: true });
+export const NOW: Page = {
+  path: '/',
+  isDated: true,
+  show: async ask => {
+    const { reader, now, at } = ask;
+    return at === null ? show(await readOverview(reader, now), ask) : showThen(ask, at);
+  },
+};
 
-async function read(ask: Ask): Promise<Overview | Then> {
-  const { reader, now, at } = ask;
-  return at === null ? await readOverview(reader, now) : await readThen(ask, at);
-}
-
-function show(answer: Overview | Then, ask: Ask): Shown {
-  if ('stood' in answer) return { title: 'Then', body: showThen(answer) };
-  const { now, canAct, webhookUrl } = ask;
+function show(answer: Overview, { now, canAct, webhookUrl }: Ask): Shown {
   const { status, available, holds: held, changes } = answer;
   const { organizations, newestDeliveryAt } = status;
   const isEmpty = organizations.length === 0;

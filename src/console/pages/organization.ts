@@ -18,18 +18,11 @@ interface Stood {
   readonly lastRead: string | null;
 }
 
-interface Answer extends OrganizationStatus {
-  /** What of it was known at an instant; null where it is shown as it is known now. */
-  readonly stood: readonly Stood[] | null;
-}
-
 export const ORGANIZATION = page('/organizations/:id', read, show, { isDated: true });
 
-async function read(ask: Ask): Promise<Answer | null> {
-  const { organizations } = await readStatus(ask.reader, ask.now);
-  const found = organizations.find(({ organizationId }) => organizationId === ask.params['id']);
-  if (found === undefined) return null;
-  return { ...found, stood: ask.at === null ? null : await readStood(ask, found.organizationId, ask.at) };
+async function read({ reader, now, params }: Ask): Promise<OrganizationStatus | null> {
+  const { organizations } = await readStatus(reader, now);
+  return organizations.find(({ organizationId }) => organizationId === params['id']) ?? null;
 }
 
 async function readStood({ reader }: Ask, organizationId: string, at: string): Promise<Stood[]> {
@@ -47,18 +40,28 @@ async function readStood({ reader }: Ask, organizationId: string, at: string): P
   return stood;
 }
 
-function show(answer: Answer, { now, at, canAct }: Ask): Shown {
-  const { organizationId, name, state, stood } = answer;
+function show(answer: OrganizationStatus, ask: Ask): Shown {
+  const { now, at, canAct } = ask;
+  const { organizationId, name, state } = answer;
+  const called = name ?? organizationId;
   const lists = LISTINGS.filter(
     ({ filters, dated }) => filters.includes('organization_id') && (at === null || dated !== null),
   );
   const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(organizationId)}`, at);
-  const body = html`<h1 id="sentence" data-live>${name ?? organizationId} ${at === null && badge(state)}</h1>
-<ul class="under">${lists.map(({ path, title }) => html`<li><a href="${href(path)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>
-<section id="resources" data-live>${stood === null || at === null ? resources(answer, now) : known(stood, at)}</section>
-${stood === null && certificates(answer)}
-${at === null && button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}`;
-  return { title: name ?? organizationId, body };
+  const head = html`<h1 id="sentence" data-live>${called} ${at === null && badge(state)}</h1>
+<ul class="under">${lists.map(({ path, title }) => html`<li><a href="${href(path)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
+  if (at !== null) {
+    return {
+      title: called,
+      body: head,
+      later: async () => known(await readStood(ask, organizationId, at), at),
+    };
+  }
+  const body = html`${head}
+<section id="resources" data-live>${resources(answer, now)}</section>
+${certificates(answer)}
+${button(canAct, '/read-now', 'Read it now', { organization_id: organizationId })}`;
+  return { title: called, body };
 }
 
 function resources({ resources: all }: OrganizationStatus, now: number): Html {

@@ -4,15 +4,10 @@ import { findEntry } from '../../resources/resources.js';
 import { nameOf } from '../../resources/entry.js';
 import { withThousands } from '../../text/thousands.js';
 import { LISTINGS } from '../lists/listings.js';
-import { type Ask, page, type Shown } from '../page.js';
+import type { Ask, Page } from '../page.js';
 import { textIn } from '../parts/cell.js';
 import { html, type Html } from '../parts/html.js';
 import { counted } from '../parts/words.js';
-
-interface Answer {
-  readonly text: string;
-  readonly hits: readonly Hits[];
-}
 
 /** One character is found everywhere. */
 const SHORTEST = 2;
@@ -24,21 +19,29 @@ const NUMBERED = [
   ['/runs?id=', 'Read'],
 ] as const;
 
-export const SEARCH = page('/search', read, show);
+export const SEARCH: Page = {
+  path: '/search',
+  isDated: false,
+  show: async ({ reader, query }: Ask) => {
+    const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
+    const body = html`<h1>${text.length < SHORTEST ? 'What are you looking for?' : `Search for “${text}”`}</h1>
+${NUMBER.test(text) && html`<p>${NUMBERED.map(([path, what]) => html`<a href="${path}${text}">${what} ${text}</a> `)}</p>`}`;
+    return {
+      title: 'Search',
+      body,
+      later: async () => (text.length < SHORTEST ? HOW : found(await search(reader, text))),
+    };
+  },
+};
 
-async function read({ reader, query }: Ask): Promise<Answer> {
-  const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
-  return { text, hits: text.length < SHORTEST ? [] : await search(reader, text) };
-}
-
-function show({ text, hits }: Answer): Shown {
+function found(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
-  const body = html`<h1>${text.length < SHORTEST ? 'What are you looking for?' : `${counted(count, 'hit')} for “${text}”`}</h1>
-${NUMBER.test(text) && html`<p>${NUMBERED.map(([path, what]) => html`<a href="${path}${text}">${what} ${text}</a> `)}</p>`}
+  return html`<p id="found">${counted(count, 'hit')}</p>
 ${hits.map(group)}
-<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
-  return { title: 'Search', body };
+${HOW}`;
 }
+
+const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
 
 function group({ table, column, rows }: Hits): Html {
   const title =

@@ -1,6 +1,6 @@
 import { type Gap, readGaps, readStoodAt } from '../../query/past/as-of.js';
 import { tonnesOf } from '../../text/tonnes.js';
-import type { Ask } from '../page.js';
+import type { Ask, Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
 import { gapsOf } from '../parts/gaps.js';
 import { html, type Html } from '../parts/html.js';
@@ -8,22 +8,30 @@ import { table } from '../parts/table.js';
 import { counted, shown } from '../parts/words.js';
 import { microOf } from '../parts/cell.js';
 
-export interface Then {
+interface Then {
   readonly at: string;
   readonly stood: Awaited<ReturnType<typeof readStoodAt>>;
   readonly gaps: readonly Gap[];
 }
 
-export async function readThen({ reader }: Ask, at: string): Promise<Then> {
+async function readThen({ reader }: Ask, at: string): Promise<Then> {
   return { at, stood: await readStoodAt(reader, at), gaps: await readGaps(reader, 'warehouse', at, null) };
 }
 
 /** What stood in the warehouses at an instant. Whether it was for sale then, nobody can say: that is a matter of the moment. */
-export function showThen({ at, stood, gaps }: Then): Html {
+export function showThen(ask: Ask, at: string): Shown {
+  return {
+    title: 'Then',
+    body: html`<h1>What stood in the warehouses then</h1>`,
+    later: async () => showStood(await readThen(ask, at)),
+  };
+}
+
+function showStood({ at, stood, gaps }: Then): Html {
   const all = stood.reduce((sum, row) => sum + microOf(row), 0n);
   const left = stood.reduce((sum, row) => sum + row.rows_not_summed, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
-  return html`<h1 id="sentence">${tonnesOf(all)} t stood in the warehouses of ${counted(organizations, 'organization')}.${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</h1>
+  return html`<p id="sentence"><strong>${tonnesOf(all)} t stood in the warehouses of ${counted(organizations, 'organization')}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
 <section id="stood">${table(
     'What stood there, by organization, project and vintage',
     [

@@ -5,6 +5,7 @@ export interface Frame {
   readonly title: string;
   readonly path: string;
   readonly query: URLSearchParams;
+  /** What of the body is there at once. */
   readonly body: Html;
   /** Null where a page is of no instant. */
   readonly dated: { readonly at: string | null } | null;
@@ -26,15 +27,22 @@ const MENU: readonly (readonly [path: string, name: string])[] = [
 ];
 const DEMO: typeof MENU = [['/demo', 'Demo']];
 
+interface Layout {
+  /** To the end of the body that is there at once. */
+  readonly first: Html;
+  /** After whatever follows it. */
+  readonly last: Html;
+}
+
 /** A whole page. It says all that it says without a script. */
-export function layout({ title, path, query, body, dated, hasDemo }: Frame): Html {
+export function layout({ title, path, query, body, dated, hasDemo }: Frame): Layout {
   const at = dated?.at ?? null;
   const menu = [
     ...DATED.map(([to, name]) => [withAt(to, at), name, to] as const),
     ...MENU,
     ...(hasDemo ? DEMO : []),
   ];
-  return html`<!doctype html>
+  const first = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -55,10 +63,12 @@ ${SCRIPT}
 <a href="/help">Help</a>
 <p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
 </header>
-<main id="content">${at !== null && asOfBar(path, query, at)}${body}${dated !== null && at === null && asOfBar(path, query, at)}</main>
+<main id="content">${at !== null && asOfBar(path, query, at)}${body}`;
+  const last = html`${dated !== null && at === null && asOfBar(path, query, at)}</main>
 </body>
 </html>
 `;
+  return { first, last };
 }
 
 /** Not in a template: a bundler rewrites those that end a script. */

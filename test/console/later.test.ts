@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import express from 'express';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAnswers } from '../../src/console/answers.js';
+import { listen } from '../../src/console/listen.js';
+import { html, type Html } from '../../src/console/parts/html.js';
+import { createReaders } from '../../src/console/readers.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
+import { consoleStage, wordsOf } from '../support/console-stage.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { temporaryScene } from '../support/mirror.js';
+
+/** A page whose end is made when it is told to. */
+async function pageThatWaits() {
+  let finish: (end: Html) => void = () => undefined;
+  const end = new Promise<Html>(resolve => {
+    finish = resolve;
+  });
+  const answers = createAnswers({ hasDemo: false, failed: () => undefined });
+  const app = express().get('/', (request, response) =>
+    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, later: () => end }),
+  );
+  const listening = await listen(app, 0);
+  onTestFinished(() => listening.close());
+  const { body } = await fetch(`http://127.0.0.1:${listening.port}/`);
+  const parts = body?.pipeThrough(new TextDecoderStream()).getReader();
+  return { finish, next: async () => (await parts?.read())?.value ?? null };
+}
+
+test('what takes longer follows a page that is there already', async () => {
+  const { finish, next } = await pageThatWaits();
+  const first = await next();
+  expect(first).toContain('<h1>There</h1>');
+  expect(first).not.toContain('</main>');
+  finish(html`<p>The end & all</p>`);
+  const rest = [await next(), await next()].join('');
+  expect(rest).toMatch(/^<p>The end & all<\/p><\/main>\n<\/body>\n<\/html>\n$/);
+});
+
+/** Where every statement fails. */
+async function brokenStage() {
+  const readers = createReaders(async () => {
+    const { folder } = temporaryScene();
+    temporaryInbox(folder);
+    const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+    const transformResult = () => Promise.reject(new Error('no answer'));
+    return { ...reader, db: reader.db.withPlugin({ transformQuery: ({ node }) => node, transformResult }) };
+  });
+  onTestFinished(() => readers.close());
+  return await consoleStage({ readers });
+}
+
+test.each(['/retirements', '/search?q=ab', '/?as-of=2026-05-04'])(
+  'where the rest of a page cannot be made it says so, is whole and the log is told: %s',
+  async path => {
+    const { page, faults } = await brokenStage();
+    const said = await page(path);
+    expect(wordsOf(said)).toContain(
+      'The rest of this page could not be made: the log of the console says why.',
+    );
+    expect(said).toMatch(/<\/html>\n$/);
+    expect(faults).toEqual([new Error('no answer')]);
+  },
+);
+
+test('a page that cannot be made at all is none', async () => {
+  const { open, faults } = await brokenStage();
+  expect((await open('/')).status).toBe(500);
+  expect(faults).toEqual([new Error('no answer')]);
+  expect((await open('/help')).status).toBe(200);
+});
