@@ -6,18 +6,17 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { migrateFile } from '../../dist/engines/sqlite/migrate.js';
+import { openEngine } from '../../dist/engines/open.js';
 import { openBoth } from '../../dist/engines/sqlite/open-both.js';
-import { openDatabase } from '../../dist/engines/sqlite/open.js';
 import { openReader } from '../../dist/engines/sqlite/reader.js';
-import { createMirrorPort } from '../../dist/engines/sqlite/mirror/direct.js';
-import { createMirror } from '../../dist/mirror/create-mirror.js';
 import { readStatus } from '../../dist/query/reads/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
+import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
 
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const ORGANIZATIONS = 4;
+const CREDITS = 5_000;
 const QUERY_MS = { atMost: 200 };
 const STATUS_MS = { atMost: 450 };
 const READY_MS = { atMost: 800 };
@@ -35,90 +34,19 @@ await withFolder(async folder => {
 end();
 
 async function fill(folder) {
-  const now = new Date().toISOString();
-  for (const family of ['inbox', 'mirror']) migrateFile(join(folder, `${family}.db`), family, now);
-  const db = openDatabase(join(folder, 'mirror.db'), { busyTimeoutMs: 5000 });
-  db.pragma('synchronous = OFF');
-  const mirror = createMirror(createMirrorPort(db, join(folder, 'certificates')), Date.now);
-  const started = performance.now();
-  for (let n = 0; n < ORGANIZATIONS; n++) await fillOrganization(mirror, `organization-${n}`);
-  db.pragma('wal_checkpoint(TRUNCATE)');
-  db.close();
+  const engine = openEngine({ dataDir: folder, database: null, diskReserveMb: null });
+  const filled = await timed(() =>
+    withWriters(engine, 0, async stage => {
+      for (let n = 0; n < ORGANIZATIONS; n++) {
+        const id = `organization-${n}`;
+        await install(stage, id);
+        await read(stage, id, 'warehouse', CREDITS, credit);
+        await read(stage, id, 'retirements', ROWS / ORGANIZATIONS, retirement);
+      }
+    }),
+  );
   show('retirements mirrored', ROWS, 'rows');
-  show('filled in', (performance.now() - started) / 1000, 's');
-}
-
-async function fillOrganization(mirror, organizationId) {
-  const run = { claim: 1, trigger: 'delivery', startedAt: Date.now(), arrivedAt: Date.now() };
-  const installation = {
-    id: `of-${organizationId}`,
-    appId: 'app-1',
-    organizationId,
-    organization: null,
-    permissions: { organization_info: 'VIEW', organization_warehouse: 'WRITE' },
-    createdAt: null,
-    updatedAt: null,
-    document: '{}',
-  };
-  await mirror.writeInstallation({ ...run, installation, state: 'active' });
-  await read(mirror, organizationId, 'warehouse', run, 5_000, credit);
-  await read(mirror, organizationId, 'retirements', run, ROWS / ORGANIZATIONS, retirement);
-}
-
-async function read(mirror, organizationId, resource, run, rows, make) {
-  const reading = await mirror.beginRead({ ...run, organizationId, resource, announced: true });
-  const size = resource === 'warehouse' ? rows : 100;
-  for (let page = 0; page * size < rows; page++) {
-    const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>
-      make(organizationId, page * size + n),
-    );
-    const { arrivedAt } = run;
-    await (resource === 'warehouse'
-      ? reading.writeBatch(items, arrivedAt)
-      : reading.writePage(page, items, arrivedAt));
-  }
-  await reading.finish({ total: rows, requests: 1, bytes: 1 });
-}
-
-function common(organizationId, n) {
-  return {
-    organizationId,
-    project: { id: `project-${n % 40}`, fullName: `Project ${n % 40}` },
-    serialization: `ICR-ISL-354-1-${n % 40}-R-0-${2015 + (n % 8)}`,
-    vintage: String(2015 + (n % 8)),
-    amount: {
-      exact: `${n % 500}.25`,
-      value: (n % 500) + 0.25,
-      micro: BigInt((n % 500) * 1_000_000 + 250_000),
-      fault: null,
-    },
-  };
-}
-
-function retirement(organizationId, n) {
-  const item = {
-    ...common(organizationId, n),
-    id: `${organizationId}-retirement-${n}`,
-    reason: 'Voluntary purposes',
-    beneficiary: n % 20 === 0 ? null : `Beneficiary ${n % 5_000}`,
-    comment: null,
-    isClaimed: n % 20 !== 0,
-    createdAt: new Date(Date.UTC(2018, n % 96, 1 + (n % 28))).toISOString(),
-  };
-  return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
-}
-
-function credit(organizationId, n) {
-  const item = {
-    ...common(organizationId, n),
-    creditId: `exPost-${n}-0x00`,
-    inventoryId: null,
-    type: 'exPost',
-    tokenId: null,
-    tokenAddress: null,
-    unit: 'tonne',
-  };
-  return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
+  show('filled in', filled / 1000, 's');
 }
 
 async function measureQueries(folder) {

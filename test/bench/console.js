@@ -1,0 +1,229 @@
+// npm run bench -- console [--engine postgres]: each page of the console over 1,000,000 retirements (ROWS sets another
+// number), beside the statements that it asks, run bare; the size of the first page; memory after 1,000 visits while 50
+// pages follow.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { parseInstant } from '../../dist/text/instant.js';
+import { PAGES } from '../../dist/console/pages/pages.js';
+import { openEngine } from '../../dist/engines/open.js';
+import { openDatabase } from '../../dist/engines/sqlite/open.js';
+import { MAIN, start, withFolder } from './parts/children.js';
+import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
+import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+
+const ROWS = Number(process.env.ROWS ?? 1_000_000);
+const ORGANIZATIONS = 4;
+const CREDITS = 5_000;
+const DELIVERIES = 100_000;
+const OWNER = 'organization-0';
+const RETIREMENT = `${OWNER}-retirement-4711`;
+const FIRST_READ_DAYS = 30;
+const SECOND_READ_DAYS = 2;
+const DAY_MS = 86_400_000;
+const TIMES = 100;
+const BARE_EVERY = 10;
+const VISITS = 1_000;
+const LIVE = 50;
+const PAGE_MS = { atMost: 100 };
+const SLOW_MS = { atMost: 1_000 };
+const FIRST_BYTES = { atMost: 60_000 };
+const MEMORY_MB = { atMost: 300 };
+
+const NUMBERS = `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${DELIVERIES})
+  SELECT n FROM numbers) AS numbers`;
+const NOON = "'2026-01-01T12:00:00.000Z'";
+const ENTERED = [
+  `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index, job_id)
+   SELECT n, ${NOON}, 'warehouseTransaction', 'of-organization-' || n % 4, '', n, 'accepted', 0, n FROM ${NUMBERS}`,
+  `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, dedupe_key, trigger, state, attempts, run_at, started_at, finished_at, created_at, outcome)
+   SELECT n, 'installation', 'organization-' || n % 4, 'of-organization-' || n % 4, 'job ' || n, 'delivery', 'done', 1, ${NOON}, ${NOON}, ${NOON}, ${NOON}, 'read' FROM ${NUMBERS}`,
+  'ANALYZE',
+];
+
+/** A page, the pattern of its address, and how long it may take: rows that no index finds follow their page. */
+const VISITED = [
+  ['/', '/'],
+  ['/changes', '/changes'],
+  ['/changes?since=7d', '/changes'],
+  [`/changes?since=7d&organization_id=${OWNER}`, '/changes'],
+  ['/organizations', '/organizations'],
+  [`/organizations/${OWNER}`, '/organizations/:id'],
+  ['/warehouse', '/warehouse'],
+  [`/warehouse?organization_id=${OWNER}&vintage=2018`, '/warehouse'],
+  ['/retirements', '/retirements'],
+  [`/retirements?organization_id=${OWNER}`, '/retirements'],
+  ['/retirements?beneficiary=Beneficiary+4711', '/retirements', SLOW_MS],
+  ['/retirements?vintage=2018&project_id=project-3', '/retirements', SLOW_MS],
+  ['/retirements?id=nothing', '/retirements'],
+  ['/retirements?sort=-id', '/retirements', SLOW_MS],
+  ['/retirements?sort=amount_exact', '/retirements', SLOW_MS],
+  ['/retirements?as-of=7d', '/retirements', SLOW_MS],
+  [`/retirements?as-of=7d&organization_id=${OWNER}`, '/retirements', SLOW_MS],
+  [`/retirements/${RETIREMENT}`, '/retirements/:id'],
+  ['/certificates', '/certificates'],
+  ['/certificates?state=unavailable', '/certificates'],
+  ['/projects', '/projects'],
+  ['/deliveries', '/deliveries'],
+  ['/deliveries?event=retirement', '/deliveries'],
+  ['/deliveries/4711', '/deliveries/:id'],
+  ['/jobs', '/jobs'],
+  ['/jobs?state=buried', '/jobs'],
+  ['/jobs?trigger=person', '/jobs'],
+  ['/jobs/4711', '/jobs/:id'],
+  ['/runs', '/runs'],
+  [`/search?q=${RETIREMENT}`, '/search', SLOW_MS],
+  ['/search?q=Northern+Rail', '/search', SLOW_MS],
+  ['/search?q=nothing+has+this', '/search', SLOW_MS],
+  ['/?as-of=7d', '/', SLOW_MS],
+  [`/organizations/${OWNER}?as-of=7d`, '/organizations/:id', SLOW_MS],
+  ['/help', '/help'],
+];
+
+const { engine: name } = readArguments(process.argv.slice(3));
+const { show, demand, end } = createFigures();
+if (name === 'sqlite') await withFolder(async folder => await measure({ dataDir: folder, database: null }));
+else {
+  await withPostgres(async server =>
+    withFolder(async folder => {
+      const url = await freshDatabase(server);
+      await measure({ dataDir: folder, database: { url, pool: null } });
+    }),
+  );
+}
+end();
+
+async function measure({ dataDir, database }) {
+  const engine = openEngine({ dataDir, database, diskReserveMb: null });
+  const filled = await timed(() => fill(engine));
+  const bare = await openBare(dataDir, database);
+  for (const statement of ENTERED) await bare.run(statement, []);
+  show(`retirements mirrored, ${name}`, ROWS, 'rows');
+  show('filled in', filled / 1000, 's');
+  const visitor = await openConsole(dataDir, database);
+  const reader = await engine.openPages();
+  await measureFirst(visitor);
+  for (const [path, pattern, wanted = PAGE_MS] of VISITED) {
+    const asked = await statementsOf(reader, path, pattern);
+    await measurePage(visitor, path, wanted, async () => {
+      for (const { sql, parameters } of asked) await bare.run(sql, parameters);
+    });
+  }
+  await measureMemory(visitor);
+  await reader.close();
+  await bare.close();
+}
+
+/** What was retired by one organization has changed since: of each row in twenty there are two versions. */
+async function fill(engine) {
+  await withWriters(engine, FIRST_READ_DAYS, async stage => {
+    for (let n = 0; n < ORGANIZATIONS; n++) {
+      const id = `organization-${n}`;
+      await install(stage, id);
+      await read(stage, id, 'warehouse', CREDITS, credit);
+      await read(stage, id, 'retirements', ROWS / ORGANIZATIONS, retirement);
+    }
+    stage.clock.at = Date.now() - SECOND_READ_DAYS * DAY_MS;
+    const changed = (id, n) => retirement(id, n, n % 20 === 7 ? 'Northern Rail' : undefined);
+    await read(stage, OWNER, 'retirements', ROWS / ORGANIZATIONS, changed);
+  });
+}
+
+/** What is asked beside the program, by the driver alone. */
+async function openBare(dataDir, database) {
+  if (database === null) {
+    const db = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5000 });
+    db.prepare('ATTACH DATABASE ? AS inbox').run(join(dataDir, 'inbox.db'));
+    const run = (sql, values) => {
+      const statement = db.prepare(sql);
+      return statement.reader ? statement.all(...values) : statement.run(...values);
+    };
+    return { run, close: () => db.close() };
+  }
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  return { run: (sql, values) => client.query(sql, values), close: () => client.end() };
+}
+
+/** Somebody whom the printed address let in. */
+async function openConsole(dataDir, database) {
+  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0' };
+  if (database !== null) env.MIRROR_DATABASE_URL = database.url;
+  const child = start([MAIN, 'console', '--no-address'], { env, stdio: 'ignore' });
+  while (!existsSync(join(dataDir, 'console.json'))) await new Promise(resolve => setTimeout(resolve, 10));
+  const address = execFileSync(process.execPath, [MAIN, 'console', 'url'], { env, encoding: 'utf8' }).trim();
+  const { headers } = await fetch(address, { redirect: 'manual' });
+  const cookie = headers.get('set-cookie').split(';')[0];
+  const { origin } = new URL(address);
+  return {
+    pid: child.pid,
+    open: (path, options) => fetch(origin + path, { ...options, headers: { cookie } }),
+  };
+}
+
+/** All that a page asks, as the driver is given it. */
+async function statementsOf({ db, ...reader }, path, pattern) {
+  const built = new Map();
+  const asked = new Set();
+  const plugin = {
+    transformQuery: ({ node, queryId }) => {
+      built.set(queryId, db.getExecutor().compileQuery(node, queryId));
+      return node;
+    },
+    transformResult: async ({ result, queryId }) => {
+      asked.add(built.get(queryId));
+      return result;
+    },
+  };
+  const now = Date.now();
+  const { pathname, searchParams: query } = new URL(path, 'http://console');
+  const page = PAGES.find(each => each.path === pattern);
+  const at = query.has('as-of') ? parseInstant(query.get('as-of'), now).at : null;
+  const given = { now, query, at, canAct: true, webhookUrl: null, inspect: async () => null };
+  const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
+  const shown = await page.show({ ...given, params, reader: { ...reader, db: db.withPlugin(plugin) } });
+  await shown.later?.();
+  return [...asked];
+}
+
+async function measureFirst({ open }) {
+  const parts = await Promise.all(['/', '/console.css', '/console.js'].map(path => open(path)));
+  const bytes = await Promise.all(parts.map(async part => gzipSync(await part.text()).length));
+  demand('the first page, its style and script, gzipped', sum(bytes), 'bytes', FIRST_BYTES);
+}
+
+async function measurePage({ open }, path, wanted, ask) {
+  const times = [];
+  const bare = [];
+  for (let time = 0; time < TIMES; time++) {
+    times.push(await timed(async () => await visit(open, path)));
+    if (time % BARE_EVERY === 0) bare.push(await timed(ask));
+  }
+  const said = `${path}: median ${median(times).toFixed(1)} ms, its bare queries ${median(bare).toFixed(1)} ms; p99`;
+  demand(said, percentile99(times), 'ms', wanted);
+}
+
+async function visit(open, path) {
+  const answer = await open(path);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return await answer.text();
+}
+
+async function measureMemory({ open, pid }) {
+  const gone = new AbortController();
+  for (let n = 0; n < LIVE; n++) await open('/live', { signal: gone.signal });
+  for (let n = 0; n < VISITS; n++) await visit(open, VISITED[n % VISITED.length][0]);
+  demand(`peak after ${VISITS} visits with ${LIVE} pages that follow`, peakMegabytes(pid), 'MB', MEMORY_MB);
+  gone.abort();
+}
+
+function percentile99(times) {
+  return times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1];
+}
+
+function sum(values) {
+  return values.reduce((all, value) => all + value, 0);
+}

@@ -1,0 +1,95 @@
+// A mirror of any size, filled as a worker fills it: through what its engine offers to writers.
+import { createMirror } from '../../../dist/mirror/create-mirror.js';
+
+const DAY_MS = 86_400_000;
+const PAGE = 100;
+
+/** An empty mirror whose clock, in milliseconds, began some days ago and moves when it is told to. */
+export async function withWriters(engine, startedDaysAgo, work) {
+  const clock = { at: Date.now() - startedDaysAgo * DAY_MS };
+  await engine.migrate(clock.at);
+  const writers = await engine.openWriters(() => clock.at);
+  try {
+    await work({ clock, mirror: createMirror(writers.mirror, () => clock.at) });
+  } finally {
+    await writers.close();
+  }
+}
+
+export async function install({ mirror, clock }, organizationId) {
+  const installation = {
+    id: `of-${organizationId}`,
+    appId: 'app-1',
+    organizationId,
+    organization: null,
+    permissions: { organization_info: 'VIEW', organization_warehouse: 'WRITE' },
+    createdAt: null,
+    updatedAt: null,
+    document: '{}',
+  };
+  await mirror.writeInstallation({ ...run(clock), installation, state: 'active' });
+}
+
+/** A complete read of one list: what it does not tell is gone. */
+export async function read({ mirror, clock }, organizationId, resource, rows, make) {
+  const reading = await mirror.beginRead({ ...run(clock), organizationId, resource, announced: true });
+  const size = resource === 'warehouse' ? rows : PAGE;
+  for (let page = 0; page * size < rows; page++) {
+    const items = Array.from({ length: Math.min(size, rows - page * size) }, (_, n) =>
+      make(organizationId, page * size + n),
+    );
+    if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
+    else await reading.writePage(page, items, clock.at);
+  }
+  await reading.finish({ total: rows, requests: 1, bytes: 1 });
+}
+
+function run({ at }) {
+  return { claim: 1, trigger: 'delivery', startedAt: at, arrivedAt: at };
+}
+
+/** One in twenty is claimed by nobody. */
+export function retirement(
+  organizationId,
+  n,
+  beneficiary = n % 20 === 0 ? null : `Beneficiary ${n % 5_000}`,
+) {
+  const item = {
+    ...common(organizationId, n),
+    id: `${organizationId}-retirement-${n}`,
+    reason: 'Voluntary purposes',
+    beneficiary,
+    comment: null,
+    isClaimed: beneficiary !== null,
+    createdAt: new Date(Date.UTC(2018, n % 96, 1 + (n % 28))).toISOString(),
+  };
+  return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
+}
+
+export function credit(organizationId, n) {
+  const item = {
+    ...common(organizationId, n),
+    creditId: `exPost-${n}-0x00`,
+    inventoryId: null,
+    type: 'exPost',
+    tokenId: null,
+    tokenAddress: null,
+    unit: 'tonne',
+  };
+  return { ...item, document: JSON.stringify({ ...item, amount: item.amount.value }) };
+}
+
+function common(organizationId, n) {
+  return {
+    organizationId,
+    project: { id: `project-${n % 40}`, fullName: `Project ${n % 40}` },
+    serialization: `ICR-ISL-354-1-${n % 40}-R-0-${2015 + (n % 8)}`,
+    vintage: String(2015 + (n % 8)),
+    amount: {
+      exact: `${n % 500}.25`,
+      value: (n % 500) + 0.25,
+      micro: BigInt((n % 500) * 1_000_000 + 250_000),
+      fault: null,
+    },
+  };
+}
