@@ -28,6 +28,7 @@ import * as refusals from '../../src/query/inbox/refusals.js';
 import { readEnds, readRuns } from '../../src/query/reads/runs.js';
 import { countAlive, readLife } from '../../src/query/inbox/signs.js';
 import * as singles from '../../src/query/singles.js';
+import * as told from '../../src/query/past/told.js';
 import * as status from '../../src/query/reads/status.js';
 import { readTransactions } from '../../src/query/transactions.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
@@ -109,6 +110,12 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
+  ),
+  readTold: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
+    changes.readTold(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
+  ),
+  readChanged: about([null, 'retirements', 'nothing'], (reader, resource) =>
+    told.readChanged(reader, resource, 0),
   ),
   readOverview: about([NOW, 0], readOverview),
   readNewest: about(
@@ -387,6 +394,7 @@ const PARTS = [
   'lowered',
   'mayBeNull',
   'ofAnyOrganization',
+  'toldOf',
   'totalOrder',
   'withOwner',
 ];

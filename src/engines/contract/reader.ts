@@ -8,6 +8,14 @@ export const AT_ONCE = 100;
 export interface Expressions {
   /** Whole numbers as a table of one column, however many there are: for `in`. */
   each(values: readonly number[]): RawBuilder<number>;
+  /** A statement, or a part of one, that was written out; nothing of it comes from a person. */
+  written<Row>(text: string): RawBuilder<Row>;
+  /** A table of the mirror in a statement that is written out. */
+  table(name: string): string;
+  /** The cell of a column as JSON, as the view `changes` has it. */
+  json(cell: string, column: string): string;
+  /** A JSON object of some columns of a row. */
+  object(columns: readonly string[], row: string): string;
 }
 
 /**

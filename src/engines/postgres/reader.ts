@@ -41,7 +41,18 @@ function asKept(value: string): string | null {
 
 const say: Expressions = {
   each: values => sql`(SELECT unnest(${values}::bigint[]))`,
+  written: statement => sql.raw(statement),
+  table: name => `mirror.${name}`,
+  json: (cell, column) => `coalesce(to_json(${told(cell, column)})::text, 'null')`,
+  object: (columns, row) =>
+    `(SELECT row_to_json(j)::text FROM (SELECT ${columns
+      .map(name => `${told(`${row}.${name}`, name)} AS ${name}`)
+      .join(', ')}) AS j)`,
 };
+
+function told(cell: string, column: string): string {
+  return column.endsWith('_at') ? `mirror.as_text(${cell})` : cell;
+}
 
 /** A moment that readers see, and in which nothing can be written. No setting of a session would outlive a pooler. */
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -51,6 +51,10 @@ class Compiler extends SqliteQueryCompiler {
 
 const say: Expressions = {
   each: values => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
+  written: statement => sql.raw(statement),
+  table: name => name,
+  json: cell => `json_quote(${cell})`,
+  object: (columns, row) => `json_object(${columns.map(name => `'${name}', ${row}.${name}`).join(', ')})`,
 };
 
 /** One connection, on which nothing waits: whoever asks gets it. */

@@ -1,5 +1,7 @@
+import type { SelectQueryBuilder } from 'kysely';
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
+import { readChanged, toldOf } from './told.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [
@@ -21,6 +23,8 @@ export const CHANGE_COLUMNS = [
 
 export type ChangeRow = Tables['changes'];
 
+type Found = SelectQueryBuilder<Tables, 'changes', ChangeRow>;
+
 export interface ChangesAsked {
   /** Null for all of them. */
   readonly organizationId: string | null;
@@ -34,6 +38,8 @@ export interface ChangesAsked {
 /** One statement finds no more changes than this, among no more numbers than that. */
 const AT_ONCE = 4_000;
 const NUMBERS_AT_ONCE = 20_000;
+/** Sentences are short, and a statement for few of them costs as much as one for many. */
+const TOLD_AT_ONCE = 16_000;
 /** Where fewer came than a part of what may come, they are sought among more numbers: what is found is made once only. */
 const FEW = 8;
 /** Whoever wants a few of the newest finds them among these most of the time. */
@@ -46,18 +52,28 @@ export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGe
   yield* readBetween(reader, asked, from, last);
 }
 
-/** Those that restated what is dated in a year that was over, in their order. */
+/** The same in groups, and of their rows what a sentence and a sum are made of. */
+export async function* readTold(reader: Reader, asked: ChangesAsked): AsyncGenerator<readonly ChangeRow[]> {
+  const last = await readLastNumber(reader);
+  const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
+  const entries = await readChanged(reader, asked.resource, from);
+  if (entries.length === 0) return;
+  const found = reader.db.selectFrom(toldOf(reader, entries)).selectAll();
+  yield* inGroups(matching(found, reader, asked), TOLD_AT_ONCE, from, last);
+}
+
+/** Those that restated what is dated in a year that was over, in their order and in groups. */
 export async function* readRestated(
   reader: Reader,
   asked: ChangesAsked,
   year: string,
-): AsyncGenerator<ChangeRow> {
+): AsyncGenerator<readonly ChangeRow[]> {
   let found = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
   if (asked.organizationId !== null) found = found.where('organization_id', '=', asked.organizationId);
   const numbers = (await found.orderBy('number').execute()).map(({ number }) => number);
   for (let from = 0; from < numbers.length; from += AT_ONCE) {
     const these = reader.say.each(numbers.slice(from, from + AT_ONCE));
-    yield* await changesOf(reader, asked).where('number', 'in', these).orderBy('number').execute();
+    yield await changesOf(reader, asked).where('number', 'in', these).orderBy('number').execute();
   }
 }
 
@@ -68,13 +84,22 @@ export async function* readBetween(
   after: number,
   last: number,
 ): AsyncGenerator<ChangeRow> {
+  for await (const group of inGroups(changesOf(reader, asked), AT_ONCE, after, last)) yield* group;
+}
+
+async function* inGroups(
+  found: Found,
+  atOnce: number,
+  after: number,
+  last: number,
+): AsyncGenerator<ChangeRow[]> {
   let seen = after;
-  for (let width = AT_ONCE; seen < last; ) {
+  for (let width = atOnce; seen < last; ) {
     const end = Math.min(seen + width, last);
-    const rows = await some(reader, asked, seen, end).orderBy('number').limit(AT_ONCE).execute();
-    yield* rows;
-    seen = rows.length < AT_ONCE ? end : (rows.at(-1)?.number ?? end);
-    width = rows.length < AT_ONCE / FEW ? Math.min(2 * width, NUMBERS_AT_ONCE) : AT_ONCE;
+    const rows = await numbered(found, seen, end).orderBy('number').limit(atOnce).execute();
+    yield rows;
+    seen = rows.length < atOnce ? end : (rows.at(-1)?.number ?? end);
+    width = rows.length < atOnce / FEW ? Math.min(2 * width, NUMBERS_AT_ONCE) : atOnce;
   }
 }
 
@@ -96,7 +121,7 @@ export async function readNewest(
     width = Math.min(4 * width, NUMBERS_AT_ONCE)
   ) {
     const after = Math.max(from, last - width);
-    const rows = some(reader, asked, after, last).orderBy('number', 'desc');
+    const rows = numbered(changesOf(reader, asked), after, last).orderBy('number', 'desc');
     found.push(...(await rows.limit(limit - found.length).execute()));
     last = after;
   }
@@ -108,12 +133,16 @@ export async function readLastNumber({ db }: Reader): Promise<number> {
   return (await db.selectFrom('version_counter').select('last').executeTakeFirstOrThrow()).last;
 }
 
-function some(reader: Reader, asked: ChangesAsked, after: number, last: number) {
-  return changesOf(reader, asked).where('number', '>', after).where('number', '<=', last);
+function numbered(found: Found, after: number, last: number) {
+  return found.where('number', '>', after).where('number', '<=', last);
 }
 
-function changesOf({ db }: Reader, { organizationId, resource, since, until }: ChangesAsked) {
-  let found = db.selectFrom('changes').selectAll();
+function changesOf(reader: Reader, asked: ChangesAsked): Found {
+  return matching(reader.db.selectFrom('changes').selectAll(), reader, asked);
+}
+
+function matching(all: Found, { db }: Reader, { organizationId, resource, since, until }: ChangesAsked) {
+  let found = all;
   if (resource !== null) found = found.where('resource', '=', resource);
   if (since !== null) found = found.where('learnt_at', '>=', since);
   if (until !== null) found = found.where('learnt_at', '<=', until);

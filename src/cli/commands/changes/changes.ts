@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { CHANGE_COLUMNS, type ChangeRow, readChanges, readRestated } from '../../../query/past/changes.js';
+import {
+  CHANGE_COLUMNS,
+  type ChangeRow,
+  readChanges,
+  readRestated,
+  readTold,
+} from '../../../query/past/changes.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
@@ -103,14 +109,16 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
     return await followChanges(io, reader, asked, after);
   }
   if (options.out !== undefined) return await writeAtom(io, reader, asked, options.out);
-  const rows =
-    options.restated === undefined
-      ? readChanges(reader, asked)
-      : readRestated(reader, asked, readYear(options.restated));
+  const restated =
+    options.restated === undefined ? null : readRestated(reader, asked, readYear(options.restated));
+  if (!options.json && !isCsv(options)) return await showLines(io, restated ?? readTold(reader, asked));
+  const rows = restated === null ? readChanges(reader, asked) : eachOf(restated);
   if (options.json) return await showJson(io, rows);
-  if (isCsv(options))
-    return void (await writeRows(io, formatOf(options), CHANGE_COLUMNS, rows, { none: NONE }));
-  return await showLines(io, rows);
+  await writeRows(io, formatOf(options), CHANGE_COLUMNS, rows, { none: NONE });
+}
+
+async function* eachOf<Row>(groups: AsyncIterable<readonly Row[]>): AsyncGenerator<Row> {
+  for await (const group of groups) yield* group;
 }
 
 function readYear(text: string): string {
@@ -135,20 +143,20 @@ async function showJson(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
 }
 
 /** Under the day on which they were learnt, in UTC. */
-async function showLines(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
+async function showLines(io: Io, groups: AsyncIterable<readonly ChangeRow[]>): Promise<void> {
   const sums = new Sums();
   let shown = '';
-  let lines: string[] = [];
-  for await (const row of rows) {
-    const change = parseChange(row);
-    const day = change.learnt_at.slice(0, 10);
-    if (day !== shown) lines.push(`${day} UTC`);
-    shown = day;
-    lines.push(lineOf(change));
-    sums.add(change);
-    if (lines.length < LINES_AT_ONCE) continue;
+  for await (const group of groups) {
+    const lines: string[] = [];
+    for (const row of group) {
+      const change = parseChange(row);
+      const day = change.learnt_at.slice(0, 10);
+      if (day !== shown) lines.push(`${day} UTC`);
+      shown = day;
+      lines.push(lineOf(change));
+      sums.add(change);
+    }
     await print(io, ...lines);
-    lines = [];
   }
-  await print(io, ...lines, ...sums.lines());
+  await print(io, ...sums.lines());
 }
