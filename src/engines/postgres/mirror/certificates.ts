@@ -8,13 +8,12 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
-import { given, known, type Perform } from './perform.js';
+import { given, known, type Perform, RUN } from './perform.js';
 import type { Runs } from './runs.js';
 import { listed, names } from './versions.js';
 
 const ENTER_AT_ONCE = 250;
 const DUE_AT_ONCE = 500;
-const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
 
 /** How long to wait for the next question: found, a month; none, a day and up to a month; a fault, minutes and up to a day. */
 const WAIT = `CASE

@@ -3,14 +3,14 @@ import type { Changes, Insert, OpenRun } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { columnsOf, type Entry } from '../../../resources/entry.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
+import { enterStatement } from './enter-rows.js';
 import { NUMBER } from './fence.js';
 import { PUT_PAGES } from './pages.js';
-import { given, known } from './perform.js';
+import { given, known, RUN } from './perform.js';
 import { closeSums, RETIREMENT_VANISHES, writeSums } from './retirements.js';
 import type { Work } from './runs.js';
 import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
 
-const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
 const NEXT = "interval '1 millisecond'";
 
 /**
@@ -126,34 +126,46 @@ const DOUBT = `
 /** What one commit writes to a list. */
 export function createListWork(resource: ListResource): (changes: Changes, run: OpenRun) => Work {
   const entry = LISTS[resource];
+  const enter = enterStatement(resource);
   const write = writeStatement(resource);
   const close = closeStatement(resource);
   /** A retirement's certificate goes with it, and has a number of its own. */
   const numbersOfClosing = resource === 'retirements' ? 2 : 1;
   const email = entry.columns.findIndex(({ name }) => name === 'email');
 
-  function rowOf(insert: Insert, n: number, knownAt: string | null) {
-    const { key, cells, document, told, replaces, follows, isRepeated } = insert;
+  function looks({ told, isRepeated }: Insert, knownAt: string | null): boolean {
+    return isRepeated || (knownAt !== null && told <= knownAt);
+  }
+
+  /** Nothing of it was there, and it names nobody who may have asked to be forgotten. */
+  function isFirst(insert: Insert, knownAt: string | null): boolean {
+    return email < 0 && insert.replaces === null && !insert.follows && !looks(insert, knownAt);
+  }
+
+  function enteredRow({ key, cells, document, told }: Insert, n: number) {
+    return { n, told, document, ...cellsByName(entry, key, cells) };
+  }
+
+  function writtenRow(insert: Insert, n: number, knownAt: string | null) {
+    const { cells, replaces, follows } = insert;
     const address = cells[email];
     return {
-      n,
-      told,
+      ...enteredRow(insert, n),
       replaces,
       follows,
-      looks: isRepeated || (knownAt !== null && told <= knownAt),
+      looks: looks(insert, knownAt),
       names: typeof address === 'string' ? hashesOf(address) : [],
-      document,
-      ...cellsByName(entry, key, cells),
     };
   }
 
   return (changes, { request, knownAt }) => {
     const { inserts, closes, pages, dropPagesFrom, projects, doubt } = changes;
     const doubtedAt = doubt ? formatInstant(request.startedAt) : null;
+    const areFirst = inserts.every(insert => isFirst(insert, knownAt));
     return {
       statements: [
         ...(inserts.length + closes.length > 0 ? [NUMBER] : []),
-        ...(inserts.length > 0 ? [write] : []),
+        ...(inserts.length > 0 ? [areFirst ? enter : write] : []),
         ...(closes.length > 0 ? [close] : []),
         ...(projects.length > 0 ? [NOTE_PROJECTS] : []),
         ...(pages.length > 0 ? [PUT_PAGES] : []),
@@ -170,7 +182,7 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
         doubted_at: doubtedAt,
         doubted: doubt ? Buffer.from(doubt).toString('base64') : null,
       },
-      rows: inserts.map((insert, n) => rowOf(insert, n, knownAt)),
+      rows: inserts.map((insert, n) => (areFirst ? enteredRow(insert, n) : writtenRow(insert, n, knownAt))),
     };
   };
 }

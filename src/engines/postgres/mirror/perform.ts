@@ -36,3 +36,6 @@ export function given(name: string, type = 'text'): string {
 export function known(name: string, type = 'text'): string {
   return `($2 ->> '${name}')::${type}`;
 }
+
+/** The run of a commit: entered by it, or by one before. */
+export const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;

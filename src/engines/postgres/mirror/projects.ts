@@ -4,11 +4,10 @@ import { columnsOf } from '../../../resources/entry.js';
 import { PROJECTS } from '../../../resources/projects.js';
 import type { Postgres } from '../open.js';
 import { NUMBER } from './fence.js';
-import { given, known } from './perform.js';
+import { given, known, RUN } from './perform.js';
 import type { Runs } from './runs.js';
 import { cellsByName, listed, names, typedColumns } from './versions.js';
 
-const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
 const VALUES: Readonly<Record<string, string>> = {
   version: `${known('first', 'bigint')} + d.n`,
   valid_from: 'd.at',

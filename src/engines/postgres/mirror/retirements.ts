@@ -1,5 +1,5 @@
 import { CERTIFICATES } from '../../../resources/certificates.js';
-import { given, known } from './perform.js';
+import { given, RUN } from './perform.js';
 import { listed, names } from './versions.js';
 
 /** PostgreSQL knows no year 0: it is the first before Christ there. */
@@ -28,6 +28,10 @@ function sums(moves: string): string {
 const these = (sign: number, relation: string) =>
   `SELECT ${sign} AS sign, beneficiary, created_at, amount_micro FROM ${relation}`;
 
+export function enterSums(entered: string): string {
+  return sums(these(1, entered));
+}
+
 export function writeSums(entered: string, moved: string): string {
   return sums(`${these(1, entered)} UNION ALL ${these(-1, moved)}`);
 }
@@ -46,6 +50,6 @@ export const RETIREMENT_VANISHES = `,
   certificates_archived AS (
     INSERT INTO mirror.certificates_past (${names(CERTIFICATES)}, valid_to, closed_by, closed_version)
     SELECT ${listed(CERTIFICATES, 'g')}, greatest(g.at, g.valid_from + interval '1 millisecond'),
-      coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')}), g.number
+      ${RUN}, g.number
     FROM certificates_gone AS g WHERE g.state = 'stored'
   )`;

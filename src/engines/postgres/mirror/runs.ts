@@ -5,7 +5,7 @@ import { formatInstant, text } from '../../../resources/columns.js';
 import { OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
 import type { Postgres } from '../open.js';
 import { GUARD } from './fence.js';
-import { given, known, type Perform } from './perform.js';
+import { given, known, type Perform, RUN } from './perform.js';
 
 /** The work of one commit: its statements between the guard of a run and the books. */
 export interface Work {
@@ -32,7 +32,6 @@ export interface Runs {
 }
 
 const WHOSE = `organization_id = ${given('organization_id')} AND resource = ${given('resource')}`;
-const RUN = `coalesce(${known('run', 'bigint')}, ${given('run', 'bigint')})`;
 const DONE = ['added', 'changed', 'removed', 'unchanged'] as const;
 const done = (what: (typeof DONE)[number]) => `coalesce(${known(what, 'bigint')}, 0)`;
 const total = (what: (typeof DONE)[number]) => `${given(what, 'bigint')} + ${done(what)}`;

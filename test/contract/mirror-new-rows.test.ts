@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { type Insert, NO_CHANGES } from '../../src/mirror/port.js';
+import { type ListResource, LISTS } from '../../src/resources/lists.js';
+import { ENGINES, openRun } from '../support/engines.js';
+import { NOON } from '../support/inbox.js';
+import { retirement } from '../support/mirror.js';
+
+const told = new Date(NOON).toISOString();
+const REST = { told, replaces: null, follows: false, isRepeated: false };
+
+function insertOf(id: string, overrides: Partial<Insert> = {}): Insert {
+  const item = retirement(id);
+  const cells = LISTS.retirements.columns.map(cell => cell.of(item));
+  return { ...REST, key: [id], cells, document: item.document, ...overrides };
+}
+
+function memberOf(email: string): Insert {
+  const item = { id: 'm-1', fullName: 'Member', email, document: '{}' };
+  return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.of(item)), document: '{}' };
+}
+
+/** A slice in which every row is of a key that no row has at this moment. */
+describe.each(ENGINES)('$name', ({ stage }) => {
+  async function staged() {
+    const { db, port, mirror } = await stage();
+    const write = async (resource: ListResource, inserts: readonly Insert[], knownAt: string | null = null) =>
+      (await port.commit(openRun(resource, knownAt), { ...NO_CHANGES, inserts }, null)).versions;
+    return { db, port, mirror, write };
+  }
+
+  test('new rows have their numbers in their order, and the instants at which they were told', async () => {
+    const { db, write } = await staged();
+    const [first = 0, ...later] = await write(
+      'retirements',
+      ['r-2', 'r-1', 'r-3'].map(id => insertOf(id)),
+    );
+    expect(later).toEqual([first + 1, first + 2]);
+    expect(await db.rows('SELECT id, valid_from FROM retirements ORDER BY version')).toEqual(
+      ['r-2', 'r-1', 'r-3'].map(id => ({ id, valid_from: told })),
+    );
+  });
+
+  test.each([
+    ['by the read before', false],
+    ['by this read', true],
+  ])('one that was seen %s begins after its end, though the clock stands still', async (_, isRepeated) => {
+    const { db, port, write } = await staged();
+    const [version = 0] = await write('retirements', [insertOf('r-1')]);
+    const closes = [{ version, told }];
+    const { latestAt } = await port.commit(openRun('retirements', told), { ...NO_CHANGES, closes }, null);
+    await write('retirements', [insertOf('r-1', { isRepeated })], isRepeated ? null : latestAt);
+    expect(await db.rows('SELECT valid_from, valid_to FROM retirements_history ORDER BY version')).toEqual([
+      { valid_from: told, valid_to: told.replace('.000Z', '.001Z') },
+      { valid_from: told.replace('.000Z', '.002Z'), valid_to: null },
+    ]);
+  });
+
+  test('of one that was seen twice only the later stands there', async () => {
+    const { db, write } = await staged();
+    await write('retirements', [insertOf('r-1'), insertOf('r-1', { follows: true, document: '{}' })]);
+    expect(await db.rows('SELECT document FROM retirements')).toEqual([{ document: '{}' }]);
+    expect(await db.value('SELECT count(*) FROM retirements_past')).toBe(1);
+  });
+
+  test('one of a person who was forgotten meanwhile is left out', async () => {
+    const { db, mirror, write } = await staged();
+    await mirror.forget('ada@people.example');
+    expect(await write('members', [memberOf('Ada@people.example')])).toEqual([0]);
+    expect(await db.value('SELECT count(*) FROM members')).toBe(0);
+  });
+});
