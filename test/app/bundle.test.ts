@@ -77,7 +77,7 @@ test('what the receiver loads is what it may load: no worker, no mirror, nothing
 test('the asker loads the driver and what opens the databases, and no package else', () => {
   const { sources, packages } = loadedWith(['query-process.js']);
   expect(
-    sources.filter(source => !/^(?:engines\/(?:sqlite|contract|migrations)|package)/.test(source)),
+    sources.filter(source => !/^(?:engines\/(?:sqlite|contract|migrations)|package|folder)/.test(source)),
   ).toEqual([]);
   expect(packages).toEqual([]);
 });

@@ -53,19 +53,20 @@ export interface AppWish {
   readonly privateKey?: string;
 }
 
-/** Another one than the last few: to make one takes longer than most tests, so they go round. */
+/** One that no app of any test has. */
 export function createPrivateKey(): string {
-  const key = keys.length < KEYS ? generateKey() : (keys.shift() ?? generateKey());
-  keys.push(key);
-  return key;
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 const KEYS = 8;
 const keys: string[] = [];
 
-function generateKey(): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+/** Another one than the last few: to make one takes longer than most tests, so they go round. */
+function keyOfTheNextApp(): string {
+  const key = keys.length < KEYS ? createPrivateKey() : (keys.shift() ?? createPrivateKey());
+  keys.push(key);
+  return key;
 }
 
 export function publicKeyOf(privateKey: string): string {
@@ -74,7 +75,7 @@ export function publicKeyOf(privateKey: string): string {
 
 /** An app with a fresh key, asking for every permission unless told otherwise. */
 export function registerApp(sandbox: Sandbox, wish: AppWish = {}): TestApp {
-  const { privateKey = createPrivateKey(), ...words } = wish;
+  const { privateKey = keyOfTheNextApp(), ...words } = wish;
   const { id, name } = sandbox.registry.apps.register({
     name: `app ${randomUUID()}`,
     permissions: ALL_PERMISSIONS,
