@@ -1,5 +1,5 @@
 // How fast the door is: our receiver beside two floors that import nothing of ours but the driver, alternating in one run.
-//   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction]
+//   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction and a worker]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../dist/engines/sqlite/driver.js';
@@ -8,6 +8,7 @@ import { openConnection, percentile, prepareDeliveries } from '../support/load.j
 import { startChild, withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes } from './parts/figures.js';
+import { besideOldTransaction, readBloat } from './parts/receive-beside.js';
 
 const CONNECTIONS = 64;
 const OPEN_LOOP_PER_SECOND = 500;
@@ -65,15 +66,24 @@ async function onServer(folder, server) {
     ]);
     await compareThroughput(servers);
     await openLoop(servers.get(OURS), `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
-    await during(url, async client => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      await client.query('SELECT count(*) FROM inbox.deliveries');
-      const title = `the same for ${minutes} minutes beside a transaction that stays open`;
-      await openLoop(servers.get(OURS), title, minutes * 60);
-    });
+    await besideOldTransaction(url, worker => minuteByMinute(servers.get(OURS), url, worker));
     report(servers.get(OURS), await storedOnServer(url));
   } finally {
     ours.child.kill();
+  }
+}
+
+/** Whether the rate holds while nothing that is dead in the queue can be removed. */
+async function minuteByMinute(server, url, worker) {
+  console.log(`the same for ${minutes} minutes beside a transaction that stays open, and a worker`);
+  const parts = Math.max(2, Math.round(minutes));
+  for (let part = 1; part <= parts; part += 1) {
+    await openLoop(server, `  part ${part} of ${parts}`, (minutes * 60) / parts);
+    const { claimMs, jobsEnded } = worker.tell();
+    const { live, dead, megabytes } = await readBloat(url);
+    console.log(
+      `    jobs ended ${jobsEnded}, a claim ${claimMs.toFixed(1)} ms, rows of jobs ${live} and ${dead} dead in ${megabytes} MB`,
+    );
   }
 }
 

@@ -1,0 +1,69 @@
+// What a queue has to bear: a worker that takes and ends its jobs, while an old transaction keeps every dead row of theirs.
+import { openEngine } from '../../../dist/engines/open.js';
+import { during } from './engine.js';
+import { median } from './figures.js';
+
+const SLOTS = 32;
+const LEASE_MS = 60_000;
+const PAUSE_MS = 25;
+
+/** Runs a piece of a benchmark beside a transaction that stays open and a worker that reads nothing; answers what the worker did. */
+export async function besideOldTransaction(url, measure) {
+  return await during(url, async client => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await client.query('SELECT count(*) FROM inbox.deliveries');
+    const worker = startWorker(url);
+    try {
+      await measure(worker);
+    } finally {
+      await worker.stop();
+    }
+  });
+}
+
+function startWorker(url) {
+  const engine = openEngine({ dataDir: '', diskReserveMb: null, database: { url, pool: 2 } });
+  const stopping = new AbortController();
+  let took = [];
+  let jobsEnded = 0;
+
+  async function work() {
+    const inbox = await engine.openInbox(Date.now);
+    while (!stopping.signal.aborted) {
+      const begun = performance.now();
+      const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
+      took.push(performance.now() - begun);
+      if (jobs.length > 0) await inbox.settle(jobs.map(endOf));
+      jobsEnded += jobs.length;
+      if (jobs.length < SLOTS) await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+    }
+    await inbox.close();
+  }
+
+  const over = work();
+  return {
+    /** Since it was last asked. */
+    tell: () => {
+      const told = { claimMs: median(took) ?? 0, jobsEnded };
+      took = [];
+      jobsEnded = 0;
+      return told;
+    },
+    stop: async () => {
+      stopping.abort();
+      await over;
+    },
+  };
+}
+
+function endOf({ id, claim }) {
+  return { held: { id, claim }, end: { act: 'done', outcome: 'changed' } };
+}
+
+export async function readBloat(url) {
+  const { rows } = await during(url, client =>
+    client.query(`SELECT n_live_tup AS live, n_dead_tup AS dead, pg_total_relation_size(relid) / 1000000 AS megabytes
+      FROM pg_stat_user_tables WHERE schemaname = 'inbox' AND relname = 'jobs'`),
+  );
+  return rows[0];
+}
