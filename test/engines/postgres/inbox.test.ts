@@ -7,6 +7,7 @@ import { isTurn } from '../../../src/engines/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/engines/postgres/open.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import { boxIn, receivedBy } from '../../support/box.js';
+import { breakFunction } from '../../support/broken-function.js';
 import { emptyDatabase, inboxOn, openAs } from '../../support/engines.js';
 import { acceptedDelivery, NOON } from '../../support/inbox.js';
 import { openGranted, openTemporary, temporaryDatabase } from '../../support/postgres.js';
@@ -118,15 +119,6 @@ async function deadlocksOfDoors(unsorted: boolean): Promise<number> {
     await owner.query("UPDATE inbox.jobs SET run_at = run_at + interval '1 hour'");
   }
   return deadlocks.length;
-}
-
-async function breakFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {
-  const [found] = await owner.query<{ sql: string }>(
-    `SELECT pg_get_functiondef('inbox.${name}'::regproc) AS sql`,
-  );
-  const broken = found?.sql.replace(from, to) ?? '';
-  if (broken === found?.sql) throw new Error(`expected "${from}" in ${name}`);
-  await owner.query(broken);
 }
 
 test('groups of two doors never wait for one another', async () => {
