@@ -27,15 +27,23 @@ function startWorker(url) {
   let took = [];
   let jobsEnded = 0;
 
+  async function turn(inbox) {
+    const begun = performance.now();
+    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
+    took.push(performance.now() - begun);
+    if (jobs.length > 0) await inbox.settle(jobs.map(endOf));
+    jobsEnded += jobs.length;
+    return jobs.length;
+  }
+
   async function work() {
     const inbox = await engine.openInbox(Date.now);
     while (!stopping.signal.aborted) {
-      const begun = performance.now();
-      const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
-      took.push(performance.now() - begun);
-      if (jobs.length > 0) await inbox.settle(jobs.map(endOf));
-      jobsEnded += jobs.length;
-      if (jobs.length < SLOTS) await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      const taken = await turn(inbox).catch(error => {
+        console.log(`    the worker: ${error.message}`);
+        return 0;
+      });
+      if (taken < SLOTS) await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
     }
     await inbox.close();
   }
