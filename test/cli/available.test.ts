@@ -93,7 +93,10 @@ test('people get a total with its unit; what is looked for may be named, and onl
   );
   expect(some.rows.length).toBeGreaterThan(0);
   for (const row of some.rows) expect(row).toMatchObject({ project_name: project, vintage, type });
-  expect((await run('--vintage', '1066')).stdout).toContain('Nothing can be sold now.');
+  expect((await run('--vintage', '1066')).stdout).toContain(
+    'Nothing of what can be sold now is as asked for.',
+  );
+  expect(await run('--vintage', 'old')).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
 function fail(): never {

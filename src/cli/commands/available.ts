@@ -73,6 +73,7 @@ export function define(program: Command, io: Io): void {
 }
 
 async function show(io: Io, options: AvailableOptions): Promise<void> {
+  demandVintage(options);
   const maxAgeSeconds =
     options.maxAge === undefined ? null : readDuration('--max-age', options.maxAge) / 1000;
   const available = await reading(findPlace(io), async reader => {
@@ -87,6 +88,11 @@ async function show(io: Io, options: AvailableOptions): Promise<void> {
     EXIT.checkFailed,
     `${left} ${left === 1 ? 'warehouse is' : 'warehouses are'} left out.`,
   );
+}
+
+function demandVintage({ vintage }: AvailableOptions): void {
+  if (vintage === undefined || /^\d{4}$/.test(vintage)) return;
+  throw new CommandFault(EXIT.usage, `--vintage: expected a year, got "${vintage}".`);
 }
 
 /** "Nothing can be sold" would be more than is known. */
@@ -107,11 +113,19 @@ async function write(io: Io, { rows, leftOut }: Available, options: AvailableOpt
     return undefined;
   }
   if (rows.length > 0) await writeForPeople(io, rows);
-  else await print(io, 'Nothing can be sold now.');
+  else
+    await print(
+      io,
+      isAsked(options) ? 'Nothing of what can be sold now is as asked for.' : 'Nothing can be sold now.',
+    );
   if (leftOut.length === 0) return undefined;
   await print(io, '', 'Not for sale now (see last_known_credits):', '');
   await print(io, ...leftOut.map(each => `  ${describe(each)}`));
   return undefined;
+}
+
+function isAsked({ organization, project, vintage, type }: AvailableOptions): boolean {
+  return [organization, project, vintage, type].some(asked => asked !== undefined);
 }
 
 async function writeForPeople(io: Io, rows: readonly Row[]): Promise<void> {
