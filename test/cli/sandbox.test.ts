@@ -75,7 +75,7 @@ describe('apps', () => {
       ...permission,
     );
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/hasWebhookSecret +true/);
+    expect(stdout).toMatch(/has_webhook_secret +true/);
     expect(stdout).toMatch(/permissions.organization_warehouse +WRITE/);
     expect(stdout).not.toContain('a secret of the shop');
     expect(existsSync(/privateKeyFile +(.+)/.exec(stdout)?.[1] ?? folder)).toBe(true);
@@ -159,7 +159,7 @@ test('organizations are created, listed, and claimed once', async () => {
   const words = ['--type', 'marketParticipant', '--country', 'IS', '--email', 'ada@harbour.example'];
   const { exitCode, stdout } = await run('organizations', 'create', '--name', 'Harbour Ferries', ...words);
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/organization.fullName +Harbour Ferries/);
+  expect(stdout).toMatch(/organization.full_name +Harbour Ferries/);
   expect((await run('organizations', 'list')).stdout).toContain('Harbour Ferries');
   await expectFault(3, 'exists', 'organizations', 'create', '--name', 'Harbour Ferries', ...words);
   await expectFault(2, 'countryCode', 'organizations', 'create', '--name', 'B', ...words, '--country', 'is');
@@ -186,7 +186,7 @@ test('projects issue credits, which are deposited, withdrawn and retired', async
     '--short-description',
     'Wet.',
   );
-  expect(stdout).toMatch(/isPublic +true/);
+  expect(stdout).toMatch(/is_public +true/);
   expect((await run('projects', 'list')).stdout).toContain('Wet.');
   const issue = ['credits', 'issue', '--organization', owner.fullName, '--project', 'Peat bog'];
   const { credit_id: creditId } = await json(...issue, '--amount', '100.5');
@@ -299,7 +299,7 @@ test('the clock is moved, set, stopped and let run', async () => {
   await run('clock', 'back', '2h');
   expect(await now()).toBeLessThan(before);
   await run('clock', 'set', '2026-12-31T23:59:00Z');
-  expect((await run('clock', 'freeze')).stdout).toMatch(/isFrozen +true/);
+  expect((await run('clock', 'freeze')).stdout).toMatch(/is_frozen +true/);
   expect(await now()).toBe(await now());
   expect((await run('status')).stdout).toContain('2026-12-31T23:59:0');
   expect(await json('clock', 'run')).toMatchObject({ is_frozen: false });

@@ -7,6 +7,7 @@ import { sheet } from '../../shown/sheet.js';
 import { type Cell, type Row, writeRows, writeValue } from '../../output/output.js';
 import { build, flatten, isObject, valueAt } from '../../paths.js';
 import { itemsOf, readName } from './names.js';
+import { snakePath } from '../../snake-case.js';
 import { readDuration, readId } from '../../words.js';
 
 /** What was said of a field on the command line. */
@@ -44,14 +45,14 @@ async function showList(io: Io, { columns = [] }: Verb, items: readonly unknown[
   await writeRows(
     io,
     'table',
-    columns,
+    columns.map(snakePath),
     items.map(item => toRow(item, columns)),
   );
 }
 
 function toRow(item: unknown, columns: readonly string[]): Row {
   const shown = columns.filter(name => valueAt(item, name) !== undefined);
-  return Object.fromEntries(shown.map(name => [name, toCell(valueAt(item, name))]));
+  return Object.fromEntries(shown.map(name => [snakePath(name), toCell(valueAt(item, name))]));
 }
 
 /** Permissions and attempts are read by people; anything else that is no text or number is shown as JSON. */
