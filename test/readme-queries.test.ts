@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoFolder } from '../src/cli/place/find-place.js';
@@ -209,6 +209,49 @@ test('the line for python3 reads a copy, where there is a python3', async () => 
   expect(stderr).toBe('');
   expect(stdout.match(/'retirements'/g)).toHaveLength(demo.organizationIds.length);
 });
+
+function askDuckDb(sql: string, cwd: string): { rows?: Row[]; fault?: string } {
+  const ask = join(import.meta.dirname, 'duckdb/ask.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [ask, sql], { cwd, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** `npm run tools` puts it there. */
+const hasDuckDb = existsSync(join(import.meta.dirname, 'duckdb/node_modules/.lock-sha256'));
+
+test.skipIf(!hasDuckDb)(
+  'the lines for DuckDB: rows that were written are added up, and a copy is attached as far as its extension is there',
+  async () => {
+    const lines = Array.from(document.matchAll(/^duckdb -c "(.*)"$/gm), ([, sql = '']) => sql);
+    const [sum = '', attach = ''] = lines;
+    expect(lines).toHaveLength(2);
+    const cwd = makeFolder('carbon-mirror-duckdb-');
+    const [, words = ''] = /`npx carbon-mirror (.* --out) retirements\.csv`/.exec(document) ?? [];
+    await run(...words.split(' '), join(cwd, 'retirements.csv'));
+    const { rows = [] } = askDuckDb(sum, cwd);
+    const kept = await readRows(
+      demo,
+      'SELECT beneficiary, sum(amount_micro) AS micro FROM retirements GROUP BY beneficiary ORDER BY 1',
+    );
+    const told = rows.map(row => [
+      row['beneficiary'],
+      Math.round(Number(row['sum(amount_exact)']) * 1_000_000),
+    ]);
+    expect(told.toSorted(byText)).toEqual(
+      kept.map(({ beneficiary, micro }) => [beneficiary, micro]).toSorted(byText),
+    );
+    await run('snapshot', join(cwd, 'mirror-copy.db'));
+    const attached = askDuckDb(attach, cwd);
+    if (attached.fault === undefined) expect(attached.rows).toHaveLength(5);
+    else expect(attached.fault).toContain('sqlite_scanner');
+    rmSync(cwd, { recursive: true });
+  },
+);
+
+function byText(one: readonly unknown[], other: readonly unknown[]): number {
+  return String(one[0]) < String(other[0]) ? -1 : 1;
+}
 
 test('the line for sqlite3 works where the demo is', async () => {
   const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(document) ?? [];
