@@ -95,6 +95,18 @@ describe('who comes back from the registry’s page', () => {
     expect(await looks(door)).toEqual({ ready: 0, deliveries: 0 });
   });
 
+  test('T79 each receiver remembers by itself which states were used: another lets one through once, for one installation', async () => {
+    const state = newState();
+    const doors = [await openDoor(), await openDoor()];
+    for (const [index, door] of doors.entries()) {
+      const own = { state, installationId: `i-${index}` };
+      expect((await land(door, own)).status).toBe(200);
+      expect((await land(door, { state, installationId: 'i-9' })).status).toBe(400);
+      expect((await land(door, own)).status).toBe(200);
+      expect(await looks(door)).toEqual({ ready: 1, deliveries: 0 });
+    }
+  });
+
   test('T79 of a flood of forged states and of guessed installations one state lets one through', async () => {
     const door = await openDoor();
     const state = newState();
