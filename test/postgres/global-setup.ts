@@ -11,7 +11,13 @@ declare module 'vitest' {
 }
 
 /** Nothing here has to outlive the machine, and much is committed. */
-const SETTINGS = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=200'];
+const SETTINGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'max_wal_size=256MB',
+  'autovacuum=off',
+  'max_connections=200',
+];
 
 const CREATE_TEMPLATE = 'CREATE DATABASE template_of_tests TEMPLATE template0';
 

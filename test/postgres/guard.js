@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { basename, dirname, join } from 'node:path';
+import { rootWith } from '../support/memory.js';
 
 const PORT = 5432;
 /** It refuses root: then it is this one, who owns nothing else. */
@@ -27,7 +28,10 @@ const READY = 'database system is ready to accept connections';
 const OLD_ONES = 'is still in use';
 const AGAIN_MS = 100;
 
-const [settings = '[]'] = process.argv.slice(2);
+/** For all the databases of a run, each of ten megabytes, and the log of their writes. */
+const ROOM_BYTES = 8 * 2 ** 30;
+
+const settings = JSON.parse(process.argv[2] ?? '[]');
 /** Another version than the tests' own may be named: the oldest that is promised runs in CI. */
 const binaries =
   process.env.TEST_POSTGRES ??
@@ -35,6 +39,11 @@ const binaries =
 
 // Another uid may not look into the folder of the tests, and a folder for all must not be below one that is closed.
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-postgres-'));
+/** What is never flushed needs no disk, where the thousand files of a database take longer than most tests. */
+const home = settings.includes('fsync=off')
+  ? mkdtempSync(join(rootWith(ROOM_BYTES), 'carbon-mirror-data-'))
+  : folder;
+const data = join(home, 'data');
 process.stdout.on('error', () => undefined);
 const told = createInterface(process.stdin);
 const over = once(told, 'close');
@@ -51,7 +60,7 @@ if (server !== null) {
   // A server that was told to stop at once writes nothing more.
   if (isRunning() && server.kill('SIGQUIT')) await once(server, 'exit');
 }
-rmSync(folder, { recursive: true, force: true });
+for (const made of [folder, home]) rmSync(made, { recursive: true, force: true });
 process.exit();
 
 function isRunning() {
@@ -75,9 +84,8 @@ function start() {
     say({ missing: `there is no PostgreSQL for ${process.platform}-${process.arch} in ${binaries}` });
     return null;
   }
-  chmodSync(folder, 0o755);
+  for (const made of [folder, home]) chmodSync(made, 0o755);
   copyBinaries();
-  const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (RUN_AS.uid !== undefined) chownSync(data, RUN_AS.uid, RUN_AS.gid);
   const made = spawnSync(
@@ -93,12 +101,11 @@ function start() {
 }
 
 function run() {
-  const data = join(folder, 'data');
   const options = [
     'log_min_messages=log',
     `unix_socket_directories=${data}`,
     'listen_addresses=',
-    ...JSON.parse(settings),
+    ...settings,
   ];
   const child = spawn(
     join(folder, 'native/bin/postgres'),

@@ -1,13 +1,10 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { rootWith } from './memory.js';
 
 /** In memory a flush to disk waits for nothing. That there is one is held by tests that look for it, not by its duration. */
-const IN_MEMORY = '/dev/shm';
-const ROOM_BYTES = 4 * 2 ** 30;
-
-const root = hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir();
+const root = rootWith(4 * 2 ** 30);
 
 /** A folder of one's own for data, which whoever made it removes. */
 export function makeFolder(prefix = 'carbon-mirror-'): string {
@@ -19,14 +16,4 @@ export function temporaryFolder(prefix?: string): string {
   const folder = makeFolder(prefix);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-function hasRoom(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize >= ROOM_BYTES;
-  } catch {
-    return false;
-  }
 }

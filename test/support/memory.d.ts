@@ -1,0 +1,1 @@
+export function rootWith(roomBytes: number): string;

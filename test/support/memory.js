@@ -1,0 +1,19 @@
+import { accessSync, constants, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+
+const IN_MEMORY = '/dev/shm';
+
+/** Where folders of tests are made: in memory where that has so much room, else on the disk. */
+export function rootWith(roomBytes) {
+  return hasRoom(IN_MEMORY, roomBytes) ? IN_MEMORY : tmpdir();
+}
+
+function hasRoom(folder, roomBytes) {
+  try {
+    accessSync(folder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize >= roomBytes;
+  } catch {
+    return false;
+  }
+}
