@@ -37,7 +37,7 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
     '--seed=6',
     '--organizations=3',
     '--credits=60',
-    '--retirements=900',
+    '--retirements=360',
   ]);
   const [, ...others] = await processes.organizations();
   for (const id of others) {
@@ -53,7 +53,7 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   first.child.kill('SIGKILL');
   await first.ended;
   const left = "SELECT id FROM jobs WHERE state = 'claimed'";
-  expect(await mirrored()).toBeLessThan(900);
+  expect(await mirrored()).toBeLessThan(360);
   expect(await processes.rows(left)).not.toEqual([]);
   await processes.change(
     "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'claimed'",
@@ -63,7 +63,7 @@ test('T61 T63 a first sync whose workers are killed is ended by the two that com
   const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
   await processes.filled();
   await expect.poll(() => processes.rows(left), PATIENCE).toEqual([]);
-  expect(await mirrored()).toBe(900);
+  expect(await mirrored()).toBe(360);
   const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
   expect(await engine.findBroken(Date.now())).toEqual([]);
   const claims =
