@@ -7,7 +7,7 @@ import { ALL_PERMISSIONS } from './sandbox.js';
 import { type Tables, tablesIn } from './tables.js';
 
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
-export const PATIENCE = { timeout: 60_000, interval: 50 };
+export const PATIENCE = { timeout: 150_000, interval: 50 };
 
 const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'current'
   UNION ALL SELECT 1 FROM certificates WHERE state = 'pending'`;
