@@ -94,6 +94,8 @@ export interface Engine {
   /** Whether one of these serves all of them at once. */
   readonly sharesPages: boolean;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
+  /** The same for pages, on what they are read by. */
+  readonly openPagePdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<Writers>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;

@@ -63,7 +63,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
       names: settings.consoleNames,
       openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
       webhookUrl: webhookUrlOf(place.env),
-      openPdfs: () => place.engine.openPdfs(io.now),
+      openPdfs: () => place.engine.openPagePdfs(io.now),
       inspect,
       deedsBy: deedsOf(io, place),
       asking: {

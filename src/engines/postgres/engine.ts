@@ -7,10 +7,15 @@ import { poolOf } from './pool.js';
 
 const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
 
+type Stores = typeof import('./stores.js');
+
 /** Two schemas of one database. The driver is loaded with the first thing that is asked. */
 export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
   const command = poolOf(database, 'command', lost);
   const stores = () => import('./stores.js');
+  const pages = poolOf(database, 'console', lost);
+  let shared: ReturnType<Stores['createShared']> | undefined;
+  const share = ({ createShared }: Stores) => (shared ??= createShared());
 
   return {
     place: placeOf(database.url),
@@ -19,9 +24,16 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
     prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
     openReader: async () => (await stores()).openReader(command),
-    openPages: async () => (await stores()).openReader(poolOf(database, 'console', lost)),
+    openPages: async () => {
+      const kept = await stores();
+      return await kept.openReader(pages, share(kept));
+    },
     sharesPages: true,
     openPdfs: async now => (await stores()).openPdfs(command, now),
+    openPagePdfs: async now => {
+      const kept = await stores();
+      return await kept.openPdfs(pages, now, share(kept));
+    },
     openInbox: async now => (await stores()).openInbox(command, clockOf(database, now)),
     openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
     openWork: async ({ now, lost: lostAtWork }) =>

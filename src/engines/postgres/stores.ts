@@ -21,13 +21,13 @@ export async function findBrokenIn(pool: PoolOptions, now: number): Promise<Brok
   return await during(pool, postgres => findBroken(postgres, now));
 }
 
-export async function openReader(pool: PoolOptions): Promise<OpenReader> {
-  const postgres = await openMigrated(pool);
+export async function openReader(pool: PoolOptions, open = openMigrated): Promise<OpenReader> {
+  const postgres = await open(pool);
   return { ...readerOf(postgres), close: postgres.close };
 }
 
-export async function openPdfs(pool: PoolOptions, now: () => number): Promise<OpenPdfs> {
-  const postgres = await openMigrated(pool);
+export async function openPdfs(pool: PoolOptions, now: () => number, open = openMigrated): Promise<OpenPdfs> {
+  const postgres = await open(pool);
   return { pdfs: createPieces(postgres, { now }), close: postgres.close };
 }
 
@@ -55,6 +55,30 @@ function partsOf(postgres: Postgres, now: () => number, clock: InboxClock) {
     mirror: createMirrorPort(postgres),
     pdfs: createPieces(postgres, { now }),
     reader: readerOf(postgres),
+  };
+}
+
+/** What opens it, opens it once for all who have it; it is closed when the last of them closes it. */
+export function createShared(): (pool: PoolOptions) => Promise<Postgres> {
+  let shared: Promise<Postgres> | null = null;
+  let users = 0;
+  return async pool => {
+    users += 1;
+    shared ??= openMigrated(pool);
+    try {
+      const postgres = await shared;
+      const close = async (): Promise<void> => {
+        users -= 1;
+        if (users > 0) return;
+        shared = null;
+        await postgres.close();
+      };
+      return { ...postgres, close };
+    } catch (error) {
+      users -= 1;
+      shared = null;
+      throw error;
+    }
   };
 }
 

@@ -35,6 +35,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openPages: async () => (await import('./reader.js')).openReader(files),
     sharesPages: false,
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
+    openPagePdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
     openWork: async options => (await import('./work-store.js')).openWork(files, options),

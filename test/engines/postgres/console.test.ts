@@ -19,7 +19,7 @@ test('a console over a database makes the folder that holds its key', async () =
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('pages at once, downloads among them, share the two connections of the console', async () => {
+test('pages at once, downloads and certificates among them, share the two connections of the console', async () => {
   const database = await temporaryDatabase();
   const { url } = database;
   const engine = openEngine({
@@ -29,12 +29,16 @@ test('pages at once, downloads among them, share the two connections of the cons
   });
   const readers = createReaders(engine.openPages, engine.sharesPages);
   onTestFinished(() => readers.close());
+  const { pdfs, close } = await engine.openPagePdfs(Date.now);
+  onTestFinished(close);
   const { open, faults } = await visitConsole(engine.openPages, { readers, now: Date.now });
+  const files = Array.from({ length: 20 }, () => pdfs.open(`r-1-${'0'.repeat(64)}.pdf`));
   const paths = ['/', '/retirements', '/retirements.csv', '/deliveries', '/changes', '/search?q=ab', '/runs'];
   const answers = await Promise.all([...paths, ...paths, ...paths].map(open));
+  expect(new Set(await Promise.all(files))).toEqual(new Set([null]));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const held = `SELECT count(*)::integer AS n FROM pg_stat_activity
-    WHERE application_name = 'carbon-mirror console' AND datname = current_database()`;
+    WHERE application_name LIKE 'carbon-mirror co%' AND datname = current_database()`;
   const [{ n } = { n: 0 }] = await openTemporary(database, 1).query<{ n: number }>(held);
   expect(n).toBeGreaterThan(0);
   expect(n).toBeLessThanOrEqual(2);
