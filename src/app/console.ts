@@ -41,9 +41,10 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
   return openAll(async closing => {
     const readers = createReaders(setup.openReader, setup.sharesReader);
     closing.add(() => readers.close());
-    await readers.use(readPulse);
+    const look = (): Promise<string> => readers.use(reader => readPulse(reader, now()));
+    await look();
     const changes = createChanges({
-      look: () => readers.use(readPulse),
+      look,
       failed: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
     });
     const { pdfs, close } = await setup.openPdfs();

@@ -1,12 +1,16 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { findSerious, openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
 const NAME = 'tunnel.example';
+/** Somebody else's. */
+const BENT = 'bent.example';
 const PATIENCE = { timeout: 60_000, interval: 100 };
+
+vi.setConfig({ testTimeout: 200_000 });
 
 let demo: Demo;
 let browser: Browser;
@@ -14,7 +18,7 @@ let browser: Browser;
 beforeAll(async () => {
   [demo, browser] = await Promise.all([
     startDemo({ CONSOLE_NAMES: NAME }),
-    startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1`]),
+    startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1, MAP ${BENT} 127.0.0.1`]),
   ]);
 });
 afterAll(async () => {
@@ -89,6 +93,43 @@ test('a developer: a webhook came, and its strip says what it changed; a lost on
   await page.goto(`${demo.origin}/`);
   await page.getByRole('button', { name: 'Read everything now' }).click();
   await expect.poll(() => demo.tables.value(retired), PATIENCE).toBe(before + 1);
+});
+
+test('a webhook that is lost becomes drift that is seen, once the schedule has read', async () => {
+  const page = await visit({}, '/demo');
+  const busy = `SELECT count(*) FROM inbox.jobs WHERE trigger = 'delivery' AND state IN ('ready', 'claimed')`;
+  await expect.poll(() => demo.tables.value(busy), PATIENCE).toBe(0);
+  await page.getByRole('button', { name: 'lose its webhook' }).click();
+  await expect.poll(() => page.locator('#done').innerText(), PATIENCE).toContain('its webhook is lost');
+  await page.goto(`${demo.origin}/runs`);
+  await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, repeats_only)
+    VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'ready', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
+  await expect
+    .poll(() => page.locator('#above').innerText(), PATIENCE)
+    .toMatch(/drift of [1-9]\d* rows? is marked with its number/);
+});
+
+test('a worker that died is seen on a page that is open, and so is the next sign of life', async () => {
+  const page = await visit();
+  const pid = Number(await demo.tables.value(`SELECT max(pid) FROM inbox.processes WHERE role = 'work'`));
+  const long = `UPDATE inbox.processes SET seen_at = '2026-05-04T12:00:00.000Z' WHERE role = 'work'`;
+  const stuck = () => page.locator('#stuck').innerText();
+  try {
+    await expect
+      .poll(async () => {
+        process.kill(pid, 'SIGSTOP');
+        return await demo.tables.change(long).then(
+          () => 'told',
+          () => process.kill(pid, 'SIGCONT'),
+        );
+      }, PATIENCE)
+      .toBe('told');
+    await expect.poll(stuck, PATIENCE).toContain('No worker runs any more');
+    expect(await sentence(page)).toContain('1 thing is stuck.');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
 });
 
 test('a buried job stands under what is stuck, and is tried again by its button', async () => {
@@ -184,6 +225,34 @@ test('T82 by a name for which a browser says no Sec-Fetch-Site, a form of ours w
   await expect.poll(() => page.url()).toMatch(/\/jobs/);
 });
 
+const LOADS = [
+  { tag: 'script', by: 'src', path: '/console.js' },
+  { tag: 'link', by: 'href', path: '/console.css' },
+  { tag: 'img', by: 'src', path: '/' },
+];
+
+test('T81 no script sees the cookie, and none of it goes along to a page that is not ours', async () => {
+  const page = await visit();
+  expect(await page.evaluate('document.cookie')).toBe('');
+  const cookies = await page.context().cookies();
+  expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
+    { name: `carbon-mirror-${demo.port}`, httpOnly: true, sameSite: 'Lax' },
+  ]);
+  expect(page.url()).not.toContain('key');
+  expect(await page.evaluate('document.referrer')).not.toContain('key');
+});
+
+test('T80 a name that somebody else pointed at this machine shows nothing, by the printed address either', async () => {
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const bent = `http://${BENT}:${demo.port}`;
+  for (const address of [`${bent}/`, (await demo.address()).replace(demo.origin, bent)]) {
+    expect((await page.goto(address))?.status()).toBe(421);
+    expect(await context.cookies()).toEqual([]);
+  }
+});
+
 test('T82 T83 a hostile page can neither post, read nor frame anything, although its visitor is let in', async () => {
   const hostile = createServer((_request, response) => {
     response
@@ -207,6 +276,24 @@ test('T82 T83 a hostile page can neither post, read nor frame anything, although
     );
     expect(read).toBe('refused');
     expect(await page.frames()[1]?.locator('h1').count()).toBe(0);
+    for (const load of LOADS) {
+      expect(
+        await page.evaluate<string>(`new Promise(end => {
+        const part = document.createElement('${load.tag}');
+        Object.assign(part, { ${load.by}: '${demo.origin}${load.path}', rel: 'stylesheet' });
+        part.onload = () => end('loaded');
+        part.onerror = () => end('refused');
+        document.body.append(part);
+      })`),
+        load.path,
+      ).toBe('refused');
+    }
+    const told = `new Promise(end => {
+      const events = new EventSource('${demo.origin}/live', { withCredentials: true });
+      events.onopen = () => end('told');
+      events.onerror = () => { events.close(); end('refused'); };
+    })`;
+    expect(await page.evaluate<string>(told)).toBe('refused');
     const [answer] = await Promise.all([
       page.waitForResponse(response => response.url().endsWith('/read-now')),
       page.getByRole('button', { name: 'Win' }).click(),

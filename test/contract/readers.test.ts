@@ -278,7 +278,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     return await explainRow({ reader, at, inspect: async () => null }, entry, versions);
   }),
   readFollowUp: about([1, 2, 3], (reader, jobId) => readFollowUp(reader, { organizationId: ONE, jobId })),
-  readPulse: once(async reader => (await readPulse(reader)).replaceAll(/\d+/g, 'a number')),
+  readPulse: about([0, NOW], async (reader, now) =>
+    (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
+  ),
   readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
   readAcceptedAt: once(refusals.readAcceptedAt),

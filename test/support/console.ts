@@ -45,7 +45,11 @@ export async function visitConsole(
   const faults: unknown[] = [];
   const failed = (fault: unknown) => void faults.push(fault);
   const readers = createReaders(open);
-  const changes = createChanges({ look: () => readers.use(readPulse), failed, everyMs: 10 });
+  const changes = createChanges({
+    look: () => readers.use(reader => readPulse(reader, now())),
+    failed,
+    everyMs: 10,
+  });
   const port = () => listening.port;
   const app = createConsole({
     readers,

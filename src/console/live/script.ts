@@ -1,5 +1,5 @@
 /**
- * Fetches the page again once something has changed, and swaps what is marked \`data-live\`. It leaves alone what a person
+ * Fetches the page again once something has changed, and now and then, since ages grow; and swaps what is marked \`data-live\`. It leaves alone what a person
  * is at: hidden, selected, focused or opened.
  */
 export const SCRIPT = `'use strict';
@@ -46,6 +46,7 @@ export const SCRIPT = `'use strict';
   changes.addEventListener('error', () => { gone.hidden = false; });
   document.addEventListener('visibilitychange', look);
   setInterval(look, 2000);
+  setInterval(() => { due = true; }, 20000);
 
   document.addEventListener('keydown', event => {
     if (!['/', '?'].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,7 +1,8 @@
 import type { Reader } from '../../engines/contract/reader.js';
+import { readLife } from '../inbox/signs.js';
 
-/** Says something else once a row, a read, a delivery or a job has changed; not with each sign of life. */
-export async function readPulse(reader: Reader): Promise<string> {
+/** Says something else once a row, a read, a delivery or a job has changed, or nobody works any more; not with each sign of life. */
+export async function readPulse(reader: Reader, now: number): Promise<string> {
   const { db } = reader;
   const runs = db.selectFrom('sync_runs');
   const jobs = db.selectFrom('inbox.jobs');
@@ -21,7 +22,8 @@ export async function readPulse(reader: Reader): Promise<string> {
       .select(eb => eb.fn.max('started_at').as('newest'))
       .executeTakeFirst(),
   ];
-  return answers.map(answer => answer?.newest ?? '').join(' ');
+  const lives = [await readLife(reader, 'work', now), await readLife(reader, 'receive', now)];
+  return [...answers.map(answer => answer?.newest ?? ''), ...lives.map(({ state }) => state)].join(' ');
 }
 
 async function newestEnd({ db }: Reader, state: 'done' | 'buried') {
