@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LISTINGS } from '../../src/console/lists/listings.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { retirement } from '../support/mirror.js';
 
@@ -44,4 +45,18 @@ test('reads are drawn over time, with the same numbers as a table, and drift by 
   );
   expect(shown).toMatch(/<figure>[^]*<svg[^]*>4<\/text>[^]*<table>[^]*<\/figure>/);
   expect(wordsOf(await page('/runs?resource=warehouse'))).not.toContain('The last');
+});
+
+test('no page is an end: each id leads on, and help to every list', async () => {
+  const { page, tables } = await consoleStage();
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, repeats_only)
+    VALUES (5, 'installation', 'a&b', 'installation-1', 'data', 'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', 6, 0)`);
+  const job = await page('/jobs/5');
+  for (const href of ['/organizations/a%26b', '/installations?id=installation-1', '/jobs/6'])
+    expect(job).toContain(`href="${href}"`);
+  const help = await page('/help');
+  for (const { path } of LISTINGS) expect(help).toContain(`href="/${path}"`);
+  expect(await page('/warehouse?as-of=2026-05-04&vintage=2021')).toMatch(
+    /<a href="\/warehouse\?as-of=2026-05-04[^"]*">All<\/a>/,
+  );
 });

@@ -28,7 +28,7 @@ export function listPage(listing: Listing): Page {
     show: async ask => ({
       title,
       body: html`<h1>${title}</h1>
-${filters(listing, ask.query)}`,
+${filters(listing, ask)}`,
       later: async () => show(listing, await read(listing, ask), ask),
     }),
   };
@@ -83,14 +83,14 @@ function caption({ filters: set }: Paging, { count, isCountedToTheEnd }: Paged, 
     : `${how} with ${set.map(([column, value]) => `${column} ${value}`).join(', ')}`;
 }
 
-function filters({ path, filters: names }: Listing, query: URLSearchParams): Html | false {
+function filters({ path, filters: names }: Listing, { query, at }: Ask): Html | false {
   if (names.length === 0) return false;
   return html`<form class="filters" method="get" action="/${path}" role="search">
 ${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
 ${names.map(
   name => html`<label>${name.replaceAll('_', ' ')}<input name="${name}" value="${query.get(name)}"></label>`,
 )}
-<button>Show</button> <a href="/${path}">All</a></form>`;
+<button>Show</button> <a href="${withAt(`/${path}`, at)}">All</a></form>`;
 }
 
 function leading({ path, leads }: Listing, row: Row, column: string, content: Html, at: string | null): Html {

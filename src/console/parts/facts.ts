@@ -1,13 +1,30 @@
-import type { Row } from '../../engines/contract/tables.js';
+import type { Row, Value } from '../../engines/contract/tables.js';
 import { cell } from './cell.js';
 import { html, type Html } from './html.js';
+
+/** Where there is more about what a column names. */
+const LEADS: Readonly<Record<string, string>> = {
+  organization_id: '/organizations/',
+  installation_id: '/installations?id=',
+  project_id: '/projects?id=',
+  delivery_id: '/deliveries/',
+  job_id: '/jobs/',
+  merged_into: '/jobs/',
+};
 
 /** The columns of one row, a line each. */
 export function facts(row: Row, now: number, without: readonly string[] = []): Html {
   const shown = Object.keys(row).filter(column => !without.includes(column));
   return html`<dl>${shown.map(
-    column => html`<dt>${column.replaceAll('_', ' ')}</dt><dd>${cell(column, row[column], now)}</dd>`,
+    column => html`<dt>${column.replaceAll('_', ' ')}</dt><dd>${leading(column, row[column], now)}</dd>`,
   )}</dl>`;
+}
+
+function leading(column: string, value: Value | undefined, now: number): Html {
+  const content = cell(column, value, now);
+  const path = LEADS[column];
+  if (path === undefined || (typeof value !== 'string' && typeof value !== 'number')) return content;
+  return html`<a href="${path}${encodeURIComponent(value)}">${content}</a>`;
 }
 
 /** Text of the registry as it was sent, closed until somebody wants to see it. */

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openPage, startBrowser } from './browser.js';
+import { type Demo, startDemo } from './demo.js';
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+const MOST = 4;
+const DOCUMENT = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8');
+/** By task, as docs/console.md counts them. */
+const COUNTED = new Map(
+  Array.from(DOCUMENT.matchAll(/^\| ([^|]+) \| [^|]+ \| (\d) \|$/gm), ([, task = '', clicks]) => [
+    task,
+    Number(clicks),
+  ]),
+);
+
+vi.setConfig({ testTimeout: 200_000 });
+
+let demo: Demo;
+let browser: Browser;
+
+beforeAll(async () => {
+  [demo, browser] = await Promise.all([startDemo(), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+/** Somebody who looks at Now, and whose clicks are counted. */
+function personAt(page: Page) {
+  let clicks = 0;
+  return {
+    page,
+    clicks: () => clicks,
+    link: (name: string) => page.getByRole('link', { name, exact: true }),
+    click: async (what: Locator) => {
+      clicks += 1;
+      await what.click();
+    },
+    /** A form that is sent by the keyboard is a click as well. */
+    enter: async (what: Locator) => {
+      clicks += 1;
+      await what.press('Enter');
+    },
+    /** What a browser stores, or shows by another program. */
+    take: async (what: Locator) => {
+      clicks += 1;
+      const answer = await page.request.get(
+        new URL((await what.getAttribute('href')) ?? '', page.url()).href,
+      );
+      return `${answer.headers()['content-type']} ${(await answer.text()).slice(0, 4)}`;
+    },
+    sees: async (text: RegExp) => {
+      await expect.poll(() => page.locator('main').innerText(), PATIENCE).toMatch(text);
+    },
+  };
+}
+
+type Person = ReturnType<typeof personAt>;
+
+const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
+  'what can be sold now, and what must not be': person => person.sees(/t for sale now in/),
+  'find what is stuck, and try it again': async person => {
+    await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
+      VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
+    await person.page.reload();
+    await person.sees(/1 job failed for good/);
+    await person.click(person.page.getByRole('button', { name: 'Try them again' }));
+    await expect
+      .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'buried'`), PATIENCE)
+      .toBe(0);
+  },
+  'read what stood there at an instant': async person => {
+    await person.page.getByLabel('As of').fill('now');
+    await person.click(person.page.locator('form.asof button'));
+    await person.sees(/t stood in the warehouses of/);
+  },
+  'prove one retirement, with its certificate': async person => {
+    const id = String(
+      await demo.tables.value(`SELECT retirement_id FROM certificates WHERE state = 'stored'`),
+    );
+    await person.page.getByLabel('Search').fill(id);
+    await person.enter(person.page.getByLabel('Search'));
+    await person.click(person.link(id).first());
+    await person.sees(/It matches its hash\./);
+    expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
+  },
+  'see that a webhook arrives and what becomes of it': async person => {
+    await person.click(person.link('Deliveries'));
+    await person.click(person.page.locator('tbody a').first());
+    await person.sees(/stored, 202/);
+  },
+  'find out why webhooks are refused': async person => {
+    await demo.tables.change(
+      `INSERT INTO inbox.refusals VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
+    );
+    await person.click(person.link('Deliveries'));
+    await person.sees(/wrong signature/);
+  },
+  'read what changed since a while ago, for a program': async person => {
+    await person.click(person.link('Changes'));
+    expect(await person.take(person.link('JSON'))).toMatch(/^application\/json.* \[/);
+  },
+  'check that sums tie, ask anything else': async person => {
+    await person.click(person.link('Ask'));
+    await person.click(person.page.locator('main li a').first());
+    await person.click(person.page.getByRole('button', { name: 'Ask', exact: true }));
+    await expect.poll(() => person.page.locator('#answer').innerText(), PATIENCE).toMatch(/rows?/);
+  },
+  'take rows away': async person => {
+    await person.click(person.link('Retirements'));
+    expect(await person.take(person.link('CSV'))).toMatch(/^text\/csv/);
+  },
+};
+
+test('every task that is counted is one of these', () => {
+  expect([...COUNTED.keys()]).toEqual(Object.keys(TASKS));
+});
+
+test.each(Object.keys(TASKS))('by eye, in as many clicks as are counted: %s', async task => {
+  const page = await openPage(browser, demo.origin);
+  await page.goto(await demo.address());
+  const person = personAt(page);
+  await TASKS[task]?.(person);
+  expect(person.clicks()).toBe(COUNTED.get(task));
+  expect(person.clicks()).toBeLessThanOrEqual(MOST);
+});
