@@ -160,9 +160,11 @@ async function openConsole(dataDir, database) {
   const { headers } = await fetch(address, { redirect: 'manual' });
   const cookie = headers.get('set-cookie').split(';')[0];
   const { origin } = new URL(address);
+  /** One that was kept would be closed while bare queries hold us up. */
+  const sent = { cookie, connection: 'close' };
   return {
     pid: child.pid,
-    open: (path, options) => fetch(origin + path, { ...options, headers: { cookie } }),
+    open: (path, options) => fetch(origin + path, { ...options, headers: sent }),
   };
 }
 
