@@ -26,7 +26,7 @@ export interface DemoMirror extends Tables {
 }
 
 const SECRET = 'a webhook secret of the demo mirror';
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 150_000;
 
 /** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
 export async function startDemoMirror({
