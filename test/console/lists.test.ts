@@ -51,6 +51,24 @@ describe('a list', () => {
     },
   );
 
+  test.each([retirements(120), retirements(120).map(each => ({ ...each, createdAt: null }))])(
+    'shows each row once by an index too, with dates and without',
+    async (...some) => {
+      const { scene, page } = await consoleStage();
+      await scene.read('retirements', some);
+      for (const whose of ['', '?organization_id=organization-1']) {
+        const seen: string[] = [];
+        for (let address: string | null = `/retirements${whose}`; address !== null; ) {
+          const shown: string = await page(address);
+          seen.push(...idsOf(shown));
+          address = nextOf(shown);
+        }
+        expect(seen).toHaveLength(120);
+        expect(new Set(seen).size).toBe(120);
+      }
+    },
+  );
+
   test('says how many rows there are, and by what they were chosen', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [
