@@ -102,6 +102,29 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await looseIn(scene)).toEqual([view]);
   });
 
+  test('retirements are reckoned by what became of their certificates, and one that is nowhere is named', async () => {
+    const scene = await stage();
+    const made = [retirement('r-1'), retirement('r-2'), retirement('r-3', { beneficiary: null })];
+    await scene.read('retirements', made, { limit: 10, total: 3 });
+    const reckoned = () =>
+      scene.db.rows(
+        "SELECT value, rows, ties FROM balance_retirements WHERE reckoning = 'certificate' ORDER BY value",
+      );
+    const awaited = [
+      { value: 'pending', rows: 2, ties: 1 },
+      { value: 'unclaimed', rows: 1, ties: 1 },
+    ];
+    expect(await reckoned()).toEqual(awaited);
+    await enterCertificates(scene);
+    expect(await reckoned()).toEqual(awaited);
+    await scene.db.change("DELETE FROM certificates WHERE retirement_id = 'r-1'");
+    expect(await reckoned()).toMatchObject([
+      { value: 'missing', rows: 1, ties: 0 },
+      { value: 'pending', rows: 1 },
+      { value: 'unclaimed', rows: 1, ties: 1 },
+    ]);
+  });
+
   test('what is retired and did not fall is named, to the millionth', async () => {
     const scene = await balanced(stage);
     const at = new Date(scene.clock.at - MINUTE).toISOString();
