@@ -93,6 +93,8 @@ export interface Engine {
   readonly openPages: () => Promise<OpenReader>;
   /** Whether one of these serves all of them at once. */
   readonly sharesPages: boolean;
+  /** Calls back whenever there may be new changes. Answers how to stop. */
+  readonly watchChanges: (changed: () => void) => Promise<() => Promise<void>>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   /** The same for pages, on what they are read by. */
   readonly openPagePdfs: (now: () => number) => Promise<OpenPdfs>;

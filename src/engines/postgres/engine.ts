@@ -29,6 +29,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
       return await kept.openReader(pages, share(kept));
     },
     sharesPages: true,
+    watchChanges: async changed => (await stores()).watchChanges(command, changed),
     openPdfs: async now => (await stores()).openPdfs(command, now),
     openPagePdfs: async now => {
       const kept = await stores();

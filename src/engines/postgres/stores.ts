@@ -5,6 +5,7 @@ import type { InboxClock } from './clock.js';
 import type { PoolOptions } from './driver.js';
 import { findBroken } from './find-broken.js';
 import { createInboxPort } from './inbox/inbox.js';
+import { createWake } from './inbox/watch.js';
 import { demandSchema } from './migrate.js';
 import { createMirrorPort } from './mirror/mirror.js';
 import { createPieces } from './mirror/pieces.js';
@@ -24,6 +25,18 @@ export async function findBrokenIn(pool: PoolOptions, now: number): Promise<Brok
 export async function openReader(pool: PoolOptions, open = openMigrated): Promise<OpenReader> {
   const postgres = await open(pool);
   return { ...readerOf(postgres), close: postgres.close };
+}
+
+/** As the trigger of the counter names it. */
+const CHANGES = 'carbon_mirror_changes';
+
+export async function watchChanges(pool: PoolOptions, changed: () => void): Promise<() => Promise<void>> {
+  const postgres = await openMigrated(pool);
+  const stop = createWake(postgres, CHANGES).watch(changed);
+  return async () => {
+    stop();
+    await postgres.close();
+  };
 }
 
 export async function openPdfs(pool: PoolOptions, now: () => number, open = openMigrated): Promise<OpenPdfs> {

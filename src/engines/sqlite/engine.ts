@@ -6,6 +6,8 @@ import type { Family } from '../migrations.js';
 import { lookAtDisk, walBytes } from './disk.js';
 
 const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
+/** To look costs nothing here. */
+const POLL_MS = 250;
 
 /** Two files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
@@ -34,6 +36,10 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openReader: async () => (await import('./reader.js')).openReader(files),
     openPages: async () => (await import('./reader.js')).openReader(files),
     sharesPages: false,
+    watchChanges: async changed => {
+      const timer = setInterval(changed, POLL_MS);
+      return async () => clearInterval(timer);
+    },
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openPagePdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import type { Reader } from '../../../engines/contract/reader.js';
 import {
   CHANGE_COLUMNS,
   type ChangeRow,
@@ -20,7 +19,7 @@ import { reading } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readNumber } from '../../words.js';
 import { writeAtom } from './atom.js';
-import { followChanges } from './follow.js';
+import { type Followed, followChanges } from './follow.js';
 import { Sums } from '../../../text/change-sums.js';
 import { lineOf, parseChange } from '../../../text/change.js';
 
@@ -75,7 +74,11 @@ export function define(program: Command, io: Io): void {
     .option('--out <file>', 'where --atom writes')
     .action(async (options: Options) => {
       demandTogether(options);
-      await reading(findPlace(io), async reader => await show(io, reader, options));
+      const place = findPlace(io);
+      await reading(
+        place,
+        async reader => await show(io, { reader, watch: place.engine.watchChanges }, options),
+      );
     });
   addFormats(command, 'print them as JSON, each with its row before and after', 'print them as CSV');
   examples(command, [
@@ -97,7 +100,8 @@ function demandTogether({ follow, after, atom, out }: Options): void {
   if (wrong !== null) throw new CommandFault(EXIT.usage, wrong);
 }
 
-async function show(io: Io, reader: Reader, options: Options): Promise<void> {
+async function show(io: Io, followed: Followed, options: Options): Promise<void> {
+  const { reader } = followed;
   const asked = {
     organizationId: await organizationOrAll(reader, options.organization),
     resource: options.resource ?? null,
@@ -106,7 +110,7 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
   };
   if (options.follow) {
     const after = options.after === undefined ? null : readNumber('the change', options.after);
-    return await followChanges(io, reader, asked, after);
+    return await followChanges(io, followed, asked, after);
   }
   if (options.out !== undefined) return await writeAtom(io, reader, asked, options.out);
   const restated =

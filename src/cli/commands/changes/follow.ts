@@ -1,34 +1,61 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../engines/contract/reader.js';
+import type { Engine } from '../../../engines/engine.js';
 import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/past/changes.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { emit, type Io, say } from '../../io.js';
 import { jsonText } from '../../output/output.js';
 import { parseChange } from '../../../text/change.js';
 
-const POLL_MS = 250;
+export interface Followed {
+  readonly reader: Reader;
+  readonly watch: Engine['watchChanges'];
+}
 
 /** Whoever keeps the number of the last line and begins after it sees each change once, however often either side is stopped. */
 export async function followChanges(
   io: Io,
-  reader: Reader,
+  { reader, watch }: Followed,
   asked: ChangesAsked,
   after: number | null,
 ): Promise<void> {
   const interrupted = io.interruption();
   let seen = after ?? (await readLastNumber(reader));
+  const doorbell = createDoorbell(interrupted);
+  const stop = await watch(doorbell.ring);
   say(io, `Waiting for changes after number ${seen}; Ctrl-C stops.`);
-  while (!interrupted.aborted) {
-    const last = await readLastNumber(reader);
-    if (last < seen) throw new OtherMirror(seen, last);
-    for await (const row of readBetween(reader, asked, seen, last)) {
-      await emit(io, `${jsonText(parseChange(row))}\n`);
-      if (interrupted.aborted) throw leftAfter(row.number);
+  try {
+    while (!interrupted.aborted) {
+      const last = await readLastNumber(reader);
+      if (last < seen) throw new OtherMirror(seen, last);
+      for await (const row of readBetween(reader, asked, seen, last)) {
+        await emit(io, `${jsonText(parseChange(row))}\n`);
+        if (interrupted.aborted) throw leftAfter(row.number);
+      }
+      seen = last;
+      await doorbell.rung();
     }
-    seen = last;
-    await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
+  } finally {
+    await stop();
   }
   throw leftAfter(seen);
+}
+
+/** Who rings while nobody waits is heard by who waits next. */
+function createDoorbell(interrupted: AbortSignal) {
+  let isRung = false;
+  let answer = (): void => undefined;
+  const ring = (): void => {
+    isRung = true;
+    answer();
+  };
+  interrupted.addEventListener('abort', ring);
+  return {
+    ring,
+    rung: async () => {
+      if (!isRung) await new Promise<void>(resolve => (answer = resolve));
+      isRung = false;
+    },
+  };
 }
 
 function leftAfter(number: number): CommandFault {

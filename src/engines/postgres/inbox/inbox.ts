@@ -2,7 +2,7 @@ import type { InboxPort } from '../../../inbox/port.js';
 import type { InboxClock } from '../clock.js';
 import type { Postgres } from '../open.js';
 import { createArrivals } from './arrivals.js';
-import { createEnqueue } from './ask.js';
+import { CHANNEL, createEnqueue } from './ask.js';
 import { createClaims } from './claim.js';
 import { createDoorPort } from './door.js';
 import { createKeeping } from './keeping.js';
@@ -18,7 +18,7 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
   const door = createDoorPort(postgres, clock);
   const settlements = createSettlements(query, perform);
   const { enqueue, enqueueOnce } = createEnqueue(perform);
-  const { watch, asked } = createWake(postgres);
+  const { watch, asked } = createWake(postgres, CHANNEL);
 
   /** What this process asks for it need not be told. */
   function andWake<Given, Answer>(ask: (given: Given) => Promise<Answer>): (given: Given) => Promise<Answer> {

@@ -1,5 +1,6 @@
 import type { Postgres } from '../open.js';
-import { CHANNEL } from './ask.js';
+
+type Ear = Pick<Postgres, 'listen' | 'query'>;
 
 export interface Wake {
   /** Calls back whenever there may be something to do. Answers how to stop. */
@@ -15,10 +16,10 @@ const QUIET_TURNS = 600;
 const SELDOM = 5;
 
 /** Looking is what counts. To be told is faster, and may be missing: poolers forget who listens. */
-export function createWake({ listen, query }: Pick<Postgres, 'listen' | 'query'>): Wake {
+export function createWake({ listen, query }: Ear, channel: string): Wake {
   const watchers = new Set<() => void>();
   let [quietTurns, hears] = [0, false];
-  const ear = createEar(listen, query, { heard, lost: () => (hears = false) });
+  const ear = createEar({ listen, query }, channel, { heard, lost: () => (hears = false) });
   let timer: NodeJS.Timeout | undefined;
 
   function wake(): void {
@@ -67,7 +68,7 @@ interface Told {
 }
 
 /** One connection that listens, made anew when it was lost and `open` is called again. Its first word is its own. */
-function createEar(listen: Postgres['listen'], query: Postgres['query'], { heard, lost }: Told) {
+function createEar({ listen, query }: Ear, channel: string, { heard, lost }: Told) {
   /** The connection that is wanted; an older one that comes late, or goes, is no matter any more. */
   let wanted: symbol | null = null;
   let end = (): void => undefined;
@@ -81,10 +82,10 @@ function createEar(listen: Postgres['listen'], query: Postgres['query'], { heard
   async function start(ear: symbol): Promise<void> {
     const isWanted = (): boolean => wanted === ear;
     try {
-      const stop = await listen(CHANNEL, heard, () => isWanted() && close());
+      const stop = await listen(channel, heard, () => isWanted() && close());
       if (!isWanted()) return stop();
       end = stop;
-      await query("SELECT pg_notify($1, '')", [CHANNEL]);
+      await query("SELECT pg_notify($1, '')", [channel]);
     } catch {
       if (isWanted()) close();
     }
