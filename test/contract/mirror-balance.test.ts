@@ -18,6 +18,12 @@ async function looseIn(stage: Stage): Promise<string[]> {
   return found.filter(({ rows }) => rows.length > 0).map(({ view }) => view);
 }
 
+/** The balances that the view of counts has rows of. */
+const countedIn = (stage: Stage) =>
+  stage.db.column<string>(
+    "SELECT finding FROM findings WHERE finding LIKE 'balance%' AND rows > 0 ORDER BY finding",
+  );
+
 const of = (tonnes: string, id = 'c-1', more: Partial<Credit> = {}) =>
   credit(id, { amount: amount(tonnes), vintage: '2021', serialization: `ICR-${id}-2021`, ...more });
 
@@ -98,8 +104,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await balanced(stage);
     await enterCertificates(scene);
     expect(await looseIn(scene)).toEqual([]);
+    expect(await countedIn(scene)).toEqual([]);
     await scene.db.change(change);
     expect(await looseIn(scene)).toEqual([view]);
+    expect(await countedIn(scene)).toEqual([view]);
   });
 
   test('retirements are reckoned by what became of their certificates, and one that is nowhere is named', async () => {
@@ -137,6 +145,26 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await loose(scene, 'balance_projects')).toMatchObject([
       { project_id: 'project-1', vintage: '2021', fall_micro: 4_250_000, retired_micro: 4_250_001, ties: 0 },
     ]);
+    expect(await countedIn(scene)).toEqual(['balance_projects']);
+  });
+
+  test('what was retired before the first reads did not fall from what they showed', async () => {
+    const scene = await stage();
+    const stood = { warehouse: '100', inventory: '20.5' };
+    const retired = [{ id: 'r-0', tonnes: '500', at: '2020-01-01T00:00:00.000Z' }];
+    for (let time = 0; time < 3; time += 1) await show(scene, { ...stood, retired });
+    expect(await scene.db.rows('SELECT retirements, ties FROM balance_projects')).toEqual([
+      { retirements: 0, ties: 1 },
+    ]);
+  });
+
+  test('what came after the first reads and fell since has fallen too', async () => {
+    const scene = await balanced(stage);
+    for (const tonnes of ['30', '20']) {
+      scene.clock.at += MINUTE;
+      await scene.read('warehouse', [of('95'), of('7', 'c-2'), of(tonnes, 'c-9')]);
+    }
+    expect(await scene.db.column<number>('SELECT fall_micro FROM balance_projects')).toEqual([14_250_000]);
   });
 
   test('what rose after a list was read last is not judged before that is read again', async () => {
@@ -152,10 +180,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a serialization that stands for two credits is named, in whatever case it is written', async () => {
     const scene = await balanced(stage);
-    await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-c-2-2021' })]);
+    await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-C-2-2021' })]);
     expect(await loose(scene, 'balance_serials')).toMatchObject([
       { serialization: 'icr-c-2-2021', credit_id: 'c-2', other_credit_id: 'c-3' },
     ]);
+    expect(await countedIn(scene)).toEqual(['balance_serials']);
   });
 
   test('credits that are traded, held and retired at random tie, whenever somebody looks', async () => {

@@ -33,6 +33,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       { finding: 'negative_amount', resource: 'retirements', id: 'r-1', amount_exact: '-0.000001', found },
       { finding: 'negative_amount', resource: 'warehouse', id: 'c-1', amount_exact: '-5', found },
     ]);
+    expect(await scene.db.rows('SELECT * FROM findings WHERE rows > 0')).toEqual([
+      { finding: 'negative_amount', rows: 2 },
+    ]);
   });
 
   test('a serialization that stands for two issued credits names both, in whatever case it is written', async () => {

@@ -31,6 +31,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       { resource: 'retirements', id: 'r-1', year: '2025', change: 'changed', before: '5', after: '4.5' },
       { resource: 'retirements', id: 'r-4', year: '2025', change: 'removed', before: '8', after: null },
     ]);
+    expect(await scene.db.column("SELECT rows FROM findings WHERE finding = 'restatements'")).toEqual([2]);
     scene.clock.at += 365 * DAY_MS;
     await show(scene, []);
     expect((await restated(scene)).slice(2)).toMatchObject([
