@@ -193,6 +193,7 @@ async function readNumberBefore({ db }: Reader, instant: string): Promise<number
     .where('last_number', 'is not', null)
     .where('finished_at', '<', instant);
   if (id !== null) ended = ended.where('id', '<', id);
-  const run = await ended.orderBy('finished_at', 'desc').limit(1).executeTakeFirst();
+  const newest = ended.orderBy('finished_at', 'desc').orderBy('last_number', 'desc');
+  const run = await newest.limit(1).executeTakeFirst();
   return run?.last_number ?? 0;
 }
