@@ -202,6 +202,29 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toEqual([null, 'changed meanwhile']);
   });
 
+  test('where nothing was there a read looks for those rows alone that it saw before', async () => {
+    const { db, port, clock } = await stage();
+    const asked: string[] = [];
+    const watched: MirrorPort = {
+      ...port,
+      find: async (list, keys, versions) => {
+        asked.push(...keys.flat());
+        return port.find(list, keys, versions);
+      },
+    };
+    const mirror = createMirror(watched, () => clock.at);
+    const first = await begin({ mirror, clock });
+    await first.writePage(0, retirements(400), clock.at);
+    const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
+    expect(await first.writePage(1, again, clock.at)).toEqual({ fresh: 1, repeated: 2 });
+    await first.finish({ ...TRAFFIC, total: 401 });
+    expect(asked).toEqual(['r-00007', 'r-00008']);
+    expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(402);
+    const second = await begin({ mirror, clock });
+    await second.writePage(0, [retirement('r-00009')], clock.at);
+    expect(asked.at(-1)).toBe('r-00009');
+  });
+
   test('what went wrong with a slice under way is told by the next call, and the read is given up', async () => {
     const { db, port, clock } = await stage();
     const failing: MirrorPort = {

@@ -43,7 +43,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['registry', 'auth'],
   resources: ['registry/model.ts'],
   inbox: ['registry/model.ts'],
-  mirror: ['engines/contract', 'resources', 'registry/model.ts'],
+  mirror: ['engines/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package', 'folder'],
   query: ['engines/contract', 'resources', 'registry/model.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts', 'registry/json/parse-payload.ts'],

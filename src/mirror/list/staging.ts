@@ -2,6 +2,7 @@ import { MirrorError } from '../errors.js';
 import type { HeldPage } from './held-page.js';
 import type { Pace } from './pace.js';
 import type { Insert, Key, List, MirrorPort, RunRequest, StoredRow } from '../port.js';
+import { createSeen, type Seen } from '../../registry/pages/seen.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncRun } from '../sync-run.js';
 import { VersionSet } from './version-set.js';
@@ -72,10 +73,13 @@ export class Staging<Item extends { document: string }> {
   /** What is being written at this moment. */
   readonly #leaving = new Set<string>();
   readonly #projects = new Set<string>();
+  /** The keys of this read where nothing was there before it; null where there are rows to be found. */
+  readonly #own: Seen | null;
   readonly #parts: ListParts<Item>;
 
   constructor(parts: ListParts<Item>) {
     this.#parts = parts;
+    this.#own = parts.run.before.rows === 0 ? createSeen() : null;
   }
 
   /** Differences that wait to be written. */
@@ -139,7 +143,9 @@ export class Staging<Item extends { document: string }> {
     const { port, list } = this.#parts;
     const guessed = likely.length === 0 ? [] : await port.find(list, [], likely);
     const same = new Map(guessed.map(row => [row.document, row]));
-    const others = keys.filter((_, index) => !same.has(items[index]?.document ?? ''));
+    const others = keys.filter(
+      (key, index) => !same.has(items[index]?.document ?? '') && this.#mayBeThere(key),
+    );
     const found = others.length === 0 ? [] : await port.find(list, others, []);
     const there = new Map(found.map(row => [nameOf(row.key), row]));
     return (item, name) => same.get(item.document) ?? there.get(name);
@@ -224,6 +230,11 @@ export class Staging<Item extends { document: string }> {
 
   #keyOf(item: Item): Key {
     return this.#parts.entry.key.map(part => String(part.of(item)));
+  }
+
+  /** Asked once for each row that comes. */
+  #mayBeThere(key: Key): boolean {
+    return this.#own === null || !this.#own.add(nameOf(key));
   }
 
   #count(isRepeated: boolean, page: HeldPage | null): void {
