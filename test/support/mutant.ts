@@ -69,6 +69,7 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'mirror/certificates',
     'mirror/list',
     'registry',
+    'registry/pages',
     'resources',
     'engines',
     'engines/contract',
