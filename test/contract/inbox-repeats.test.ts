@@ -235,6 +235,23 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await rowsAndPosts(kept)).toEqual({ rows: 2, posts: 5 });
   });
 
+  test('T20 of a new text that came twice in one group, a read between the two answers the first alone', async () => {
+    const kept = await store();
+    const inbox = boxIn(kept);
+    const accept = acceptIn(kept);
+    await accept([{ ...acceptedDelivery({ signedData: 'earlier' }), receivedAt: NOON }], NOON);
+    const [read] = await inbox.claim({ now: NOON + 20, leaseMs: MINUTE_MS, slots: 4 });
+    if (read !== undefined)
+      await inbox.retry(read, NOON + 30, { code: 'unavailable', message: '503' }, NOON + 25);
+    const twice = acceptedDelivery();
+    await accept(
+      [NOON + 10, NOON + 40].map(receivedAt => ({ ...twice, receivedAt })),
+      NOON + 50,
+    );
+    const [, folded] = await kept.db.rows('SELECT * FROM deliveries ORDER BY id');
+    expect(folded).toMatchObject({ repeats: 1, unread_at: new Date(NOON + 40).toISOString() });
+  });
+
   test('T20 repeats of what was set aside share a row a minute too, one signed by another secret does not', async () => {
     const kept = await store();
     const accept = acceptIn(kept);
