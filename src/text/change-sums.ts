@@ -1,6 +1,5 @@
 import type { Change } from './change.js';
-
-const MICRO = 1_000_000n;
+import { tonnesOf } from './tonnes.js';
 
 interface Moved {
   rise: bigint;
@@ -38,18 +37,10 @@ export class Sums {
 const SUMMED = ['warehouse', 'inventory', 'retirements'];
 
 function wordsOf({ rise, fall, notSummed }: Moved): string {
-  const seen = `seen to rise by ${tonnes(rise)} t and to fall by ${tonnes(fall)} t between reads`;
+  const seen = `seen to rise by ${tonnesOf(rise)} t and to fall by ${tonnesOf(fall)} t between reads`;
   return notSummed === 0 ? seen : `${seen}; ${notSummed} without a usable amount`;
 }
 
 function microOf(value: unknown): bigint | null {
   return typeof value === 'number' || typeof value === 'string' ? BigInt(value) : null;
-}
-
-/** To the millionth, without trailing zeros. */
-function tonnes(micro: bigint): string {
-  const part = String(micro % MICRO)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  return `${micro / MICRO}${part === '' ? '' : `.${part}`}`;
 }
