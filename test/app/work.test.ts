@@ -152,6 +152,33 @@ test('drift is counted from 0 for each resource that has any, before the first r
   );
 });
 
+test('metrics of the worker tell what was counted last of what does not add up or cannot be right', async () => {
+  const sandbox = await temporarySandbox();
+  const operationsPort = await freePort();
+  const { folder } = await startHere(sandbox, installApp(sandbox).app, {
+    operationsPort,
+    syncSchedule: ONCE_A_YEAR,
+  });
+  const ask = async () =>
+    (await (await fetch(`http://127.0.0.1:${operationsPort}/metrics`)).text()).match(/_findings\{.*$/gm) ??
+    [];
+  expect(await ask()).toEqual([]);
+  const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
+  const { mirror, close } = await engine.openWriters(Date.now);
+  onTestFinished(close);
+  const counts = (rows: number) => [
+    { finding: 'balance_credits', rows: 0 },
+    { finding: 'negative_amount', rows },
+  ];
+  for (const rows of [3, 0]) {
+    await mirror.keepFindings(counts(rows), new Date().toISOString());
+    expect(await ask()).toEqual([
+      '_findings{finding="balance_credits"} 0',
+      `_findings{finding="negative_amount"} ${rows}`,
+    ]);
+  }
+});
+
 test('metrics of the worker count calls, reads, rows and certificates', async () => {
   const demo = await startDemoMirror({ operations: true, mirrored: false });
   const text = await (await fetch(`http://127.0.0.1:${demo.operationsPort}/metrics`)).text();
