@@ -3,11 +3,13 @@ import {
   type Expression,
   type ExpressionBuilder,
   type OrderByItemBuilder,
+  type SelectQueryBuilder,
   sql,
   type SqlBool,
 } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
+import { NAME_OF_OWNER } from '../resources/entry.js';
 import { byName, mayBeNull, withOwner } from './by-name.js';
 
 export type Direction = 'asc' | 'desc';
@@ -47,9 +49,7 @@ const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
   const { order, limit } = paging;
-  const found = await askBy(await wayOf(reader, paging), reader, paging)
-    .limit(limit + 1)
-    .execute();
+  const found = await readRows(await wayOf(reader, paging), reader, paging);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const counted = await countRows(reader, paging);
@@ -60,6 +60,15 @@ export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
     isCountedToTheEnd: counted <= COUNT_TO,
     sql: sqlOf(askBy('walk', reader, paging).limit(limit)),
   };
+}
+
+/** The names of organizations are looked up for the rows of the page, and not for all that were put in order. */
+async function readRows(way: Way, reader: Reader, paging: Paging): Promise<Row[]> {
+  const columns = shownOf(paging);
+  const own = columns.map(name => (name === NAME_OF_OWNER ? OWNER : name));
+  const rows = askBy(way, reader, paging, [...new Set(own)]).limit(paging.limit + 1);
+  const named = byName(reader).selectFrom(rows.as('paged')).select(withOwner('paged', columns));
+  return await inOrder(named, way, paging).execute();
 }
 
 /** All rows of all pages, in groups. */
@@ -90,12 +99,20 @@ async function isMissing(reader: Reader, paging: Paging, column: string): Promis
   return found.length > 0;
 }
 
-function askBy(way: Way, reader: Reader, paging: Paging) {
-  const { from, columns, order, after } = paging;
-  const shown = [...new Set([...columns, ...order.map(([name]) => name)])];
-  let asked = filtered(reader, paging).select(withOwner(from, shown));
+function askBy(way: Way, reader: Reader, paging: Paging, columns = shownOf(paging)) {
+  const { from, order, after } = paging;
+  let asked = filtered(reader, paging).select(withOwner(from, columns));
   if (after !== null)
     asked = asked.where(eb => (way === 'seek' ? beyondAll(order, after) : laterThan(eb, order, after)));
+  return inOrder(asked, way, paging);
+}
+
+function shownOf({ columns, order }: Paging): string[] {
+  return [...new Set([...columns, ...order.map(([name]) => name)])];
+}
+
+function inOrder(rows: Found, way: Way, { from, order }: Paging): Found {
+  let asked = rows;
   for (const [column, direction] of order) {
     if (way === 'sort') asked = asked.orderBy(offIndex(column), nullsAside(direction));
     else if (mayBeNull(from, column) && way === 'walk') asked = asked.orderBy(column, nullsAside(direction));
@@ -140,6 +157,7 @@ async function countRows(reader: Reader, paging: Paging): Promise<number> {
   return count;
 }
 
+type Found = SelectQueryBuilder<Tables & Record<string, Row>, string, Row>;
 type Builder = ExpressionBuilder<Tables & Record<string, Row>, string>;
 
 /** Null comes first on the way up and last on the way down, as the order has it. */
