@@ -43,7 +43,7 @@ const TOLD_AT_ONCE = 16_000;
 /** Where fewer came than a part of what may come, they are sought among more numbers: what is found is made once only. */
 const FEW = 8;
 /** Whoever wants a few of the newest finds them among these most of the time. */
-const FIRST_NUMBERS = 500;
+const FIRST_NUMBERS = 100;
 
 /** In the order of their numbers, to the newest that there was when it was asked for. */
 export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGenerator<ChangeRow> {
@@ -58,8 +58,7 @@ export async function* readTold(reader: Reader, asked: ChangesAsked): AsyncGener
   const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
   const entries = await readChanged(reader, asked.resource, from);
   if (entries.length === 0) return;
-  const found = reader.db.selectFrom(toldOf(reader, entries)).selectAll();
-  yield* inGroups(matching(found, reader, asked), TOLD_AT_ONCE, from, last);
+  yield* inGroups(toldBy(reader, asked, entries), TOLD_AT_ONCE, from, last);
 }
 
 /** Those that restated what is dated in a year that was over, in their order and in groups. */
@@ -103,7 +102,7 @@ async function* inGroups(
   }
 }
 
-/** The newest first, of those before a number; of all of them where that is null. */
+/** The newest first, of those before a number, or of all of them: of their rows what a sentence and a sum are made of. */
 export async function readNewest(
   reader: Reader,
   asked: ChangesAsked,
@@ -116,16 +115,26 @@ export async function readNewest(
   const found: ChangeRow[] = [];
   let last = before === null ? newest : Math.min(newest, before - 1);
   for (
-    let width = FIRST_NUMBERS;
+    let width = Math.max(limit, FIRST_NUMBERS);
     last > from && found.length < limit;
     width = Math.min(4 * width, NUMBERS_AT_ONCE)
   ) {
     const after = Math.max(from, last - width);
-    const rows = numbered(changesOf(reader, asked), after, last).orderBy('number', 'desc');
-    found.push(...(await rows.limit(limit - found.length).execute()));
+    found.push(...(await readNewestBetween(reader, asked, { after, last, limit: limit - found.length })));
     last = after;
   }
   return found;
+}
+
+async function readNewestBetween(
+  reader: Reader,
+  asked: ChangesAsked,
+  { after, last, limit }: Readonly<Record<'after' | 'last' | 'limit', number>>,
+): Promise<ChangeRow[]> {
+  const entries = await readChanged(reader, asked.resource, after);
+  if (entries.length === 0) return [];
+  const rows = numbered(toldBy(reader, asked, entries), after, last);
+  return await rows.orderBy('number', 'desc').limit(limit).execute();
 }
 
 /** The newest number in use: of no change with one up to it is anything still to come. */
@@ -135,6 +144,10 @@ export async function readLastNumber({ db }: Reader): Promise<number> {
 
 function numbered(found: Found, after: number, last: number) {
   return found.where('number', '>', after).where('number', '<=', last);
+}
+
+function toldBy(reader: Reader, asked: ChangesAsked, entries: Parameters<typeof toldOf>[1]): Found {
+  return matching(reader.db.selectFrom(toldOf(reader, entries)).selectAll(), reader, asked);
 }
 
 function changesOf(reader: Reader, asked: ChangesAsked): Found {
