@@ -26,17 +26,34 @@ async function sceneToBalance() {
   return { ...scene, ask, show };
 }
 
-test('what ties is said in a line each, with what was seen to rise and to fall between reads', async () => {
+test('what ties is shown in a sheet for each identity, with what was seen to rise and to fall between reads', async () => {
   const { ask } = await sceneToBalance();
   const { exitCode, stdout } = await ask();
   expect(exitCode).toBe(0);
-  expect(stdout.split('\n')).toEqual([
-    'organization-1 retirements, by beneficiary: 1 with 2 t: ties',
-    'organization-1 retirements, by certificate: 1 with 2 t: ties',
-    'organization-1 retirements, by month: 1 with 2 t: ties',
-    'organization-1 credits, warehouse: 0 t, seen to rise by 100 t and to fall by 2 t between reads, 98 t listed: ties',
-    'projects, Peat bog 2021: 1 retirements with 2 t, seen to fall by 2 t: ties',
-    'serials, serializations that stand for one credit each: 1: ties',
+  expect(stdout.split('\n').map(line => line.replace(/ {2,}/g, '  '))).toEqual([
+    'Retirements, against what is kept beside them',
+    '',
+    'organization_name  counted  rows  listed  kept  ties',
+    'organization-1  by beneficiary  1  2  2  ties',
+    'organization-1  by certificate  1  2  2  ties',
+    'organization-1  by month  1  2  2  ties',
+    '',
+    'Credits: what stood there, and what was seen to rise and to fall between reads',
+    '',
+    'organization_name  place  credits  opening  rose  fell  listed  ties',
+    'organization-1  warehouse  1  0  100  2  98  ties',
+    '',
+    'Projects and vintages: what was retired was seen to fall',
+    '',
+    'project_and_vintage  retirements  retired  fell  ties',
+    'Peat bog 2021  1  2  2  ties',
+    '',
+    'Serializations: each stands for one credit',
+    '',
+    'serializations  ties',
+    '  1  ties',
+    '',
+    'All 6 sums tie.',
     '',
   ]);
 });
@@ -51,6 +68,7 @@ test('what does not tie is listed with its rows, and the exit says so', async ()
   expect(stdout).toContain(
     '  organization-1 warehouse c-1: 0 t, seen to rise by 100 t and to fall by 1.999999 t, and listed with 98 t\n',
   );
+  expect(stdout).toContain('2 of 6 sums do not tie.\n');
   const told = JSON.parse((await ask('--json')).stdout);
   expect(told.ties).toBe(false);
   expect(told.does_not_tie).toMatchObject([
@@ -58,7 +76,7 @@ test('what does not tie is listed with its rows, and the exit says so', async ()
     { identity: 'projects', found_micro: 2_500_000, ties: 0 },
   ]);
   const csv = (await ask('--csv')).stdout.split('\n');
-  expect(csv[0]).toMatch(/^identity,organization_id,what,.*,ties,why$/);
+  expect(csv[0]).toMatch(/^identity,organization_name,organization_id,what,.*,ties,why$/);
 });
 
 test('a period has an opening: of a year, of an organization, and up to an instant', async () => {

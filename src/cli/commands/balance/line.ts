@@ -18,8 +18,11 @@ export interface Line {
   readonly why: string | null;
 }
 
+export type NamedLine = Line & { readonly organization_name: string | null };
+
 export const COLUMNS = [
   'identity',
+  'organization_name',
   'organization_id',
   'what',
   'rows',
@@ -30,7 +33,7 @@ export const COLUMNS = [
   'expected_micro',
   'ties',
   'why',
-] as const satisfies readonly (keyof Line)[];
+] as const satisfies readonly (keyof NamedLine)[];
 
 export const EMPTY = {
   organization_id: null,
