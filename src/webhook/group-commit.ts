@@ -33,6 +33,9 @@ const MAX_GROUP = 512;
 /** A group of this size is worth its flush: it leaves at once, while the next is still being read. */
 const EARLY_GROUP = 32;
 
+/** So long a smaller one waits to grow while another is under way: that one may be waiting for a lock. */
+const GROWS_MS = 10;
+
 interface Queued<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
@@ -53,10 +56,16 @@ export function createGroupCommit<Item, Result>({
   let groupsUnderWay = 0;
   let closed = false;
   let drained: (() => void) | null = null;
+  let growing: NodeJS.Timeout | undefined;
 
   /** What arrives while as many groups as may be are flushed is the next. */
-  function sendGroup(): void {
+  function sendGroup(hasGrown = closed || groupsUnderWay === 0 || queued.length >= EARLY_GROUP): void {
     if (queued.length === 0 || groupsUnderWay >= groupsAtOnce) return;
+    if (!hasGrown) {
+      growing ??= setTimeout(sendGrown, GROWS_MS);
+      return;
+    }
+    stopGrowing();
     const group = queued.slice(0, MAX_GROUP);
     queued = queued.slice(MAX_GROUP);
     underWay += group.length;
@@ -67,6 +76,16 @@ export function createGroupCommit<Item, Result>({
       sendGroup();
       return underWay === 0 ? drained?.() : undefined;
     });
+  }
+
+  function sendGrown(): void {
+    stopGrowing();
+    sendGroup(true);
+  }
+
+  function stopGrowing(): void {
+    clearTimeout(growing);
+    growing = undefined;
   }
 
   return {

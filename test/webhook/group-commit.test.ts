@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { NewDelivery, StoreResult } from '../../src/inbox/delivery.js';
 import { createGroupCommit, NotStoredError } from '../../src/webhook/group-commit.js';
 import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
@@ -24,6 +24,26 @@ function counted(folder?: string) {
   return { db, store, groups, stored };
 }
 
+/** Each group stays under way until it is ended by its place. */
+function twoAtOnce() {
+  const sizes: number[] = [];
+  const ends: (() => void)[] = [];
+  const commits = createGroupCommit({
+    groupsAtOnce: 2,
+    store: async (items: readonly number[]) => {
+      sizes.push(items.length);
+      await new Promise<void>(resolve => ends.push(resolve));
+      return items;
+    },
+  });
+  const answers: Promise<number>[] = [];
+  const accept = async (count: number): Promise<void> => {
+    for (let post = 0; post < count; post += 1) answers.push(commits.accept(answers.length));
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  };
+  return { commits, accept, answers, sizes, ends };
+}
+
 describe('deliveries that arrive together', () => {
   test('share few transactions, and each is answered with its own row', async () => {
     const { store, groups, stored } = counted();
@@ -36,30 +56,43 @@ describe('deliveries that arrive together', () => {
   });
 
   test('are stored in as many transactions at once as may be, the rest in the next', async () => {
-    const sizes: number[] = [];
-    const ends: (() => void)[] = [];
-    const commits = createGroupCommit({
-      groupsAtOnce: 2,
-      store: async (items: readonly number[]) => {
-        sizes.push(items.length);
-        await new Promise<void>(resolve => ends.push(resolve));
-        return items;
-      },
-    });
-    const answers: Promise<number>[] = [];
-    for (let item = 0; item < 5; item += 1) {
-      answers.push(commits.accept(item));
-      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-    }
-    expect(sizes).toEqual([1, 1]);
-    expect(commits.waiting()).toBe(5);
+    const { commits, accept, answers, sizes, ends } = twoAtOnce();
+    await accept(1);
+    await accept(32);
+    await accept(3);
+    expect(sizes).toEqual([1, 32]);
+    expect(commits.waiting()).toBe(36);
     const closed = commits.close();
     ends[1]?.();
-    await expect.poll(() => sizes).toEqual([1, 1, 3]);
+    await expect.poll(() => sizes).toEqual([1, 32, 3]);
     for (const end of ends) end();
-    expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4]);
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 36 }, (_, item) => item));
     await closed;
     expect(commits.waiting()).toBe(0);
+  });
+
+  test('and are too few for a trip beside another one wait to become more, but not for its end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { commits, accept, sizes, ends } = twoAtOnce();
+    await accept(1);
+    await accept(20);
+    await accept(11);
+    expect(sizes).toEqual([1]);
+    await accept(1);
+    expect(sizes).toEqual([1, 32]);
+    ends[1]?.();
+    await accept(2);
+    expect(sizes).toEqual([1, 32]);
+    vi.runOnlyPendingTimers();
+    expect(sizes).toEqual([1, 32, 2]);
+    await accept(4);
+    ends[0]?.();
+    ends[2]?.();
+    await expect.poll(() => sizes).toEqual([1, 32, 2, 4]);
+    ends[3]?.();
+    await commits.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('are not answered before their transaction has ended', async () => {
