@@ -4,8 +4,6 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect, inject, onTestFinished } from 'vitest';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Of a name that is not loopback, and no https: the browser tells that it leaves a guard of ours out. */
-const OVER_HTTP = /^The Cross-Origin-Opener-Policy header has been ignored/;
 const LIBRARY = /error while loading shared libraries: (\S+):/;
 
 /** A real browser, as people have it: its own guards are all on. */
@@ -31,8 +29,7 @@ export async function openPage(
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', message => {
-    const isFault = ['error', 'warning'].includes(message.type()) && !OVER_HTTP.test(message.text());
-    if (isFault) faults.push(message.text());
+    if (['error', 'warning'].includes(message.type())) faults.push(message.text());
   });
   page.on('pageerror', error => faults.push(error.message));
   page.on('request', request => {

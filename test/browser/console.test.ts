@@ -1,13 +1,9 @@
-import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findSerious, openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
-const NAME = 'tunnel.example';
-/** Somebody else's. */
-const BENT = 'bent.example';
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
 vi.setConfig({ testTimeout: 200_000 });
@@ -16,10 +12,7 @@ let demo: Demo;
 let browser: Browser;
 
 beforeAll(async () => {
-  [demo, browser] = await Promise.all([
-    startDemo({ CONSOLE_NAMES: NAME }),
-    startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1, MAP ${BENT} 127.0.0.1`]),
-  ]);
+  [demo, browser] = await Promise.all([startDemo(), startBrowser()]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -215,92 +208,4 @@ test('on paper there is no menu and no form', async () => {
   expect(await page.locator('header').isVisible()).toBe(false);
   expect(await page.locator('form:visible').count()).toBe(0);
   expect(await page.locator('#facts').isVisible()).toBe(true);
-});
-
-test('T82 by a name for which a browser says no Sec-Fetch-Site, a form of ours works by its Origin', async () => {
-  const origin = `http://${NAME}:${demo.port}`;
-  const page = await openPage(browser, origin);
-  await page.goto((await demo.address()).replace(demo.origin, origin));
-  await page.getByRole('button', { name: 'Read everything now' }).click();
-  await expect.poll(() => page.url()).toMatch(/\/jobs/);
-});
-
-const LOADS = [
-  { tag: 'script', by: 'src', path: '/console.js' },
-  { tag: 'link', by: 'href', path: '/console.css' },
-  { tag: 'img', by: 'src', path: '/' },
-];
-
-test('T81 no script sees the cookie, and none of it goes along to a page that is not ours', async () => {
-  const page = await visit();
-  expect(await page.evaluate('document.cookie')).toBe('');
-  const cookies = await page.context().cookies();
-  expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
-    { name: `carbon-mirror-${demo.port}`, httpOnly: true, sameSite: 'Lax' },
-  ]);
-  expect(page.url()).not.toContain('key');
-  expect(await page.evaluate('document.referrer')).not.toContain('key');
-});
-
-test('T80 a name that somebody else pointed at this machine shows nothing, by the printed address either', async () => {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const bent = `http://${BENT}:${demo.port}`;
-  for (const address of [`${bent}/`, (await demo.address()).replace(demo.origin, bent)]) {
-    expect((await page.goto(address))?.status()).toBe(421);
-    expect(await context.cookies()).toEqual([]);
-  }
-});
-
-test('T82 T83 a hostile page can neither post, read nor frame anything, although its visitor is let in', async () => {
-  const hostile = createServer((_request, response) => {
-    response
-      .setHeader('content-type', 'text/html')
-      .end(`<form method="post" action="${demo.origin}/read-now"><button>Win</button></form>
-      <iframe src="${demo.origin}/"></iframe>`);
-  });
-  await new Promise<void>(resolve => hostile.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void hostile.close());
-  const address = hostile.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  await page.goto(await demo.address());
-  const jobs = Number(await demo.tables.value('SELECT max(id) FROM inbox.jobs'));
-  for (const origin of [`http://127.0.0.1:${port}`, `http://localhost:${port}`]) {
-    await page.goto(origin);
-    const read = await page.evaluate<string>(
-      `fetch('${demo.origin}/', { credentials: 'include' }).then(() => 'read', () => 'refused')`,
-    );
-    expect(read).toBe('refused');
-    expect(await page.frames()[1]?.locator('h1').count()).toBe(0);
-    for (const load of LOADS) {
-      expect(
-        await page.evaluate<string>(`new Promise(end => {
-        const part = document.createElement('${load.tag}');
-        Object.assign(part, { ${load.by}: '${demo.origin}${load.path}', rel: 'stylesheet' });
-        part.onload = () => end('loaded');
-        part.onerror = () => end('refused');
-        document.body.append(part);
-      })`),
-        load.path,
-      ).toBe('refused');
-    }
-    const told = `new Promise(end => {
-      const events = new EventSource('${demo.origin}/live', { withCredentials: true });
-      events.onopen = () => end('told');
-      events.onerror = () => { events.close(); end('refused'); };
-    })`;
-    expect(await page.evaluate<string>(told)).toBe('refused');
-    const [answer] = await Promise.all([
-      page.waitForResponse(response => response.url().endsWith('/read-now')),
-      page.getByRole('button', { name: 'Win' }).click(),
-    ]);
-    expect(answer.status()).toBe(403);
-  }
-  expect(
-    await demo.tables.rows(`SELECT id FROM inbox.jobs WHERE id > ${jobs} AND trigger = 'person'`),
-  ).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror.js';
 
-test('T70 what lets a browser in stands in a file of its owner alone, and is printed again by its own command', async () => {
+test('T70 what lets a browser in stands in a file of its owner alone, is printed on a terminal only, and again by its own command', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   temporaryMirror(folder);
@@ -15,6 +15,12 @@ test('T70 what lets a browser in stands in a file of its owner alone, and is pri
   const started = await runCommand(['console'], { env, interruption: () => AbortSignal.abort() });
   expect(started).toMatchObject({ exitCode: 0, stdout: '' });
   expect(started.stderr).not.toMatch(/key=/);
+  const seen = await runCommand(['console'], {
+    env,
+    terminal: true,
+    interruption: () => AbortSignal.abort(),
+  });
+  expect(seen.stderr).toMatch(/^Open http:\/\/127\.0\.0\.1:\d+\/\?key=once\.\S+$/m);
   expect(statSync(join(folder, 'console.json')).mode & 0o777).toBe(0o600);
   const { stdout, exitCode } = await runCommand(['console', 'url'], { env });
   expect(exitCode).toBe(0);

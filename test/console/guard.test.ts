@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { METHODS } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { Visit } from '../support/console.js';
 import { consoleStage } from '../support/console-stage.js';
 
 const HOME = 'GET /';
+/** All but the one that asks a proxy, and is cut without an answer. */
+const EVERY = METHODS.filter(method => method !== 'CONNECT');
 
 async function visit(names: readonly string[] = []): Promise<Visit> {
   return await consoleStage({ names });
@@ -45,6 +51,15 @@ describe('T80 the name by which the console is called', () => {
     }
   });
 
+  test('is asked for by every method, before what may be done', async () => {
+    const { ask, cookie } = await visit();
+    for (const method of EVERY) {
+      const said = [`cookie: ${cookie}`, 'sec-fetch-site: same-origin'];
+      expect(statusOf(await ask(`${method} /`, 'host: evil.example', ...said)), method).toBe(421);
+      expect(statusOf(await ask(`${method} /`, 'host: localhost', ...said)), method).toBeLessThan(421);
+    }
+  });
+
   test('an address in place of a path says nothing about the name', async () => {
     const { ask, cookie, port } = await visit();
     expect(
@@ -52,6 +67,21 @@ describe('T80 the name by which the console is called', () => {
     ).toBe(421);
     expect(statusOf(await ask('GET http://evil.example/', 'host: localhost', `cookie: ${cookie}`))).toBe(400);
   });
+});
+
+test('T80 it listens on loopback, and at no other address of this machine', async () => {
+  const { port } = await visit();
+  const all = Object.values(networkInterfaces()).flatMap(each => each ?? []);
+  const others = all.map(({ address }) => address).filter(address => address !== '127.0.0.1');
+  for (const host of [...others, '127.0.0.2']) {
+    const socket = connect(port, host);
+    const heard = once(socket, 'connect').then(
+      () => 'heard',
+      () => 'not heard',
+    );
+    expect(await heard, host).toBe('not heard');
+    socket.destroy();
+  }
 });
 
 describe('T81 the key', () => {
@@ -166,8 +196,9 @@ describe('T82 what changes something comes from a page of ours', () => {
     ['origin: http://localhost:8070@evil.example'],
   ])('not %s %s', async (...lines: string[]) => {
     const { ask, cookie } = await visit();
-    for (const head of [SENT, 'PUT /', 'DELETE /', 'PATCH /', 'OPTIONS /']) {
-      expect(statusOf(await ask(head, 'host: localhost:8070', `cookie: ${cookie}`, ...lines))).toBe(403);
+    for (const method of EVERY.filter(each => each !== 'GET' && each !== 'HEAD')) {
+      const answer = await ask(`${method} /`, 'host: localhost:8070', `cookie: ${cookie}`, ...lines);
+      expect(statusOf(answer), method).toBe(403);
     }
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { storeCertificate } from '../support/certificates.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { MINUTE, retirement, TRAFFIC } from '../support/mirror.js';
+import { MINUTE, retirement } from '../support/mirror.js';
 
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
@@ -16,25 +16,9 @@ async function stage() {
   scene.clock.at = now - 30 * MINUTE;
   await scene.read('retirements', [retirement('r-1')]);
   scene.clock.at = now - 20 * MINUTE;
-  const files = scene.pdfs(100_000);
-  await files.prepare();
-  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
-  await store.enter();
-  const walk = await store.begin({
-    organizationId: 'organization-1',
-    claim: 1,
-    startedAt: scene.clock.at,
-    trigger: 'schedule',
-  });
-  await walk.store('r-1', body(), scene.clock.at);
-  await walk.finish(TRAFFIC);
-  const folder = join(scene.folder, 'certificates');
-  const [file = ''] = readdirSync(folder).filter(name => name.endsWith('.pdf'));
-  return { ...stood, words: async (path: string) => wordsOf(await page(path)), file, at: join(folder, file) };
-}
-
-async function* body(): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(PDF);
+  const file = await storeCertificate(scene, 'r-1', PDF);
+  const at = join(scene.folder, 'certificates', file);
+  return { ...stood, words: async (path: string) => wordsOf(await page(path)), file, at };
 }
 
 test('its certificate stands in the page, with a link inside, its hash and whether it matches', async () => {

@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { type Scene, TRAFFIC } from './mirror.js';
+
+const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
+
+/** Stores one, as a walk does, and answers its name. */
+export async function storeCertificate(scene: Scene, id: string, text = PDF_OF(id)): Promise<string> {
+  const files = scene.pdfs(100_000);
+  await files.prepare();
+  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
+  await store.enter();
+  const walk = await store.begin({
+    organizationId: 'organization-1',
+    claim: 1,
+    startedAt: scene.clock.at,
+    trigger: 'schedule',
+  });
+  await walk.store(id, bytesOf(text), scene.clock.at);
+  await walk.finish(TRAFFIC);
+  const names = readdirSync(join(scene.folder, 'certificates'));
+  return names.find(name => name.startsWith(id) && name.endsWith('.pdf')) ?? '';
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
