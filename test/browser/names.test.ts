@@ -1,0 +1,146 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { consoleStage } from '../support/console-stage.js';
+import { storeCertificate } from '../support/certificates.js';
+import { credit, retirement } from '../support/mirror.js';
+import { openPage, startBrowser } from './browser.js';
+
+const HOSTILE = `"'><img src=/hit onerror="window.hit=1"><script>window.hit=1</script><b>${'long'.repeat(30)}`;
+const AT = '2026-05-04T12:00:00.000Z';
+const NARROW = { width: 380, height: 800 };
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+/** A console over a mirror in which every text that somebody else chose is markup. */
+async function stage() {
+  const stood = await consoleStage({ canAct: true, now: Date.now });
+  const { scene, tables } = stood;
+  const project = { id: 'p-1', fullName: HOSTILE };
+  const base = { project, serialization: HOSTILE, vintage: HOSTILE, type: HOSTILE };
+  await scene.read('organization', [
+    {
+      id: 'organization-1',
+      fullName: HOSTILE,
+      type: HOSTILE,
+      countryCode: null,
+      city: HOSTILE,
+      zip: null,
+      physicalAddress: HOSTILE,
+      registrationNumber: null,
+      logo: `javascript:window.hit=1//${HOSTILE}`,
+      website: `javascript:window.hit=1//${HOSTILE}`,
+      isPublic: true,
+      createdAt: null,
+      updatedAt: null,
+      document: JSON.stringify({ fullName: HOSTILE }),
+    },
+  ]);
+  await scene.read('warehouse', [credit('c-1', base)]);
+  await scene.read('inventory', [credit('c-1', { ...base, inventoryId: 'i-1' })]);
+  const held = { ...credit('c-2', base), state: null, isComplete: false };
+  await scene.read('reservations', [
+    {
+      ...held,
+      id: 's-1',
+      reserverId: 'app-1',
+      reserverName: HOSTILE,
+      reservedToDate: '2999-01-01T00:00:00Z',
+      createdAt: AT,
+      updatedAt: null,
+    },
+  ]);
+  await scene.read('members', [{ id: 'm-1', fullName: HOSTILE, email: HOSTILE, document: '{}' }]);
+  await scene.read('addresses', [
+    { id: 'a-1', address: HOSTILE, name: HOSTILE, isDefault: true, document: '{}' },
+  ]);
+  const words = { beneficiary: HOSTILE, reason: HOSTILE, comment: HOSTILE };
+  await scene.read('retirements', [retirement('r-1', { ...base, ...words })]);
+  await storeCertificate(scene, 'r-1');
+  await tables.change(
+    `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, started_at, finished_at, last_error, claim, repeats_only)
+    VALUES (5, 'installation', 'organization-1', 'installation-1', 'data', 'k', 'delivery', '{}', 'buried', 10, '${AT}', '${AT}', '${AT}', '${AT}', ?, 1, 0)`,
+    HOSTILE,
+  );
+  await tables.change(
+    `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, reason, secret_index, repeats, job_id)
+    VALUES (7, '${AT}', ?, 'installation-1', 'digest', 1, 'accepted', NULL, 0, 0, 5), (8, '${AT}', ?, ?, 'digest', 1, 'set_aside', ?, 0, 0, NULL)`,
+    ...Array.from({ length: 4 }, () => HOSTILE),
+  );
+  await tables.change(
+    `INSERT INTO inbox.refusals VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), ?, 401, ?, 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
+    HOSTILE,
+    HOSTILE,
+  );
+  await tables.change('UPDATE sync_runs SET error = ?, job_id = 5', HOSTILE);
+  return stood;
+}
+
+/** Of these nothing is there, or nothing of it was said by anybody else. */
+const WITHOUT = ['/help', '/projects', '/transactions'];
+
+/** What was asked for is shown as well. */
+const said = encodeURIComponent(HOSTILE);
+const ASKED = [
+  `/search?q=${said}`,
+  '/search?q=long',
+  `/ask?sql=${said}`,
+  `/retirements?beneficiary=${said}`,
+  `/changes?since=${said}`,
+  `/jobs?state=buried`,
+  '/?as-of=now',
+  '/warehouse?as-of=now',
+  '/organizations/organization-1?as-of=now',
+  '/retirements/r-1?as-of=now',
+];
+
+const LOOK = `({
+  made: document.querySelectorAll('img, b, iframe, base, script:not([src="/console.js"])').length,
+  led: document.querySelectorAll('[href^="javascript:" i], [data^="javascript:" i]').length,
+  hit: window.hit ?? null,
+  wider: document.documentElement.scrollWidth > innerWidth,
+  says: document.querySelector('main').textContent.includes('<img src=/hit') || document.querySelector('main [value*="<img src=/hit"]') !== null,
+  links: [...document.querySelectorAll('a[href^="/"]')].map(link => link.getAttribute('href')),
+})`;
+
+interface Looked {
+  readonly made: number;
+  readonly led: number;
+  readonly hit: number | null;
+  readonly wider: boolean;
+  readonly says: boolean;
+  readonly links: readonly string[];
+}
+
+/** One page of each kind: the same list in another order is no other. */
+const pathOf = (address: string): string => new URL(address, 'http://console').pathname;
+
+/** Every page that a link leads to, from Now on; the kinds of those that say what is hostile. */
+async function crawl(page: Page, origin: string): Promise<{ all: Set<string>; hostile: Set<string> }> {
+  const addresses = ['/', ...ASKED];
+  const all = new Set(addresses.map(pathOf));
+  const hostile = new Set<string>();
+  for (const address of addresses) {
+    await page.goto(origin + address);
+    const { says, links, ...rest } = await page.evaluate<Looked>(LOOK);
+    expect(rest, address).toEqual({ made: 0, led: 0, hit: null, wider: false });
+    if (says) hostile.add(pathOf(address));
+    for (const link of links.filter(each => !/\.(csv|json|pdf)\b/.test(each))) {
+      if (!all.has(pathOf(link))) addresses.push(link);
+      all.add(pathOf(link));
+    }
+  }
+  return { all, hostile };
+}
+
+test('T83 a name that is markup is text on every page that a link leads to, and makes none wider than 380 pixels', async () => {
+  const { port, keys } = await stage();
+  const origin = `http://127.0.0.1:${port}`;
+  const page = await openPage(browser, origin, { viewport: NARROW });
+  await page.goto(`${origin}/?key=${keys.mint()}`);
+  const { all, hostile } = await crawl(page, origin);
+  expect([...all].filter(path => !hostile.has(path)).toSorted()).toEqual(WITHOUT);
+});
