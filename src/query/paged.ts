@@ -48,11 +48,12 @@ const COUNT_TO = 10_000;
 const OWNER = 'organization_id';
 
 export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
-  const { order, limit } = paging;
+  const { order, after, limit } = paging;
   const found = await readRows(await wayOf(reader, paging), reader, paging);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  const counted = await countRows(reader, paging);
+  const isAll = after === null && found.length <= limit;
+  const counted = isAll ? found.length : await countRows(reader, paging);
   return {
     rows,
     next: found.length > limit && last !== undefined ? order.map(([column]) => last[column] ?? null) : null,
