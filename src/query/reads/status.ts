@@ -59,6 +59,10 @@ interface Owned {
   readonly organizationId: string;
 }
 
+interface Announced extends ResourceStatus, Owned {
+  readonly announcedAt: string | null;
+}
+
 interface Certificates {
   readonly state: string;
   readonly certificates: number;
@@ -70,13 +74,14 @@ export async function readStatus(reader: Reader, now: number): Promise<Status> {
   return await inSnapshot(reader, async snapshot => {
     const { db } = snapshot;
     const origin = await db.selectFrom('origin').select('base_url').executeTakeFirst();
+    const resources = await readResources(snapshot);
     return {
-      organizations: await readOrganizations(snapshot),
+      organizations: await readOrganizations(snapshot, resources),
       registry: origin?.base_url ?? null,
       worker: await readLife(snapshot, 'work', now),
       receiver: await readLife(snapshot, 'receive', now),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      ...(await readOldest(snapshot, new Date(now).toISOString())),
+      ...(await readOldest(snapshot, new Date(now).toISOString(), resources)),
       refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
@@ -85,15 +90,17 @@ export async function readStatus(reader: Reader, now: number): Promise<Status> {
   });
 }
 
-async function readOrganizations(reader: Reader): Promise<OrganizationStatus[]> {
+async function readOrganizations(
+  reader: Reader,
+  resources: readonly Announced[],
+): Promise<OrganizationStatus[]> {
   const organizations = await readStates(reader);
-  const resources = await readResources(reader);
   const certificates = await readCertificates(reader);
   return organizations.map(organization => {
     const own = (row: Owned) => row.organizationId === organization.organizationId;
     return {
       ...organization,
-      resources: resources.filter(own).map(({ organizationId, ...resource }) => resource),
+      resources: resources.filter(own).map(({ organizationId, announcedAt, ...resource }) => resource),
       certificates: countsOf(certificates.filter(own)),
     };
   });
@@ -116,7 +123,7 @@ async function readStates({ db }: Reader) {
     .execute();
 }
 
-async function readResources({ db }: Reader): Promise<(ResourceStatus & Owned)[]> {
+async function readResources({ db }: Reader): Promise<Announced[]> {
   return await db
     .selectFrom('freshness')
     .select([
@@ -128,6 +135,7 @@ async function readResources({ db }: Reader): Promise<(ResourceStatus & Owned)[]
       'complete_at as completeAt',
       'age_seconds as ageSeconds',
       'error',
+      'announced_at as announcedAt',
     ])
     .orderBy('organization_id')
     .orderBy('resource')
@@ -177,17 +185,16 @@ async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
 }
 
 /** Where no worker watches, nobody tells of what is announced: then the jobs do. */
-async function readOldest({ db }: Reader, now: string) {
+async function readOldest({ db }: Reader, now: string, resources: readonly Announced[]) {
   const due = db
     .selectFrom('inbox.jobs')
     .select(eb => eb.fn.min<string | null>('run_at').as('at'))
     .where('state', '=', 'ready')
     .where('run_at', '<=', now);
-  const announced = db.selectFrom('freshness').select(eb => eb.fn.min('announced_at').as('at'));
   const job = await due.executeTakeFirst();
   const delivery = await due.where('trigger', '=', 'delivery').executeTakeFirst();
-  const told = await announced.executeTakeFirst();
-  const instants = [delivery?.at, told?.at].flatMap(at => at ?? []);
+  const announced = resources.map(({ announcedAt }) => announcedAt);
+  const instants = [delivery?.at, ...announced].flatMap(at => at ?? []);
   return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: instants.toSorted()[0] ?? null };
 }
 
