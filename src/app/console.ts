@@ -32,7 +32,7 @@ export interface ConsoleSetup {
   readonly asking: Asking;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
-  /** By what the pages ask for; null where it is no demo, or nothing is to be done. */
+  /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
   readonly deedsBy: ((hands: Hands) => readonly Deed[]) | null;
 }
 

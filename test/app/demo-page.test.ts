@@ -22,7 +22,8 @@ async function stage() {
   const hands = createHands(() => engine.openInbox(Date.now), { info: () => undefined });
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
-  const deeds = createDeeds({ connect, control: createControlClient(demo.sandbox.url), look: hands.look });
+  const control = createControlClient(demo.sandbox.url);
+  const deeds = createDeeds({ connect, control, appId: demo.appId, look: hands.look });
   const visit = await visitConsole(engine.openReader, { deeds, hands, now: Date.now });
   const words = async (path: string) => wordsOf(await (await visit.open(path)).text());
   return { ...visit, words };
@@ -32,6 +33,7 @@ const RETIRED = "SELECT count(*) FROM retirements WHERE beneficiary = 'A visitor
 const PROVEN = `SELECT count(*) FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
   WHERE r.beneficiary = 'A visitor of the demo' AND c.state = 'stored'`;
 const HELD = "SELECT count(*) FROM reservations_now WHERE state_now = 'outstanding'";
+const INSTALLED = "SELECT count(*) FROM freshness WHERE resource = 'warehouse' AND state = 'current'";
 const TOLD = 'SELECT count(*) FROM inbox.deliveries';
 
 test('a tonne is retired by a button, and the mirror follows to its certificate', async () => {
@@ -63,6 +65,14 @@ test('a webhook is lost on purpose: nobody tells the mirror, until it is read', 
   expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, told]);
   await send('/read-now');
   await expect.poll(() => demo.value(RETIRED), PATIENCE).toBe(retired + 1);
+});
+
+test('a new customer installs the app, and is read', async () => {
+  const { send, words } = await stage();
+  const before = Number(await demo.value(INSTALLED));
+  await send('/demo/install');
+  expect(await words('/demo')).toMatch(/Customer [0-9a-f]{8} has installed the app\./);
+  await expect.poll(() => demo.value(INSTALLED), PATIENCE).toBe(before + 1);
 });
 
 test('the clock of its registry is moved', async () => {

@@ -10,23 +10,28 @@ import { type Tables, tablesIn } from '../support/tables.js';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const DEADLINE_MS = 60_000;
 
-export interface Demo {
+/** `up` as a process of its own, with a folder of its own. */
+export interface Started {
+  readonly folder: string;
+  readonly receiverPort: number;
   /** Of its console. */
   readonly origin: string;
   readonly port: number;
-  readonly tables: Tables;
   /** An address that lets a browser in, once. */
   readonly address: () => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-/** The whole demo, as `npm start` has it, once all is mirrored. */
-export async function startDemo(env: Readonly<Record<string, string>> = {}): Promise<Demo> {
+export interface Demo extends Started {
+  readonly tables: Tables;
+}
+
+/** Once it has said so. */
+export async function startUp(env: Readonly<Record<string, string>>, ready: string): Promise<Started> {
   const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-seen-'));
-  const port = await freePort();
+  const [receiverPort, port] = [await freePort(), await freePort()];
   const settings = {
-    PORT: String(await freePort()),
-    SANDBOX_PORT: String(await freePort()),
+    PORT: String(receiverPort),
     CONSOLE_PORT: String(port),
     OPERATIONS_PORT: '0',
     ...env,
@@ -44,15 +49,22 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
     await gone;
     rmSync(cwd, { recursive: true, force: true });
   };
-  for (const deadline = Date.now() + DEADLINE_MS; !said.includes('Ready: '); ) {
-    if (Date.now() > deadline) throw new Error(`the demo was not ready in time; it said:\n${said}`);
+  for (const deadline = Date.now() + DEADLINE_MS; !said.includes(ready); ) {
+    if (Date.now() > deadline) throw new Error(`it was not ready in time; it said:\n${said}`);
     await new Promise(resolve => setTimeout(resolve, 100));
   }
   return {
+    folder: cwd,
+    receiverPort,
     origin: `http://127.0.0.1:${port}`,
     port,
-    tables: tablesIn(join(cwd, 'data/demo')),
     address: async () => (await runProcess(['console', 'url'], settings, cwd)).stdout.trim(),
     stop,
   };
+}
+
+/** The whole demo, as `npm start` has it, once all is mirrored. */
+export async function startDemo(): Promise<Demo> {
+  const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ');
+  return { ...started, tables: tablesIn(join(started.folder, 'data/demo')) };
 }

@@ -1,10 +1,12 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findDemoOf } from '../../src/cli/place/find-place.js';
+import { findSandbox } from '../../src/cli/commands/demo/find-sandbox.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror.js';
+import { listenRaw, rawAnswer } from '../support/raw-server.js';
+import { temporarySandbox } from '../support/sandbox.js';
 
 test('T70 what lets a browser in stands in a file of its owner alone, is printed on a terminal only, and again by its own command', async () => {
   const folder = temporaryFolder();
@@ -27,17 +29,15 @@ test('T70 what lets a browser in stands in a file of its owner alone, is printed
   expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?key=once\.\S+\n$/);
 });
 
-test('only where the registry is the demo’s own is there anything to play with', () => {
-  const folder = temporaryFolder();
-  const url = 'http://127.0.0.1:8090';
-  expect(findDemoOf({ folder, env: { REGISTRY_BASE_URL: url } })).toBeNull();
-  writeFileSync(join(folder, 'settings.json'), JSON.stringify({ REGISTRY_BASE_URL: url }));
-  expect(findDemoOf({ folder, env: { REGISTRY_BASE_URL: url } })?.url).toBe(url);
-  for (const other of ['https://registry.example', 'http://127.0.0.1:8091', undefined]) {
-    expect(findDemoOf({ folder, env: { REGISTRY_BASE_URL: other } }), other).toBeNull();
+test('only where the registry is a sandbox of this machine is there anything to play with', async () => {
+  const { url } = await temporarySandbox();
+  expect(await findSandbox(url)).not.toBeNull();
+  const registry = await listenRaw(socket => socket.write(rawAnswer(404, '{"statusCode":404}')));
+  const empty = await listenRaw(socket => socket.write(rawAnswer(200, '{}')));
+  const page = await listenRaw(socket => socket.write(rawAnswer(200, '<h1>No sandbox</h1>')));
+  const silent = await listenRaw(() => undefined);
+  const there = [registry, empty, page, silent].map(each => each.url);
+  for (const other of [...there, 'http://127.0.0.1:1', 'https://registry.example', undefined]) {
+    expect(await findSandbox(other), other).toBeNull();
   }
-  writeFileSync(join(folder, 'settings.json'), '{"REGISTRY_BASE_URL":"https://registry.example"}');
-  expect(() => findDemoOf({ folder, env: { REGISTRY_BASE_URL: 'https://registry.example' } })).toThrow(
-    'its registry is not on this machine',
-  );
 });

@@ -4,15 +4,16 @@ import { readSettings } from '../../config/config.js';
 import { createMask } from '../../registry/http/mask.js';
 import type { Hands } from '../../console/acts/acts.js';
 import type { Deed } from '../../console/demo/demo.js';
-import { createControlClient } from '../../sandbox/verbs/client.js';
 import { connect } from '../place/connect.js';
 import { examples } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print, say } from '../io.js';
-import { findDemoOf, findPlace } from '../place/find-place.js';
+import { findPlace } from '../place/find-place.js';
 import type { Place } from '../place/place.js';
 import { createDeeds } from './demo/deeds.js';
+import { findSandbox } from './demo/find-sandbox.js';
+import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
 import { runService } from '../processes/service.js';
 
@@ -65,7 +66,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
       webhookUrl: webhookUrlOf(place.env),
       openPdfs: () => place.engine.openPagePdfs(io.now),
       inspect,
-      deedsBy: deedsOf(io, place),
+      deedsBy: readOnly ? null : await deedsOf(io, place),
       asking: {
         ask: place.engine.ask,
         describeSchema: place.engine.describeSchema,
@@ -80,13 +81,15 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
   });
 }
 
-/** What the page Demo offers, where there is one. */
-function deedsOf(io: Io, place: Place): ((hands: Hands) => readonly Deed[]) | null {
-  const demo = findDemoOf(place);
-  if (demo === null) return null;
-  const whole = { ...place, demo: true, env: { ...place.env, ...demo.settings } };
+/** What the page Demo offers, where the registry is a sandbox. */
+async function deedsOf(io: Io, { env }: Place): Promise<((hands: Hands) => readonly Deed[]) | null> {
+  const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
+  const control = await findSandbox(url);
+  if (control === null || !appId) return null;
+  const key = createOwnKey(control, appId);
+  const asApp = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
   return ({ look }) =>
-    createDeeds({ connect: () => connect(whole, io), control: createControlClient(demo.url), look });
+    createDeeds({ connect: async () => connect({ env: await asApp() }, io), control, appId, look });
 }
 
 /** Where the receiver is on this machine; from outside it has another name. */

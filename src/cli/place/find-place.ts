@@ -72,14 +72,6 @@ export function readDemoSettings(folder: string): Environment {
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
-/** The demo's own registry, where it is the one that a place was filled from; its settings say that it is on this machine. */
-export function findDemoOf({ folder, env }: Pick<Place, 'folder' | 'env'>) {
-  if (!existsSync(demoSettingsFile(folder))) return null;
-  const settings = readDemoSettings(folder);
-  const url = settings['REGISTRY_BASE_URL'];
-  return url === undefined || url !== env['REGISTRY_BASE_URL'] ? null : { url, settings };
-}
-
 function demandMirror(place: Place): Place {
   const missing = place.engine.findMissing();
   if (missing === null) return place;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
 import type { Deed } from '../../../console/demo/demo.js';
 import type { Hands } from '../../../console/acts/acts.js';
@@ -5,12 +6,14 @@ import type { Reader } from '../../../engines/contract/reader.js';
 import { readFirstCredit } from '../../../query/singles.js';
 import { readTargets } from '../../../query/reads/sync-progress.js';
 import type { ControlClient } from '../../../sandbox/verbs/client.js';
+import { valueAt } from '../../paths.js';
 
 export interface Stage {
-  /** The registry, as the app of the demo. */
+  /** The registry, as the app of the mirror. */
   readonly connect: () => Promise<RegistryClient>;
   /** What a sandbox can and a registry cannot. */
   readonly control: ControlClient;
+  readonly appId: string;
   readonly look: Hands['look'];
 }
 
@@ -22,10 +25,11 @@ interface Held {
 
 const ONE_TONNE = '1';
 const TEN_MINUTES_MS = 600_000;
+const NAME_LENGTH = 8;
 const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
 /** What the page Demo offers. Of a hold no webhook tells: then the mirror is asked to look. */
-export function createDeeds({ connect, control, look }: Stage): readonly Deed[] {
+export function createDeeds({ connect, control, appId, look }: Stage): readonly Deed[] {
   const held: Held[] = [];
 
   async function reserve(reader: Reader): Promise<Held> {
@@ -38,6 +42,14 @@ export function createDeeds({ connect, control, look }: Stage): readonly Deed[] 
   async function finish({ installationId, organizationId, reservationId }: Held): Promise<void> {
     const client = (await connect()).organization(installationId, organizationId);
     await client.finishReservation(reservationId, 'retire', { retirementData: FOR });
+  }
+
+  async function install(fullName: string): Promise<void> {
+    const made = await control('POST', '/organizations', {
+      user: { email: `${randomUUID()}@customer.example` },
+      organization: { fullName, type: 'marketParticipant' },
+    });
+    await control('POST', '/installations', { appId, organizationId: valueAt(made, 'organization.id') });
   }
 
   return [
@@ -82,6 +94,16 @@ export function createDeeds({ connect, control, look }: Stage): readonly Deed[] 
         await control('PATCH', '/webhooks', { drop: 1 });
         await finish(hold);
         return '1 t was retired, and its webhook is lost.';
+      },
+    },
+    {
+      name: 'install',
+      says: 'Let a new customer install the app',
+      shows: 'A webhook tells of it: an organization comes, and its lists are read for the first time.',
+      run: async () => {
+        const name = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
+        await install(name);
+        return `${name} has installed the app.`;
       },
     },
     {

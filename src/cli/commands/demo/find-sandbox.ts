@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/verbs/client.js';
+import { valueAt } from '../../paths.js';
+
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?\/?$/;
+const PATIENCE_MS = 2_000;
+
+/** The control API of the registry that settings name, where that is a sandbox of this machine which runs now; else null. */
+export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
+  if (url === undefined || !LOOPBACK.test(url)) return null;
+  const control = createControlClient(url);
+  const patience = sleep(PATIENCE_MS, false, { ref: false });
+  return (await Promise.race([answersAsOne(control), patience])) ? control : null;
+}
+
+/** A registry has no such API. */
+async function answersAsOne(control: ControlClient): Promise<boolean> {
+  try {
+    return typeof valueAt(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
+  } catch (error) {
+    const isNone = [ControlError, SyntaxError, TypeError].some(kind => error instanceof kind);
+    if (isNone) return false;
+    throw error;
+  }
+}

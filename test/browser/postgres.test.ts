@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type StartedServer, startServer } from '../postgres/server.js';
+import { registerApp, startTestSandbox } from '../support/sandbox.js';
+import { openPage, startBrowser } from './browser.js';
+import { type Started, startUp } from './demo.js';
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+const WORLD = { organizations: 2, projects: 2, credits: 10, retirements: 10 };
+const SECRET = 'a webhook secret of a running sandbox';
+const PERMISSIONS = { organization_info: 'VIEW', organization_warehouse: 'WRITE' };
+
+let postgres: StartedServer;
+let up: Started;
+let browser: Browser;
+const stops: (() => Promise<void>)[] = [];
+
+/** As a person has it who started a sandbox, registered the app there and put its settings beside MIRROR_DATABASE_URL. */
+beforeAll(async () => {
+  [postgres, browser] = await Promise.all([startServer(['fsync=off']), startBrowser()]);
+  stops.push(postgres.stop, () => browser.close());
+  const { server } = postgres;
+  if ('missing' in server) throw new Error(server.missing);
+  const { sandbox, stop } = await startTestSandbox({ seed: 1, world: WORLD });
+  stops.push(stop);
+  const app = registerApp(sandbox, { permissions: PERMISSIONS, webhookSecret: SECRET });
+  for (const { id } of sandbox.registry.organizations.all())
+    sandbox.registry.installations.install(app.id, id);
+  up = await startUp(
+    {
+      MIRROR_DATABASE_URL: `postgres://postgres@localhost/postgres?host=${server.host}&port=${server.port}`,
+      REGISTRY_BASE_URL: sandbox.url,
+      REGISTRY_APP_ID: app.id,
+      REGISTRY_PRIVATE_KEY: app.privateKey,
+      REGISTRY_REQUESTS_PER_SECOND: '1000',
+      WEBHOOK_SECRETS: SECRET,
+    },
+    'The console is there.',
+  );
+  stops.push(up.stop);
+  sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${up.receiverPort}/webhooks` });
+});
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop();
+});
+
+test('on PostgreSQL with the settings of a running sandbox the console is full, and its Demo moves the registry', async () => {
+  const page = await openPage(browser, up.origin);
+  const shows = async (part: string, what: RegExp | string) =>
+    await expect.poll(() => page.locator(part).innerText(), PATIENCE).toMatch(what);
+  const press = async (name: string, done: string) => {
+    await page.goto(`${up.origin}/demo`);
+    await page.getByRole('button', { name, exact: true }).click();
+    await shows('#done', done);
+  };
+  await page.goto(await up.address());
+  await shows('h1', /^[1-9][\d,.]* t for sale now in 2 of 2 organizations\./);
+
+  await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
+  await shows('#moved', 'A visitor of the demo');
+  await press('Reserve 1 t', '1 t is held by reservation');
+  await page.goto(`${up.origin}/`);
+  await shows('#holds', /What is held/);
+  await press('Finish the reservation', 'was finished');
+  await press('Let a new customer install the app', 'has installed the app');
+  await page.goto(`${up.origin}/`);
+  await shows('h1', 'in 3 of 3 organizations');
+  await press('Move its clock by ten minutes', 'ten minutes further');
+
+  const retired = async () =>
+    JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
+  await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 2);
+  await press('Retire 1 t and lose its webhook', 'its webhook is lost');
+  await page.goto(`${up.origin}/`);
+  await page.getByRole('button', { name: 'Read everything now' }).click();
+  await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 3);
+});
