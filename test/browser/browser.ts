@@ -43,16 +43,28 @@ export async function openPage(
   return page;
 }
 
+/** What a browser keeps of a visit, for pages that begin let in. */
+export async function rememberVisit(browser: Browser, address: string): Promise<Remembered> {
+  const context = await browser.newContext();
+  await (await context.newPage()).goto(address);
+  const storageState = await context.storageState();
+  await context.close();
+  return { storageState };
+}
+
+export type Remembered = Required<Pick<BrowserContextOptions, 'storageState'>>;
+
 interface Violation {
   readonly id: string;
   readonly impact: string | null;
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What people with a screen reader, a keyboard or weak eyes would stumble over. */
-export async function findSerious(page: Page): Promise<string[]> {
+/** What people with a screen reader, a keyboard or weak eyes would stumble over; by all rules, or by one. */
+export async function findSerious(page: Page, rule: string | null = null): Promise<string[]> {
   await page.evaluate(AXE);
-  const found = await page.evaluate<{ violations: Violation[] }>('axe.run()');
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rule !== null && { runOnly: [rule] }) });
+  const found = await page.evaluate<{ violations: Violation[] }>(`axe.run(${options})`);
   return found.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { findSerious, openPage, startBrowser } from './browser.js';
+import { findSerious, openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -10,27 +10,29 @@ vi.setConfig({ testTimeout: 200_000 });
 
 let demo: Demo;
 let browser: Browser;
+let visitor: Remembered;
 
 beforeAll(async () => {
   [demo, browser] = await Promise.all([startDemo(), startBrowser()]);
+  visitor = await rememberVisit(browser, await demo.address());
 });
 afterAll(async () => {
   await browser?.close();
   await demo?.stop();
 });
 
-/** A visitor whom the printed address let in. */
+/** A visitor who was let in before. */
 async function visit(options: BrowserContextOptions = {}, path = '/'): Promise<Page> {
-  const page = await openPage(browser, demo.origin, options);
-  await page.goto(await demo.address());
-  if (path !== '/') await page.goto(`${demo.origin}${path}`);
+  const page = await openPage(browser, demo.origin, { ...visitor, ...options });
+  await page.goto(`${demo.origin}${path}`);
   return page;
 }
 
 const sentence = (page: Page) => page.locator('h1').innerText();
 
 test('the printed address opens a page that says what can be sold, and the key is in no address after it', async () => {
-  const page = await visit();
+  const page = await openPage(browser, demo.origin);
+  await page.goto(await demo.address());
   expect(page.url()).toBe(`${demo.origin}/`);
   expect(await sentence(page)).toMatch(/^[\d,.]+ t for sale now in \d of \d organizations\./);
 });
@@ -102,26 +104,22 @@ test('a webhook that is lost becomes drift that is seen, once the schedule has r
     .toMatch(/drift of [1-9]\d* rows? is marked with its number/);
 });
 
-test('a worker that died is seen on a page that is open, and so is the next sign of life', async () => {
+test('a worker that died is seen on a page that is open, and so is the one that takes its place', async () => {
   const page = await visit();
   const pid = Number(await demo.tables.value(`SELECT max(pid) FROM inbox.processes WHERE role = 'work'`));
   const long = `UPDATE inbox.processes SET seen_at = '2026-05-04T12:00:00.000Z' WHERE role = 'work'`;
-  const stuck = () => page.locator('#stuck').innerText();
-  try {
-    await expect
-      .poll(async () => {
-        process.kill(pid, 'SIGSTOP');
-        return await demo.tables.change(long).then(
-          () => 'told',
-          () => process.kill(pid, 'SIGCONT'),
-        );
-      }, PATIENCE)
-      .toBe('told');
-    await expect.poll(stuck, PATIENCE).toContain('No worker runs any more');
-    expect(await sentence(page)).toContain('1 thing is stuck.');
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
+  await expect
+    .poll(async () => {
+      process.kill(pid, 'SIGSTOP');
+      return await demo.tables.change(long).then(
+        () => 'told',
+        () => process.kill(pid, 'SIGCONT'),
+      );
+    }, PATIENCE)
+    .toBe('told');
+  await expect.poll(() => page.locator('#stuck').innerText(), PATIENCE).toContain('No worker runs any more');
+  expect(await sentence(page)).toContain('1 thing is stuck.');
+  process.kill(pid, 'SIGKILL');
   await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
 });
 
@@ -154,7 +152,20 @@ test('without JavaScript all of it is there, and forms work', async () => {
   expect(page.url()).toContain('/jobs');
 });
 
-test('by the keyboard alone: / searches, ? helps, and the first stop leads past the menu', async () => {
+/** From stop to stop until it is there, each of them visible. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stops = 0; stops < 200; stops += 1) {
+    await page.keyboard.press('Tab');
+    const { text, ring } = await page.evaluate<{ text: string; ring: string }>(
+      `({ text: document.activeElement.textContent.trim(), ring: getComputedStyle(document.activeElement).outlineStyle })`,
+    );
+    expect(ring, text).toBe('solid');
+    if (text === name) return;
+  }
+  throw new Error(`expected a stop called ${name}`);
+}
+
+test('by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done', async () => {
   const page = await visit();
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
@@ -162,16 +173,35 @@ test('by the keyboard alone: / searches, ? helps, and the first stop leads past 
   await page.keyboard.type('exPost');
   await page.keyboard.press('Enter');
   await expect.poll(() => sentence(page)).toContain('for “exPost”');
-  await page.locator('h1').click();
   await page.keyboard.press('?');
   await expect.poll(() => sentence(page)).toBe('Help');
+
+  await tabTo(page, 'Ask');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => sentence(page)).toBe('Ask in SQL');
+  await tabTo(page, 'Help');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('select 6 * 7 as answer');
+  await tabTo(page, 'Ask');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.locator('#answer').innerText()).toContain('42');
+
+  await tabTo(page, 'Now');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => sentence(page)).toContain('for sale now');
+  await tabTo(page, 'The same by organization');
+  await page.keyboard.press('Enter');
+  expect(await page.getByText('By organization, project and vintage').isVisible()).toBe(true);
+  await tabTo(page, 'Read everything now');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).toContain('/jobs');
 });
 
 const PAGES = [
   '/',
   '/changes',
   '/warehouse',
-  '/retirements',
+  '/retirements?vintage=2020',
   '/deliveries',
   '/jobs',
   '/runs',
@@ -181,14 +211,28 @@ const PAGES = [
   '/?as-of=1h',
 ];
 
-test.each([
-  ['light', PAGES],
-  ['dark', ['/', '/changes', '/retirements', '/ask']],
-] as const)('nobody stumbles over anything serious: %s', async (colorScheme, paths) => {
-  const page = await visit({ colorScheme });
-  for (const path of paths) {
+const BRIGHT = 128;
+/** Of what is behind the page: 0 is black, 255 white. */
+const brightness = (page: Page) =>
+  page.evaluate<number>(
+    `Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))`,
+  );
+
+test('nobody stumbles over anything serious', async () => {
+  const page = await visit();
+  expect(await brightness(page)).toBeGreaterThan(BRIGHT);
+  for (const path of PAGES) {
     await page.goto(`${demo.origin}${path}`);
     expect(await findSerious(page), path).toEqual([]);
+  }
+});
+
+test('in the dark the page is dark, and its words stand out', async () => {
+  const page = await visit({ colorScheme: 'dark' });
+  expect(await brightness(page)).toBeLessThan(BRIGHT);
+  for (const path of ['/', '/changes', '/retirements', '/ask']) {
+    await page.goto(`${demo.origin}${path}`);
+    expect(await findSerious(page, 'color-contrast'), path).toEqual([]);
   }
 });
 

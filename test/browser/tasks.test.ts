@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openPage, startBrowser } from './browser.js';
+import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -19,9 +19,11 @@ vi.setConfig({ testTimeout: 200_000 });
 
 let demo: Demo;
 let browser: Browser;
+let visitor: Remembered;
 
 beforeAll(async () => {
   [demo, browser] = await Promise.all([startDemo(), startBrowser()]);
+  visitor = await rememberVisit(browser, await demo.address());
 });
 afterAll(async () => {
   await browser?.close();
@@ -120,8 +122,8 @@ test('every task that is counted is one of these', () => {
 });
 
 test.each(Object.keys(TASKS))('by eye, in as many clicks as are counted: %s', async task => {
-  const page = await openPage(browser, demo.origin);
-  await page.goto(await demo.address());
+  const page = await openPage(browser, demo.origin, visitor);
+  await page.goto(demo.origin);
   const person = personAt(page);
   await TASKS[task]?.(person);
   expect(person.clicks()).toBe(COUNTED.get(task));
