@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { emptyDatabase, openAs, stageOn } from '../../support/engines.js';
+import { credit } from '../../support/mirror.js';
+
+const CREDITS = 12_000;
+const REMOVED = /Rows Removed by Join Filter: (\d+)/g;
+
+test('a balance of projects goes through its credits a few times, not through all of them for each', async () => {
+  const owner = openAs(await emptyDatabase());
+  const { read } = await stageOn(owner);
+  await read(
+    'warehouse',
+    Array.from({ length: CREDITS }, (_, n) =>
+      credit(`c-${n}`, {
+        project: { id: `project-${n % 40}`, fullName: null },
+        vintage: String(2015 + (n % 8)),
+      }),
+    ),
+  );
+  await read('inventory', []);
+  await read('reservations', []);
+  await owner.query('ANALYZE');
+  const plan = JSON.stringify(await owner.query('EXPLAIN ANALYZE SELECT * FROM mirror.balance_projects'));
+  const removed = [...plan.matchAll(REMOVED)].reduce((sum, [, rows]) => sum + Number(rows), 0);
+  expect(plan).toMatch(new RegExp(`rows=${CREDITS}\\b`));
+  expect(removed).toBeLessThan(10 * CREDITS);
+});
