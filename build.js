@@ -1,6 +1,6 @@
 // Makes dist/ of src/ under a program that may be running: for importers and types a file each, by tsc; for the program one
-// bundle in a folder named for its sources, by rolldown. Each file is written beside and renamed over the old one, main.js, which
-// names the bundle, after all others; what has no source any more goes last, and nothing is touched where dist/ was made from
+// bundle in a folder named for its sources, by rolldown. Each file is written beside and renamed over the old one, those which
+// name the bundle after all others; what has no source any more goes last, and nothing is touched where dist/ was made from
 // these very sources. The bundle before stays for who still runs it, until there is another.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 
 const ROOT = import.meta.dirname;
 const SRC = join(ROOT, 'src');
@@ -34,6 +34,7 @@ const PROGRAMS = [
   'engines/sqlite/asker/query-process',
   'engines/sqlite/asker/query-watch',
 ];
+const STARTED = PROGRAMS.map(program => `${program}.js`);
 
 process.exitCode = await build();
 
@@ -85,9 +86,15 @@ async function bundle(fresh, program) {
       },
     });
   }
-  rmSync(join(fresh, `${MAIN}.map`));
-  writeFileSync(join(fresh, MAIN), `#!/usr/bin/env node\nimport './${program}/${MAIN}';\n`);
+  for (const file of STARTED) nameBundle(fresh, file, program);
   chmodSync(join(fresh, MAIN), 0o755);
+}
+
+/** Sources that run unbuilt start the same threads and processes as the program does. */
+function nameBundle(fresh, file, program) {
+  const above = '../'.repeat(file.split('/').length - 1);
+  rmSync(join(fresh, `${file}.map`));
+  writeFileSync(join(fresh, file), `#!/usr/bin/env node\nimport './${above}${program}/${basename(file)}';\n`);
 }
 
 function isBundled(id) {
@@ -112,7 +119,7 @@ function collect(id, modules, found) {
 function replace(fresh, digest) {
   const before = namedProgram();
   rmSync(DIGEST, { force: true });
-  const files = filesOf(fresh).toSorted((a, b) => Number(a === MAIN) - Number(b === MAIN));
+  const files = filesOf(fresh).toSorted((a, b) => STARTED.indexOf(a) - STARTED.indexOf(b));
   for (const file of files) {
     mkdirSync(dirname(join(DIST, file)), { recursive: true });
     renameSync(join(fresh, file), join(DIST, file));

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from './support/inbox.js';
 
@@ -121,6 +121,13 @@ test('a program that goes on through a build finds what it loads later, and what
   running.stdin.end('go on');
   const [printed] = await Promise.all([running.stdout.toArray(), once(running, 'exit')]);
   expect(printed.join('')).toBe('first\n');
+});
+
+test.each(OTHERS)('%s is that of the bundle, for sources that run unbuilt too', other => {
+  const started = join(project, `dist/${other}.js`);
+  const [, named = ''] = /import '(.*)'/.exec(readFileSync(started, 'utf8')) ?? [];
+  expect(relative(project, join(dirname(started), named))).toMatch(/^dist\/program-\w+\/[\w-]+\.js$/);
+  expect(existsSync(join(dirname(started), named))).toBe(true);
 });
 
 test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {

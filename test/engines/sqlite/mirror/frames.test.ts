@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createContext } from '../../../../src/app/context.js';
@@ -16,11 +17,22 @@ const LONG = 100;
 const WORKER = 'sync/worker/worker';
 const FIRST = 'sync/installation/read-installation';
 const THREAD = 'engines/sqlite/mirror/mirror-thread';
+const SOURCE = /^\/\/ src\/([\w/-]+)\.ts$/;
 
 /** The files of our own functions in a stack, innermost first. */
 function framesIn(stack = ''): string[] {
   const ours = stack.split('\n').filter(line => !line.includes('/node_modules/'));
-  return ours.flatMap(line => /\/(?:src|dist)\/([\w/-]+)\.[jt]s:\d+/.exec(line)?.[1] ?? []);
+  return ours.flatMap(line => {
+    const [, bundle, at] = /(\/[^ ]+\/dist\/program-\w+\/[\w-]+\.js):(\d+)/.exec(line) ?? [];
+    if (bundle !== undefined) return sourceIn(bundle, Number(at));
+    return /\/(?:src|dist)\/([\w/-]+)\.[jt]s:\d+/.exec(line)?.[1] ?? [];
+  });
+}
+
+/** The bundle says above the code of each file which it was. */
+function sourceIn(bundle: string, at: number): string {
+  const above = readFileSync(bundle, 'utf8').split('\n').slice(0, at);
+  return SOURCE.exec(above.findLast(line => SOURCE.test(line)) ?? '')?.[1] ?? bundle;
 }
 
 /** Where the worker stood each time that it gave rows to its thread. */
