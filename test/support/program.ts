@@ -19,11 +19,10 @@ import type { Sync, SyncOptions } from '../../src/sync/sync.js';
 import type { Ended } from '../../src/sync/worker/worker.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
-import { ALL_PERMISSIONS, createPrivateKey, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
+import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
 import type { Tables } from './tables.js';
 
 export const WEBHOOK_SECRET = 'a webhook secret for tests';
-const KEY = createPrivateKey();
 const SOON_MS = 3000;
 
 /** Wall time that a test can move. Everything in one program and its sandbox reads the same. */
@@ -83,7 +82,6 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
     webhookSecret: WEBHOOK_SECRET,
-    privateKey: KEY,
   });
   const env = {
     REGISTRY_BASE_URL: sandbox.url,

@@ -1,4 +1,6 @@
-import { createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { createPublicKey, randomUUID, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { temporaryFolder } from './folder.js';
@@ -53,21 +55,21 @@ export interface AppWish {
   readonly privateKey?: string;
 }
 
-/** One that no app of any test has. */
-export function createPrivateKey(): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+/** Made for tests alone, long ago: to make one takes longer than most tests. */
+const KEYS =
+  readFileSync(join(import.meta.dirname, '../fixtures/private-keys.pem'), 'utf8').match(/-.+?END.+?\n/gs) ??
+  [];
+const OF_STRANGERS = 4;
+
+/** Each is another one than the last few. */
+function takeInTurn(keys: readonly string[]): () => string {
+  let taken = 0;
+  return () => keys[taken++ % keys.length] ?? '';
 }
 
-const KEYS = 8;
-const keys: string[] = [];
-
-/** Another one than the last few: to make one takes longer than most tests, so they go round. */
-function keyOfTheNextApp(): string {
-  const key = keys.length < KEYS ? createPrivateKey() : (keys.shift() ?? createPrivateKey());
-  keys.push(key);
-  return key;
-}
+/** One that no app has unless it is told. */
+export const createPrivateKey = takeInTurn(KEYS.slice(0, OF_STRANGERS));
+const keyOfTheNextApp = takeInTurn(KEYS.slice(OF_STRANGERS));
 
 export function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
