@@ -62,9 +62,9 @@ export const ENGINES: readonly Engine[] = [
   },
   {
     name: 'PostgreSQL',
-    stage: async () => stageOn(openAs(await emptyDatabase())),
+    stage: async () => stageOn((await emptyDatabase()).postgres),
     library: libraryInSchemas,
-    store: async () => inboxOn(openAs(await emptyDatabase())),
+    store: async () => inboxOn((await emptyDatabase()).postgres),
     seeds: seeds(2, 0),
   },
 ];
@@ -81,9 +81,8 @@ async function libraryInFiles(): Promise<Library> {
 
 async function libraryInSchemas(): Promise<Library> {
   const database = await emptyDatabase();
-  const owner = openAs(database);
-  const stage = await stageOn(owner);
-  const reader = askPostgres(await openGranted(owner, database, 'read'));
+  const stage = await stageOn(database.postgres);
+  const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
   return { stage, tables: stage.db, reader, lookOut: async () => undefined };
 }
 
@@ -198,8 +197,14 @@ export function tablesOf({ query }: Postgres): Tables {
   };
 }
 
-export function openAs({ url }: Database): Postgres {
-  const postgres = openPostgres({
+export function openAs(database: Database): Postgres {
+  const postgres = connectTo(database);
+  onTestFinished(postgres.close);
+  return postgres;
+}
+
+function connectTo({ url }: Database): Postgres {
+  return openPostgres({
     url: `${url}&options=-c%20search_path=mirror,inbox`,
     name: 'contract',
     connections: 4,
@@ -207,8 +212,6 @@ export function openAs({ url }: Database): Postgres {
       throw error;
     },
   });
-  onTestFinished(postgres.close);
-  return postgres;
 }
 
 function withoutBooleans<Row extends object>(row: Row): Row {
@@ -218,9 +221,15 @@ function withoutBooleans<Row extends object>(row: Row): Row {
   return row;
 }
 
-/** To make a database takes longer than most tests: one is emptied and used again. */
+/** One whose tables are empty, and who connects to it as its owner. */
+export interface EmptyDatabase extends Database {
+  readonly postgres: Postgres;
+}
+
+/** To make a database and to connect to it takes longer than most tests: one is emptied and used again. */
 export interface Stock {
-  readonly free: Database[];
+  readonly free: EmptyDatabase[];
+  /** Done once in each, before it is used. */
   readonly prepare: string | null;
 }
 
@@ -233,18 +242,23 @@ const EMPTY = `DO $$
       WHERE schemaname IN ('inbox', 'mirror') AND tablename <> 'schema_migrations'
     LOOP EXECUTE format('DELETE FROM %I.%I', t.s, t.n); END LOOP;
     FOR t IN SELECT schemaname AS s, sequencename AS n FROM pg_sequences WHERE schemaname IN ('inbox', 'mirror')
-    LOOP EXECUTE format('ALTER SEQUENCE %I.%I RESTART', t.s, t.n); END LOOP;
+    LOOP PERFORM setval(format('%I.%I', t.s, t.n)::regclass, 1, false); END LOOP;
     INSERT INTO mirror.version_counter VALUES (1, 0);
     INSERT INTO mirror.certificate_mark VALUES (1, 0);
     INSERT INTO inbox.claims VALUES (1, 0);
   END $$`;
 
 /** Those that are prepared in another way are kept apart. */
-export async function emptyDatabase({ free, prepare }: Stock = PLAIN): Promise<Database> {
-  const database = free.pop() ?? (await temporaryDatabase());
-  const postgres = openAs(database);
-  await postgres.query(EMPTY);
-  if (prepare !== null) await postgres.query(prepare);
+export async function emptyDatabase({ free, prepare }: Stock = PLAIN): Promise<EmptyDatabase> {
+  const database = free.pop() ?? (await newDatabase(prepare));
+  await database.postgres.query(EMPTY);
   onTestFinished(() => void free.push(database));
   return database;
+}
+
+async function newDatabase(prepare: string | null): Promise<EmptyDatabase> {
+  const database = await temporaryDatabase();
+  const postgres = connectTo(database);
+  if (prepare !== null) await postgres.query(prepare);
+  return { ...database, postgres };
 }

@@ -1,9 +1,8 @@
 import { inject, onTestFinished } from 'vitest';
 import type { DatabaseSettings } from '../../src/engines/settings.js';
-import { emptyDatabase, openAs, tablesOf as tablesInSchemas } from './engines.js';
+import { type EmptyDatabase, emptyDatabase, tablesOf as tablesInSchemas } from './engines.js';
 import { temporaryFolder } from './folder.js';
 import { layBoth } from './migrated.js';
-import type { Database } from './postgres.js';
 import { openBoth, type Tables, tablesOf } from './tables.js';
 
 declare module 'vitest' {
@@ -56,11 +55,10 @@ function openFiles(folder: string, now: () => number): Tables {
 
 /** Databases whose views have a clock that tests move: no other test may be given one of them. */
 const MOVED = {
-  free: new Array<Database>(),
+  free: new Array<EmptyDatabase>(),
   prepare: `DO $$
     DECLARE v record; told integer := 0;
     BEGIN
-      IF to_regnamespace('tests') IS NOT NULL THEN RETURN; END IF;
       CREATE SCHEMA tests;
       CREATE TABLE tests.moved (ms bigint NOT NULL);
       INSERT INTO tests.moved VALUES (0);
@@ -77,8 +75,7 @@ const MOVED = {
     END $$`,
 };
 
-function openSchemas(database: Database, now: () => number): Tables {
-  const postgres = openAs(database);
+function openSchemas({ postgres }: EmptyDatabase, now: () => number): Tables {
   const tables = tablesInSchemas(postgres);
   let toldMs: number | null = null;
 

@@ -6,7 +6,7 @@ import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
 import { placeOf } from '../../src/engines/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { lookOut } from '../../src/sync/schedule/lookout.js';
-import { emptyDatabase, openAs, type Stage, stageOn } from './engines.js';
+import { emptyDatabase, type Stage, stageOn } from './engines.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror.js';
 import { fillInboxOddly, fillOddly } from './odd-rows.js';
@@ -28,7 +28,7 @@ const NOW = NOON + 20 * MINUTE;
 /** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
 export async function oddMirrorTwice(): Promise<SameMirror> {
   const database = await emptyDatabase();
-  const stage = await stageOn(openAs(database));
+  const stage = await stageOn(database.postgres);
   await fillOddly(stage);
   const folder = temporaryFolder();
   await stage.snapshot(join(folder, 'mirror.db'));
