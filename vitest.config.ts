@@ -67,6 +67,7 @@ export default defineConfig({
           include: PROGRAM,
           exclude: ['test/fixtures/**', ...POSTGRES],
           isolate: false,
+          globalSetup: ['test/support/worlds.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
         },
       },

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork } from '../../src/app/work.js';
 import { readSettings } from '../../src/config/config.js';
@@ -35,10 +36,8 @@ export async function startDemoMirror({
   /** False where the programs that are started now are to read it all. */
   mirrored = true,
 } = {}): Promise<DemoMirror> {
-  const made = worlds.get(seed) ?? mirrorWorld(seed);
-  worlds.set(seed, made);
-  const world = await made;
-  const folders = layWorld(mirrored ? world : { ...world, mirror: new Map() });
+  const world = await findWorld(seed);
+  const folders = layWorld(world, mirrored);
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
   const tables = tablesIn(folders.mirror);
   if (mirrored) {
@@ -65,19 +64,36 @@ export async function startDemoMirror({
   };
 }
 
-/** What the files of a registry and of its mirror hold, and the app that it was mirrored by. */
+/** Folders of a registry and of its mirror, and the app that it was mirrored by. */
 interface World {
-  readonly sandbox: ReadonlyMap<string, Buffer>;
-  readonly mirror: ReadonlyMap<string, Buffer>;
+  readonly sandbox: string;
+  readonly mirror: string;
   readonly appId: string;
   readonly privateKey: string;
 }
 
-/** To mirror one takes seconds: it is done once a process, and all who ask go on from there, each with files of its own. */
-const worlds = new Map<number, Promise<World>>();
+/** To mirror one takes seconds: the first process that asks does it, and all go on from there, each with files of its own. */
+async function findWorld(seed: number): Promise<World> {
+  const folder = join(inject('worlds'), String(seed));
+  if (isFirst(`${folder}.begun`)) {
+    const made = `${folder}.begun/world`;
+    writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, foldersIn(made))));
+    renameSync(made, folder);
+  }
+  await until(async () => existsSync(folder));
+  return { ...foldersIn(folder), ...JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
+}
 
-async function mirrorWorld(seed: number): Promise<World> {
-  const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
+function isFirst(folder: string): boolean {
+  return mkdirSync(folder, { recursive: true }) !== undefined;
+}
+
+function foldersIn(folder: string) {
+  return { sandbox: join(folder, 'sandbox'), mirror: join(folder, 'mirror') };
+}
+
+async function mirrorWorld(seed: number, folders: ReturnType<typeof foldersIn>): Promise<App> {
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
   const { id: appId, privateKey } = registerApp(sandbox, {
     permissions: ALL_PERMISSIONS,
@@ -90,26 +106,13 @@ async function mirrorWorld(seed: number): Promise<World> {
   await until(() => isAtRest(tablesIn(folders.mirror)));
   await programs.stop();
   await stop();
-  const world = { sandbox: filesIn(folders.sandbox), mirror: filesIn(folders.mirror), appId, privateKey };
-  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
-  return world;
+  return { appId, privateKey };
 }
 
-function filesIn(folder: string): ReadonlyMap<string, Buffer> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter(entry => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return new Map(files.map(file => [relative(folder, file), readFileSync(file)]));
-}
-
-function layWorld(world: World): { readonly sandbox: string; readonly mirror: string } {
+function layWorld(world: World, mirrored: boolean): { readonly sandbox: string; readonly mirror: string } {
   const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
-  for (const which of ['sandbox', 'mirror'] as const) {
-    for (const [name, bytes] of world[which]) {
-      const file = join(folders[which], name);
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      writeFileSync(file, bytes, { mode: 0o600 });
-    }
-  }
+  cpSync(world.sandbox, folders.sandbox, { recursive: true });
+  if (mirrored) cpSync(world.mirror, folders.mirror, { recursive: true });
   return folders;
 }
 
