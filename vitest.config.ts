@@ -73,23 +73,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: {
-          name: 'postgres',
-          include: POSTGRES,
-          isolate: false,
-          globalSetup: ['test/postgres/global-setup.ts'],
-          setupFiles: ['test/support/leaves-nothing.ts'],
-        },
-      },
-      {
-        extends: true,
         test: { name: 'browser', include: BROWSER, globalSetup: ['test/browser/global-setup.ts'] },
       },
       {
         extends: true,
         test: {
-          name: 'flows on PostgreSQL',
-          include: ON_BOTH,
+          name: 'postgres',
+          include: [...POSTGRES, ...ON_BOTH],
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
