@@ -136,7 +136,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
       })),
     );
   },
-  'with asked (instant)': async sql => {
+  'with asked as': async sql => {
     const at = async (instant: string) => await answer(sql.replace(INSTANT, `'${instant}'`));
     const { id, before, old, now } = corrected;
     const proof = async (instant: string) => (await at(instant)).filter(row => row['id'] === id);
