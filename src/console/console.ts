@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Hands } from './acts/acts.js';
+import { offerErrands } from './acts/errands.js';
 import { offerActs } from './acts/offer.js';
 import { createAnswers, NOT_MADE, only, paramsOf } from './answers.js';
 import type { Asking } from './ask/asking.js';
@@ -63,9 +64,10 @@ export function createConsole(options: ConsoleOptions): Express {
     });
   }
   offerCertificates(app, readers, pdfs);
-  offerQuestions(app, asking, answers);
+  offerQuestions(app, asking, { answers, canAct });
   if (deeds !== null) offerDemo(app, { deeds, readers, now, answers });
   if (hands !== null) offerActs(app, readers, hands);
+  if (hands !== null) offerErrands(app, hands, answers);
   app.use(async (request: Request, response: Response) => {
     await answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
   });

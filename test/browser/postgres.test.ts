@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type StartedServer, startServer } from '../postgres/server.js';
 import { registerApp, startTestSandbox } from '../support/sandbox.js';
+import { tablesInFile } from '../support/tables.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Started, startUp } from './demo.js';
 
@@ -44,7 +45,7 @@ afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
 });
 
-test('on PostgreSQL with the settings of a running sandbox the console is full, and its Demo moves the registry', async () => {
+test('on PostgreSQL with the settings of a running sandbox the console is full, its Demo moves the registry, and all of it is checked and taken away', async () => {
   const page = await openPage(browser, up.origin);
   const shows = async (part: string, what: RegExp | string) =>
     await expect.poll(() => page.locator(part).innerText(), PATIENCE).toMatch(what);
@@ -74,4 +75,15 @@ test('on PostgreSQL with the settings of a running sandbox the console is full, 
   await page.goto(`${up.origin}/`);
   await page.getByRole('button', { name: 'Read everything now' }).click();
   await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 3);
+
+  await page.goto(`${up.origin}/`);
+  await page.getByRole('button', { name: 'Check everything now' }).click();
+  await shows('main', 'Nothing was changed by hand.');
+  await page.goto(`${up.origin}/ask`);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Take a copy of the mirror' }).click(),
+  ]);
+  const copy = tablesInFile(await download.path());
+  expect(await copy.value('SELECT count(*) FROM retirements')).toBe(WORLD.retirements + 3);
 });

@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
+import { tablesInFile } from '../support/tables.js';
 import { type Demo, startDemo } from './demo.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const MOST = 4;
-const DOCUMENT = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8');
+const read = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 /** By task, as docs/console.md counts them. */
 const COUNTED = new Map(
-  Array.from(DOCUMENT.matchAll(/^\| ([^|]+) \| [^|]+ \| (\d) \|$/gm), ([, task = '', clicks]) => [
+  Array.from(read('console').matchAll(/^\| ([^|]+) \| [^|]+ \| (\d) \|$/gm), ([, task = '', clicks]) => [
     task,
     Number(clicks),
   ]),
@@ -63,8 +64,20 @@ function personAt(page: Page) {
 type Person = ReturnType<typeof personAt>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
-  'what can be sold now, and what must not be': person => person.sees(/t for sale now in/),
-  'find what is stuck, and try it again': async person => {
+  'See what can be sold now, and what must not be': person => person.sees(/t for sale now in/),
+  'Hold credits and retire them for a customer': async person => {
+    await person.click(person.link('Demo'));
+    await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
+    await person.sees(/1 t is held by reservation/);
+    await person.click(person.page.getByRole('button', { name: 'Finish the reservation' }));
+    await person.sees(/A visitor of the demo/);
+  },
+  'Let a new customer install the app': async person => {
+    await person.click(person.link('Demo'));
+    await person.click(person.page.getByRole('button', { name: 'Let a new customer install the app' }));
+    await person.sees(/installation \S+ added/);
+  },
+  'Find what is stuck, and try it again': async person => {
     await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
       VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
@@ -74,12 +87,12 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
       .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'buried'`), PATIENCE)
       .toBe(0);
   },
-  'read what stood there at an instant': async person => {
+  'Read what stood there at an instant': async person => {
     await person.page.getByLabel('As of').fill('now');
     await person.click(person.page.locator('form.asof button'));
     await person.sees(/t stood in the warehouses of/);
   },
-  'prove one retirement, with its certificate': async person => {
+  'Prove one retirement, with its certificate': async person => {
     const id = String(
       await demo.tables.value(`SELECT retirement_id FROM certificates WHERE state = 'stored'`),
     );
@@ -89,36 +102,48 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/It matches its hash\./);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
-  'see that a webhook arrives and what becomes of it': async person => {
+  'Make sure that nothing was changed by hand': async person => {
+    await person.click(person.page.getByRole('button', { name: 'Check everything now' }));
+    await person.sees(/Nothing was changed by hand\.\s+Both databases are whole/);
+  },
+  'Check that the sums tie': async person => {
+    await person.click(person.link('Ask'));
+    await person.click(person.page.locator('main li a').first());
+    await person.click(person.page.getByRole('button', { name: 'Ask', exact: true }));
+    await expect.poll(() => person.page.locator('#answer').innerText(), PATIENCE).toMatch(/rows?/);
+  },
+  'See that a webhook arrives and what becomes of it': async person => {
     await person.click(person.link('Deliveries'));
     await person.click(person.page.locator('tbody a').first());
     await person.sees(/stored, 202/);
   },
-  'find out why webhooks are refused': async person => {
+  'Find out why webhooks are refused': async person => {
     await demo.tables.change(
       `INSERT INTO inbox.refusals VALUES (strftime('%Y-%m-%dT%H:%M', 'now'), 'wrong_signature', 401, '', 3, strftime('%Y-%m-%dT%H:%M:%S.000Z', 'now'))`,
     );
     await person.click(person.link('Deliveries'));
     await person.sees(/wrong signature/);
   },
-  'read what changed since a while ago, for a program': async person => {
+  'Read what changed since a while ago, for a program': async person => {
     await person.click(person.link('Changes'));
     expect(await person.take(person.link('JSON'))).toMatch(/^application\/json.* \[/);
   },
-  'check that sums tie, ask anything else': async person => {
+  'Take a copy away and ask it': async person => {
     await person.click(person.link('Ask'));
-    await person.click(person.page.locator('main li a').first());
-    await person.click(person.page.getByRole('button', { name: 'Ask', exact: true }));
-    await expect.poll(() => person.page.locator('#answer').innerText(), PATIENCE).toMatch(/rows?/);
-  },
-  'take rows away': async person => {
-    await person.click(person.link('Retirements'));
-    expect(await person.take(person.link('CSV'))).toMatch(/^text\/csv/);
+    const [download] = await Promise.all([
+      person.page.waitForEvent('download'),
+      person.click(person.page.getByRole('button', { name: 'Take a copy of the mirror' })),
+    ]);
+    const copy = tablesInFile(await download.path());
+    const count = 'SELECT count(*) FROM retirements';
+    expect(await copy.value(count)).toBe(await demo.tables.value(count));
   },
 };
 
-test('every task that is counted is one of these', () => {
-  expect([...COUNTED.keys()]).toEqual(Object.keys(TASKS));
+test('each task of docs/tasks.md is one of these, and is counted', () => {
+  const tasks = Array.from(read('tasks').matchAll(/^### (.+) \(\d commands?\)$/gm), ([, task]) => task);
+  expect([...COUNTED.keys()]).toEqual(tasks);
+  expect(Object.keys(TASKS)).toEqual(tasks);
 });
 
 test.each(Object.keys(TASKS))('by eye, in as many clicks as are counted: %s', async task => {

@@ -15,6 +15,7 @@ import { createDeeds } from './demo/deeds.js';
 import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
+import { createErrands } from '../processes/errands.js';
 import { runService } from '../processes/service.js';
 
 interface Options {
@@ -62,6 +63,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
       port: settings.consolePort,
       orNextPort: !io.env['CONSOLE_PORT'],
       names: settings.consoleNames,
+      errands: createErrands(io, place),
       openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
       webhookUrl: webhookUrlOf(place.env),
       openPdfs: () => place.engine.openPagePdfs(io.now),

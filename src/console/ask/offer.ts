@@ -6,7 +6,11 @@ import { type Asking, createDesk, type Reply } from './asking.js';
 import { showAsk } from './page.js';
 
 /** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
-export function offerQuestions(app: Express, asking: Asking, answers: Answers): void {
+export function offerQuestions(
+  app: Express,
+  asking: Asking,
+  { answers, canAct }: { readonly answers: Answers; readonly canAct: boolean },
+): void {
   const desk = createDesk(asking);
 
   async function page(
@@ -16,7 +20,7 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
     outcome: Reply | null,
   ): Promise<void> {
     const relations = await asking.describeSchema();
-    await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
+    await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready, canAct }));
   }
 
   async function csv(request: Request, response: Response, sql: string): Promise<void> {

@@ -6,6 +6,7 @@ import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { button } from '../acts/button.js';
+import { VERIFY } from '../acts/errands.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { microOf } from '../parts/cell.js';
 import { sentences } from '../parts/changes.js';
@@ -40,7 +41,7 @@ function show(answer: Overview, { now, canAct, webhookUrl }: Ask): Shown {
 <section id="holds" data-live>${holds(held, now)}</section>
 <section id="moved" data-live>${sentences('What moved last', changes.map(parseChange), now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
 <section id="glance" data-live>${!isEmpty && glance(organizations)}${certificates(organizations)}</section>
-${!isEmpty && button(canAct, '/read-now', 'Read everything now')}
+${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}${button(canAct, VERIFY.path, VERIFY.says)}`}
 <section id="refused" data-live>${refused(status.refused, now)}</section>`;
   return { title: 'Now', body };
 }
