@@ -112,6 +112,10 @@ export interface Finished extends Counts {
 export interface Read<Item> {
   /** How the resource was read before; null where it never was. */
   readonly before: LastRead | null;
+  /** Whether a page with this digest will be passed, unless its rows were seen on another one. */
+  readonly willPass: (page: number, digest: string) => boolean | Promise<boolean>;
+  /** A page that stands as the read before found it is written already: its rows are not needed. Null for any other. */
+  passPage(page: number, digest: string): Promise<PageResult | null>;
   /** A page of a paginated list, numbered from 0, when its answer had arrived, and a digest of it that is known already. */
   writePage(page: number, items: readonly Item[], arrivedAt: number, digest?: string): Promise<PageResult>;
   /** A part of one answer that holds the whole list, and when that part had arrived. */

@@ -20,8 +20,6 @@ export interface AppClientOptions {
 
 const INSTALLATION = { name: 'installation', parse: parseInstallation };
 
-const byId = ({ id }: { readonly id: string }) => id;
-
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
   const get = (route: string, params: Readonly<Record<string, string>> = {}): Call => ({
     method: 'GET',
@@ -32,7 +30,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
 
   function listInstallations(options?: ListOptions) {
     const call = get('/app/installations');
-    return listPages({ http, call, key: 'installations', parse: parseInstallation, idOf: byId }, options);
+    return listPages({ http, call, key: 'installations', parse: parseInstallation }, options);
   }
 
   /** Minting may be repeated: a token too many is forgotten and runs out. */

@@ -56,16 +56,13 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
   function listReservations(list?: ListOptions) {
     const call = get(RESERVATIONS);
-    return listPages(
-      { http, call, key: 'reservations', parse: parseReservation, idOf: byId, organizationId },
-      list,
-    );
+    return listPages({ http, call, key: 'reservations', parse: parseReservation, organizationId }, list);
   }
 
   function listInventoryRequests(list?: ListOptions) {
     const call = get(REQUESTS);
     return listPages(
-      { http, call, key: 'creditRequests', parse: parseInventoryRequest, idOf: byId, organizationId },
+      { http, call, key: 'creditRequests', parse: parseInventoryRequest, organizationId },
       list,
     );
   }
@@ -157,7 +154,6 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
           call: get(RETIREMENTS),
           key: 'retirements',
           parse: parseRetirement,
-          idOf: byId,
           organizationId,
         },
         list,

@@ -16,6 +16,8 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Pages that are asked for at once; they are delivered in order. Default 4. */
   readonly readAhead?: number;
+  /** Whether nobody will ask for the rows of a page with this digest: then they are parsed only where somebody does. */
+  readonly willPass?: ((page: number, digest: string) => boolean | Promise<boolean>) | undefined;
 }
 
 export interface Page<T> {

@@ -30,7 +30,13 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
   return {
     listProjects: options =>
       listPages(
-        { http, call: get('/projects'), key: 'projects', parse: parseProject, idOf: ({ id }) => id },
+        {
+          http,
+          call: get('/projects'),
+          key: 'projects',
+          parse: parseProject,
+          idNames: ['id', '_id', 'projectId'],
+        },
         options,
       ),
     findProject: async (query, options) =>

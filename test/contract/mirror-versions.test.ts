@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type Stage } from '../support/engines.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
+import { digestOf } from '../../src/mirror/list/held-pages.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Credit } from '../../src/registry/model.js';
 import { answering, credit, MINUTE, retirement, retirements, TRAFFIC } from '../support/mirror.js';
@@ -133,6 +134,23 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 100, total: 2_000 });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
+  });
+
+  test('a page that stands as it stood is passed without its rows, and no other', async () => {
+    const { mirror, clock, read } = await stage();
+    const old = retirements(20);
+    await read('retirements', old, { limit: 10, total: 20 });
+    clock.at += MINUTE;
+    const same = await begin({ mirror, clock });
+    const [first, second] = [old.slice(0, 10), old.slice(10)].map(digestOf);
+    expect(await same.willPass(0, first ?? '')).toBe(true);
+    expect(await same.willPass(1, second ?? '')).toBe(true);
+    expect(await same.willPass(0, 'other')).toBe(false);
+    expect(await same.passPage(0, second ?? '')).toBeNull();
+    expect(await same.passPage(0, first ?? '')).toEqual({ fresh: 10, repeated: 0 });
+    expect(await same.passPage(2, second ?? '')).toBeNull();
+    expect(await same.writePage(1, old.slice(10), clock.at)).toEqual({ fresh: 10, repeated: 0 });
+    expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
 
   test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {

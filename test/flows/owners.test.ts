@@ -129,11 +129,13 @@ test('T35 a retirement of somebody else among ours is left out and named, and no
     retirements: [{ id: ours, amount: 2, organizationId }, theirs],
     pagination: { total: 2, currentPage: 0, pageCount: 1, nextPage: null },
   });
-  await look();
-  expect(await state('retirements')).toEqual({
-    state: 'partial',
-    error: expect.stringContaining('their-retirement of somebody-else'),
-  });
+  for (let read = 0; read < 2; read++) {
+    await look();
+    expect(await state('retirements')).toEqual({
+      state: 'partial',
+      error: expect.stringContaining('their-retirement of somebody-else'),
+    });
+  }
   expect(await count('retirements')).toBe(2);
   expect(await program.rows("SELECT 1 FROM retirements_history WHERE id = 'their-retirement'")).toEqual([]);
 });

@@ -12,6 +12,8 @@ export interface Sight {
 /** Pages that are asked for at once. */
 const BLOCK = 64;
 
+type Block = ReadonlyMap<number, StoredPage>;
+
 /** The pages of one pass: which were known, which moved, and what is to be remembered of them. */
 export class HeldPages {
   readonly #visited = new Set<number>();
@@ -19,8 +21,8 @@ export class HeldPages {
   /** Pages that did not stand as the read before had found them. */
   moved = 0;
   #held: HeldPage[] = [];
-  #block = new Map<number, StoredPage>();
-  #blockFrom = -1;
+  /** By the first of their pages: that of the pass, and that which is read ahead. */
+  readonly #blocks = new Map<number, Block | Promise<Block>>();
   readonly #port: MirrorPort;
   readonly #list: List;
   readonly #trusted: boolean;
@@ -40,19 +42,20 @@ export class HeldPages {
     return this.#held.length;
   }
 
-  /**
-   * A page that stands as it stood is known by its digest, and so are the rows on it: the answer is null.
-   * For any other one it is the versions that stood there.
-   */
-  async visit(page: number, digest: string, staging: Sight): Promise<readonly number[] | null> {
+  /** A page that stands as it stood is known by its digest, and so are the rows on it: how many. Null for any other. */
+  async pass(page: number, digest: string, staging: Sight): Promise<number | null> {
     const stored = await this.#stored(page);
-    this.#visited.add(page);
-    this.#last = Math.max(this.#last, page);
     const isKnown = stored?.digest === digest && !stored.versions.some(version => staging.seen.has(version));
-    if (isKnown) {
-      staging.see(stored.versions);
-      return null;
-    }
+    if (!isKnown) return null;
+    this.#note(page);
+    staging.see(stored.versions);
+    return stored.versions.length;
+  }
+
+  /** For one that does not stand as it stood: the versions that stood there. */
+  async visit(page: number): Promise<readonly number[]> {
+    const stored = await this.#stored(page);
+    this.#note(page);
     this.moved += 1;
     return stored?.versions ?? [];
   }
@@ -86,15 +89,35 @@ export class HeldPages {
     return isWhole ? this.#last + 1 : 0;
   }
 
+  #note(page: number): void {
+    this.#visited.add(page);
+    this.#last = Math.max(this.#last, page);
+  }
+
+  /** Asked ahead of the pass: a block is looked up once, unless a page of it is visited again. */
+  isKnown(page: number, digest: string): boolean | Promise<boolean> {
+    if (!this.#trusted) return false;
+    const isSame = (block: Block) => block.get(page)?.digest === digest;
+    const block = this.#blocks.get(page - (page % BLOCK)) ?? this.#look(page);
+    return block instanceof Promise ? block.then(isSame) : isSame(block);
+  }
+
   async #stored(page: number): Promise<StoredPage | undefined> {
     if (!this.#trusted) return undefined;
+    const known = this.#visited.has(page) ? undefined : this.#blocks.get(page - (page % BLOCK));
+    return (await (known ?? this.#look(page))).get(page);
+  }
+
+  #look(page: number): Promise<Block> {
     const from = page - (page % BLOCK);
-    if (from !== this.#blockFrom || this.#visited.has(page)) {
-      const block = await this.#port.pages(this.#list, from, BLOCK);
-      this.#block = new Map(block.map(stored => [stored.page, stored]));
-      this.#blockFrom = from;
-    }
-    return this.#block.get(page);
+    this.#blocks.delete(from - 2 * BLOCK);
+    const looked = this.#port.pages(this.#list, from, BLOCK).then(stored => {
+      const block = new Map(stored.map(each => [each.page, each]));
+      this.#blocks.set(from, block);
+      return block;
+    });
+    this.#blocks.set(from, looked);
+    return looked;
   }
 }
 

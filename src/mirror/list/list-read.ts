@@ -39,15 +39,23 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.#slices = new Slices({ staging: this.#staging, pages: this.#pages, pace: parts.pace });
   }
 
+  readonly willPass = (page: number, digest: string) => this.#pages.isKnown(page, digest);
+
+  async passPage(page: number, digest: string): Promise<PageResult | null> {
+    this.#parts.run.demandNotEnded();
+    const rows = await this.#pages.pass(page, digest, this.#staging);
+    return rows === null ? null : { fresh: rows, repeated: 0 };
+  }
+
   async writePage(
     page: number,
     items: readonly Item[],
     arrivedAt: number,
     digest: string = digestOf(items),
   ): Promise<PageResult> {
-    this.#parts.run.demandNotEnded();
-    const before = await this.#pages.visit(page, digest, this.#staging);
-    if (before === null) return { fresh: items.length, repeated: 0 };
+    const stood = await this.passPage(page, digest);
+    if (stood !== null) return stood;
+    const before = await this.#pages.visit(page);
     this.#staging.demandDistinct(items);
     const held = new HeldPage(page, digest, items.length);
     const result = await this.#compare(items, { told: formatInstant(arrivedAt), page: held, likely: before });

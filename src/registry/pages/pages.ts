@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Call, Http } from '../http/calls.js';
 import { cutPage } from './cut-page.js';
 import { RegistryError } from '../errors.js';
-import { type Source, sourceOf } from '../json/fields.js';
+import { isObject, parseModest, type Source, sourceOf } from '../json/fields.js';
 import { type Pagination, readPagination, whatFollows } from './pagination.js';
 import { readOwner } from '../owner.js';
 import { createReadAhead } from './read-ahead.js';
@@ -19,13 +19,15 @@ export interface ListCall<T> {
   /** The name of the array in the answer. */
   readonly key: string;
   readonly parse: (source: Source) => T;
-  readonly idOf: (item: T) => string;
+  /** Under which a row says its id. */
+  readonly idNames?: readonly string[];
   /** Where an answer says whose list it is, it must be this one's. */
   readonly organizationId?: string;
 }
 
 interface RawPage<T> {
-  readonly items: readonly T[];
+  readonly ids: readonly string[];
+  readonly items: () => readonly T[];
   readonly pagination: Pagination;
   readonly bytes: number;
   readonly digest: string;
@@ -80,7 +82,7 @@ async function* readOn<T>(
   async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
     ahead.allow(Math.min(number + 2, most));
     const following = await ahead.look();
-    return following === undefined || following.items.length === 0 || following.digest === page.digest;
+    return following === undefined || following.ids.length === 0 || following.digest === page.digest;
   }
 
   try {
@@ -88,7 +90,7 @@ async function* readOn<T>(
       ahead.allow(Math.min(Math.max(expect, number + 1), most));
       const page = await ahead.take();
       if (page === undefined) return;
-      const rows = page.items.length;
+      const rows = page.ids.length;
       const { total, pageCount } = page.pagination;
       const follows = whatFollows(page.pagination, number, rows, limit);
       const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
@@ -98,14 +100,24 @@ async function* readOn<T>(
         most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
         if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
       }
-      const fresh = page.items.reduce((sum, item) => sum + (progress.seen.add(list.idOf(item)) ? 1 : 0), 0);
+      const fresh = page.ids.reduce((sum, id) => sum + (progress.seen.add(id) ? 1 : 0), 0);
       const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
       if (end === null) ahead.allow(Math.min(expect, most));
       const { items, bytes, digest, arrivedAt } = page;
       const place = { number: progress.pages, total, limit, pageSize };
       progress.rows += fresh;
       progress.pages += 1;
-      yield { items, ...place, bytes, digest, arrivedAt, last: end !== null, end };
+      yield {
+        get items() {
+          return items();
+        },
+        ...place,
+        bytes,
+        digest,
+        arrivedAt,
+        last: end !== null,
+        end,
+      };
       if (end !== null) return;
     }
   } finally {
@@ -129,9 +141,9 @@ function endOf({
 }
 
 async function readPage<T>(
-  { http, call, key, parse, organizationId }: ListCall<T>,
+  { http, call, key, parse, idNames = ['id'], organizationId }: ListCall<T>,
   page: number,
-  { limit, signal, onCall, onOwner }: ListOptions,
+  { limit, signal, onCall, onOwner, willPass }: ListOptions,
 ): Promise<RawPage<T>> {
   const query = { ...call.query, limit: String(limit), page: String(page) };
   const { body } = await http.call({ ...call, query, signal, onCall });
@@ -139,9 +151,41 @@ async function readPage<T>(
   const { elements, envelope, list } = cutPage(body, key);
   const owner = organizationId === undefined ? null : readOwner(envelope, organizationId);
   onOwner?.(owner);
-  const items = elements.map(({ text, value }, index) => parse(sourceOf(text, value, `${key}[${index}]`)));
+  const ids = elements.map(({ value }) => idIn(value, idNames));
   const digest = hash('sha256', list);
-  return { items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };
+  const one = (text: string, value: unknown, index: number) =>
+    parse(sourceOf(text, value, `${key}[${index}]`));
+  const said = willPass?.(page, digest) ?? false;
+  const items = (said instanceof Promise ? await said : said)
+    ? later(
+        elements.map(({ text }) => text),
+        (text, index) => one(text, parseModest(text, key), index),
+      )
+    : kept(elements.map(({ text, value }, index) => one(text, value, index)));
+  return { ids, items, pagination: readPagination(envelope), bytes: body.length, digest, arrivedAt };
+}
+
+/** Only to tell rows apart: what is no id is refused when the row is parsed. */
+function idIn(value: unknown, names: readonly string[]): string {
+  if (!isObject(value)) return '';
+  for (const name of names) {
+    const id = value[name];
+    if (typeof id === 'string') return id;
+  }
+  return '';
+}
+
+function kept<T>(value: T): () => T {
+  return () => value;
+}
+
+/** The texts stay, and not what was made of them: that would be most of what the collector has to copy. */
+function later<T>(texts: readonly string[], parse: (text: string, index: number) => T): () => readonly T[] {
+  let made: readonly T[] | null = null;
+  return () => {
+    made ??= texts.map(parse);
+    return made;
+  };
 }
 
 function wholeNumber(name: string, value: number): number {

@@ -18,8 +18,10 @@ interface Listed {
 
 /** What is learnt of a whole list while its parts come. */
 export interface Listing<Item> {
-  /** A part as it comes, without the rows of others. */
-  readonly take: (part: Part<Item>) => Part<Item>;
+  /** A part as it comes. */
+  readonly take: (part: Part<Item>) => void;
+  /** Its rows without those of others. */
+  readonly own: (items: readonly Item[]) => readonly Item[];
   /** How many rows of a page were new to this read. */
   readonly see: (written: PageResult) => void;
   /** When the last part was taken. Throws where that cannot be the last. */
@@ -36,12 +38,12 @@ export function createListing<Item extends object>(
   let seen = 0;
 
   return {
-    take: ({ items, page }) => {
-      const holdEnd = nextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
+    take: part => {
+      const holdEnd = nextEnd?.(part.items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (holdEnd !== null) noted.holdEnds(holdEnd);
-      last = page;
-      return { items: own.of(items), page };
+      last = part.page;
     },
+    own: items => own.of(items),
     see: ({ fresh }) => {
       seen += fresh;
     },

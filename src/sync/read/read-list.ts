@@ -1,12 +1,12 @@
-import type { Ask, Finished, Read } from '../../mirror/mirror.js';
+import type { Ask, Finished, PageResult, Read } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
-import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
+import { type Page, PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
 import { badAnswer, goodAnswer } from './answer.js';
 import { inLanes } from '../worker/lanes.js';
 import { countCalls } from './count-calls.js';
 import { describe, UnbelievedError } from '../outcome.js';
-import { createListing } from './listing.js';
+import { createListing, type Listing } from './listing.js';
 import { type Source, SOURCES } from '../sources.js';
 import type { Step } from './step.js';
 
@@ -37,10 +37,14 @@ async function readOnce<Name extends ListResource>(
   const limit = (step.full && pass === 1 ? null : read.before?.pageSize) ?? PAGE_ROWS;
   const listing = createListing(step, source, LISTS[resource].key);
   try {
-    for await (const part of source.parts(step.organization, { ...options, limit })) {
-      const { items, page } = listing.take(part);
-      if (page === null) await read.writeBatch(items, now());
-      else listing.see(await read.writePage(page.number, items, page.arrivedAt, page.digest));
+    for await (const part of source.parts(step.organization, {
+      ...options,
+      limit,
+      willPass: read.willPass,
+    })) {
+      listing.take(part);
+      if (part.page === null) await read.writeBatch(listing.own(part.items), now());
+      else listing.see(await writePage(read, part.page, listing));
       await step.turn();
     }
     const { flaw, total, pageSize } = listing.end();
@@ -63,6 +67,19 @@ async function readOnce<Name extends ListResource>(
     await read.abandon({ code, message }, { ...traffic(), answer });
     throw error;
   }
+}
+
+/** The rows of a page that stands as it stood are not even parsed. One with rows of others on it is never known so. */
+async function writePage<Item>(
+  read: Read<Item>,
+  page: Page<Item>,
+  listing: Pick<Listing<Item>, 'own'>,
+): Promise<PageResult> {
+  const { number, digest, arrivedAt } = page;
+  const stood = await read.passPage(number, digest);
+  if (stood !== null) return stood;
+  const own = listing.own(page.items);
+  return await read.writePage(number, own, arrivedAt, own.length < page.items.length ? undefined : digest);
 }
 
 async function begin<Name extends ListResource>(
