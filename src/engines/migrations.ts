@@ -6,6 +6,7 @@ export type Family = 'inbox' | 'mirror';
 export interface Migration {
   readonly version: number;
   readonly name: string;
+  /** Read when it is asked for: most who look want the names only. */
   readonly sql: string;
 }
 
@@ -24,6 +25,12 @@ export function readNumbered(path: string, root: URL = PACKAGE): Migration[] {
           `${path}${name}: expected a name like ${String(index + 1).padStart(4, '0')}-what-it-adds.sql`,
         );
       }
-      return { version, name, sql: readFileSync(new URL(name, folder), 'utf8') };
+      return {
+        version,
+        name,
+        get sql() {
+          return readFileSync(new URL(name, folder), 'utf8');
+        },
+      };
     });
 }
