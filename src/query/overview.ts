@@ -1,6 +1,7 @@
 import type { Reader } from '../engines/contract/reader.js';
 import { type Available, readAvailable } from './available.js';
-import { type ChangeRow, readNewest } from './past/changes.js';
+import { readNewest } from './past/changes.js';
+import type { Told } from './past/told.js';
 import { inSnapshot } from './snapshot.js';
 import { readStatus, type Status } from './reads/status.js';
 
@@ -14,7 +15,7 @@ export interface Overview {
   readonly status: Status;
   readonly available: Available;
   readonly holds: readonly Hold[];
-  readonly changes: readonly ChangeRow[];
+  readonly changes: readonly Told[];
 }
 
 /** What there is at one moment: what can be sold, what is held, what moved last and what does not go on. */

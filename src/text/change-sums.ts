@@ -1,4 +1,4 @@
-import type { Change } from './change.js';
+import type { Said } from './change.js';
 import { tonnesOf } from './tonnes.js';
 
 interface Moved {
@@ -12,15 +12,16 @@ export class Sums {
   readonly #kinds = { added: 0, changed: 0, removed: 0 };
   readonly #moved = new Map<string, Moved>();
 
-  add({ resource, change, before, after }: Change): void {
+  add({ resource, change, before, after }: Said): void {
     this.#kinds[change] += 1;
     if (!SUMMED.includes(resource)) return;
     const moved = this.#moved.get(resource) ?? { rise: 0n, fall: 0n, notSummed: 0 };
     this.#moved.set(resource, moved);
-    const [from, to] = [before, after].map(cells => (cells === null ? 0n : microOf(cells['amount_micro'])));
-    if (from === null || from === undefined || to === null || to === undefined) moved.notSummed += 1;
+    const from = before === null ? 0n : microOf(before['amount_micro']);
+    const to = after === null ? 0n : microOf(after['amount_micro']);
+    if (from === null || to === null) moved.notSummed += 1;
     else if (to > from) moved.rise += to - from;
-    else moved.fall += from - to;
+    else if (to < from) moved.fall += from - to;
   }
 
   lines(): string[] {

@@ -2,9 +2,12 @@
 // eslint-disable-next-line no-control-regex
 export const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
+/** To look for one costs less than to replace none. */
+const ONE_UNSEEN = new RegExp(UNSEEN.source);
+
 /** Text for people, in one line. */
 export function cleanText(text: string): string {
-  return text.replace(UNSEEN, ' ');
+  return ONE_UNSEEN.test(text) ? text.replace(UNSEEN, ' ') : text;
 }
 
 const LONGEST_NAME = 60;

@@ -369,7 +369,7 @@ const PAGINGS_OF_THEN = MOMENTS.map(
 
 /** In groups, each before the one before, and the same in one. */
 async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
-  const found: changes.ChangeRow[] = [];
+  const found: told.Told[] = [];
   let group = await changes.readNewest(reader, asked, null, 100);
   while (group.length > 0) {
     found.push(...group);
@@ -389,6 +389,7 @@ async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
 /** What readers are made of. */
 const PARTS = [
   'NULLS_FIRST',
+  'asTold',
   'byName',
   'count',
   'holds',

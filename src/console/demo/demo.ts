@@ -1,5 +1,4 @@
 import { readNewest } from '../../query/past/changes.js';
-import { parseChange } from '../../text/change.js';
 import type { Shown } from '../page.js';
 import { button } from '../acts/button.js';
 import { sentences } from '../parts/changes.js';
@@ -42,6 +41,6 @@ export async function showDemo(
     done.length > 0 &&
     html`<h2>What you did</h2><ul>${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${sentences('What the mirror learnt last', changes.map(parseChange), now)}</section>`;
+<section id="moved" data-live>${sentences('What the mirror learnt last', changes, now)}</section>`;
   return { title: 'Demo', body };
 }

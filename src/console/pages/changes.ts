@@ -1,6 +1,6 @@
 import { CHANGE_COLUMNS, type ChangesAsked, readChanges, readNewest } from '../../query/past/changes.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { type Change, parseChange } from '../../text/change.js';
+import type { Said } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseInstant } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
@@ -16,7 +16,7 @@ interface Asked extends ChangesAsked {
 }
 
 type Answer =
-  | { readonly asked: Asked; readonly changes: readonly Change[]; readonly isAll: boolean }
+  | { readonly asked: Asked; readonly changes: readonly Said[]; readonly isAll: boolean }
   | { readonly fault: string };
 
 const PATH = '/changes';
@@ -32,7 +32,7 @@ async function read({ reader, query, now }: Ask): Promise<Answer> {
   const asked = askedIn(query, now);
   if ('fault' in asked) return asked;
   const rows = await readNewest(reader, asked, beforeIn(query), MOST + 1);
-  return { asked, changes: rows.slice(0, MOST).map(parseChange), isAll: rows.length <= MOST };
+  return { asked, changes: rows.slice(0, MOST), isAll: rows.length <= MOST };
 }
 
 function askedIn(query: URLSearchParams, now: number): Asked | { readonly fault: string } {
@@ -77,7 +77,7 @@ function sentence({ changes, isAll }: Exclude<Answer, { fault: string }>): strin
   return changes.length === 0 ? 'Nothing changed' : counted(changes.length, 'change');
 }
 
-function sums(changes: readonly Change[], isAll: boolean): Html | false {
+function sums(changes: readonly Said[], isAll: boolean): Html | false {
   if (changes.length === 0) return false;
   const all = new Sums();
   for (const change of changes) all.add(change);

@@ -1,7 +1,6 @@
 import type { Available, LeftOut } from '../../query/available.js';
 import { type Hold, type Overview, readOverview } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
-import { parseChange } from '../../text/change.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
@@ -39,7 +38,7 @@ function show(answer: Overview, { now, canAct, webhookUrl }: Ask): Shown {
 <section id="forsale" data-live>${forSale(available, now)}</section>
 <section id="leftout" data-live>${leftOut(available.leftOut, now)}</section>
 <section id="holds" data-live>${holds(held, now)}</section>
-<section id="moved" data-live>${sentences('What moved last', changes.map(parseChange), now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
+<section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
 <section id="glance" data-live>${!isEmpty && glance(organizations)}${certificates(organizations)}</section>
 ${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}${button(canAct, VERIFY.path, VERIFY.says)}`}
 <section id="refused" data-live>${refused(status.refused, now)}</section>`;

@@ -4,18 +4,27 @@ import type { Tables } from './tables.js';
 /** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
 export const AT_ONCE = 100;
 
+/** Where statements that were written out are asked: what makes statements takes longer to load than many answers. */
+export interface Plain {
+  /**
+   * Rows of cells, each a text, a whole number that a number holds or null, and what comes after `SELECT` and them. In it `$1`
+   * is the first that is given; nothing else of it comes from a person.
+   */
+  readonly rows: <Row extends readonly unknown[]>(
+    cells: readonly string[],
+    from: string,
+    given?: readonly (string | number)[],
+  ) => Promise<Row[]>;
+  /** A table of the mirror. */
+  readonly table: (name: string) => string;
+}
+
 /** What engines say differently. */
 export interface Expressions {
+  /** What is asked where a maker of statements asks: in its transaction, where it is one. */
+  plain(db: Kysely<Tables>): Plain;
   /** Whole numbers as a table of one column, however many there are: for `in`. */
   each(values: readonly number[]): RawBuilder<number>;
-  /** A statement, or a part of one, that was written out; nothing of it comes from a person. */
-  written<Row>(text: string): RawBuilder<Row>;
-  /** A table of the mirror in a statement that is written out. */
-  table(name: string): string;
-  /** The cell of a column as JSON, as the view `changes` has it. */
-  json(cell: string, column: string): string;
-  /** A JSON object of some columns of a row. */
-  object(columns: readonly string[], row: string): string;
 }
 
 /**
@@ -23,12 +32,16 @@ export interface Expressions {
  * An integer comes as a number, and as a bigint only where no number holds it. A text that no row can hold, with a NUL or
  * a lone surrogate, is asked for as it was kept.
  */
-export interface Reader {
+export interface Reader extends Plain {
   readonly db: Kysely<Tables>;
   readonly say: Expressions;
 }
 
-/** A reader that holds connections. */
-export interface OpenReader extends Reader {
+/** What holds connections. */
+export interface Open {
   close(): Promise<void>;
 }
+
+export interface OpenReader extends Reader, Open {}
+
+export interface OpenPlain extends Plain, Open {}

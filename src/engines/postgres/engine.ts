@@ -24,6 +24,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
     prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
     openReader: async () => (await stores()).openReader(command),
+    openPlain: async () => (await import('./plain.js')).openPlain(command),
     openPages: async () => {
       const kept = await stores();
       return await kept.openReader(pages, share(kept));

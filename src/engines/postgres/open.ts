@@ -1,3 +1,4 @@
+import type { QueryArrayConfig } from 'pg';
 import type { Family } from '../migrations.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { namedFault } from './errors.js';
@@ -23,6 +24,8 @@ export interface Transaction {
 export interface Postgres {
   /** One statement, a round trip. */
   readonly query: Query;
+  /** The same, and of each row its cells. */
+  readonly rows: <Row extends readonly unknown[]>(sql: string, given: readonly Given[]) => Promise<Row[]>;
   /** In the modes that are named, as SQL has them. */
   readonly begin: (modes?: string) => Promise<Transaction>;
   /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
@@ -45,6 +48,14 @@ export function openPostgres(options: PoolOptions): Postgres {
   };
   return {
     query,
+    rows: async <Row extends readonly unknown[]>(text: string, given: readonly Given[]) => {
+      const asked: QueryArrayConfig = { text, values: [...given], rowMode: 'array' };
+      try {
+        return (await pool.query<Row & unknown[]>(asked)).rows;
+      } catch (error) {
+        throw namedFault(error);
+      }
+    },
     begin,
     transact: async work => {
       const transaction = await begin();

@@ -46,6 +46,19 @@ export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) =>
   }
 }
 
+/** For those who never migrate. */
+export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
+  const postgres = openPostgres(pool);
+  try {
+    await demandSchema(postgres, 'inbox');
+    await demandSchema(postgres, 'mirror');
+    return postgres;
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+}
+
 async function faultOf(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
   try {
     for (const family of families) await demandSchema(postgres, family);

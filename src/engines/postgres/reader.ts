@@ -1,5 +1,5 @@
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
@@ -9,11 +9,10 @@ import {
   type QueryResult,
   sql,
 } from 'kysely';
-import { text } from '../../resources/columns.js';
 import type { Expressions, Reader } from '../contract/reader.js';
 import type { Tables } from '../contract/tables.js';
-import { instantFor } from './driver.js';
 import type { Postgres, Transaction } from './open.js';
+import { asKept, plainOf } from './plain.js';
 
 /** Readers on a pool that is somebody else's. Each question that waits while another streams takes a connection more. */
 export function readerOf(postgres: Postgres): Reader {
@@ -23,10 +22,9 @@ export function readerOf(postgres: Postgres): Reader {
     createIntrospector: (kysely: Kysely<unknown>) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new Compiler(),
   };
-  return { db: new Kysely<Tables>({ dialect }).withSchema('mirror'), say };
+  const db = new Kysely<Tables>({ dialect }).withSchema('mirror');
+  return { ...say.plain(db), db, say };
 }
-
-const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** All values are bound: what a statement is planned for is known by then, so that indexes of one state are found. */
 class Compiler extends PostgresQueryCompiler {
@@ -35,23 +33,20 @@ class Compiler extends PostgresQueryCompiler {
   }
 }
 
-function asKept(value: string): string | null {
-  return BEFORE_YEAR_1.test(value) ? instantFor(value) : text(value);
-}
-
 const say: Expressions = {
+  plain: db =>
+    plainOf({
+      rows: async <Row extends readonly unknown[]>(statement: string, given: readonly unknown[]) => {
+        const { rows } = await db.executeQuery<object>(CompiledQuery.raw(statement, [...given]));
+        return rows.map(row => cellsOf<Row>(row));
+      },
+    }),
   each: values => sql`(SELECT unnest(${values}::bigint[]))`,
-  written: statement => sql.raw(statement),
-  table: name => `mirror.${name}`,
-  json: (cell, column) => `coalesce(to_json(${told(cell, column)})::text, 'null')`,
-  object: (columns, row) =>
-    `(SELECT row_to_json(j)::text FROM (SELECT ${columns
-      .map(name => `${told(`${row}.${name}`, name)} AS ${name}`)
-      .join(', ')}) AS j)`,
 };
 
-function told(cell: string, column: string): string {
-  return column.endsWith('_at') ? `mirror.as_text(${cell})` : cell;
+function cellsOf<Row extends readonly unknown[]>(row: object): Row;
+function cellsOf(row: object): readonly unknown[] {
+  return Object.values(row);
 }
 
 /** A moment that readers see, and in which nothing can be written. No setting of a session would outlive a pooler. */

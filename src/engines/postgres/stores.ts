@@ -6,11 +6,10 @@ import type { PoolOptions } from './driver.js';
 import { findBroken } from './find-broken.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createWake } from './inbox/watch.js';
-import { demandSchema } from './migrate.js';
 import { createMirrorPort } from './mirror/mirror.js';
 import { createPieces } from './mirror/pieces.js';
-import { openPostgres, type Postgres } from './open.js';
-import { during } from './prepare.js';
+import type { Postgres } from './open.js';
+import { during, openMigrated } from './prepare.js';
 import { readerOf } from './reader.js';
 import { snapshot } from './snapshot.js';
 
@@ -93,18 +92,6 @@ export function createShared(): (pool: PoolOptions) => Promise<Postgres> {
       throw error;
     }
   };
-}
-
-async function openMigrated(pool: PoolOptions): Promise<Postgres> {
-  const postgres = openPostgres(pool);
-  try {
-    await demandSchema(postgres, 'inbox');
-    await demandSchema(postgres, 'mirror');
-    return postgres;
-  } catch (error) {
-    await postgres.close();
-    throw error;
-  }
 }
 
 const DEAD_ROWS =

@@ -14,6 +14,7 @@ import type { Expressions, OpenReader, Reader } from '../contract/reader.js';
 import type { Tables, Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
+import { plainOf } from './plain.js';
 
 /** Both databases, read-only. */
 export function openReader(files: Files): OpenReader {
@@ -36,7 +37,8 @@ export function readerOf(db: Sqlite): Reader {
     createIntrospector: (kysely: Kysely<unknown>) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new Compiler(),
   };
-  return { db: new Kysely<Tables>({ dialect }), say };
+  const plain = plainOf(db);
+  return { ...plain, db: new Kysely<Tables>({ dialect }), say: { ...say, plain: () => plain } };
 }
 
 const WORD = /^[a-z_]+$/;
@@ -49,12 +51,8 @@ class Compiler extends SqliteQueryCompiler {
   }
 }
 
-const say: Expressions = {
+const say: Omit<Expressions, 'plain'> = {
   each: values => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
-  written: statement => sql.raw(statement),
-  table: name => name,
-  json: cell => `json_quote(${cell})`,
-  object: (columns, row) => `json_object(${columns.map(name => `'${name}', ${row}.${name}`).join(', ')})`,
 };
 
 /** One connection, on which nothing waits: whoever asks gets it. */

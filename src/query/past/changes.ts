@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely';
-import type { Reader } from '../../engines/contract/reader.js';
+import type { Plain, Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
-import { readChanged, toldOf } from './told.js';
+import { readChanged, asTold, type Told, toldOf, type ToldRow } from './told.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [
@@ -38,12 +38,13 @@ export interface ChangesAsked {
 /** One statement finds no more changes than this, among no more numbers than that. */
 const AT_ONCE = 4_000;
 const NUMBERS_AT_ONCE = 20_000;
-/** Sentences are short, and a statement for few of them costs as much as one for many. */
-const TOLD_AT_ONCE = 16_000;
+/** Sentences are short, and what is gone before more come costs no memory. */
+const TOLD_AT_ONCE = 4_000;
 /** Where fewer came than a part of what may come, they are sought among more numbers: what is found is made once only. */
 const FEW = 8;
 /** Whoever wants a few of the newest finds them among these most of the time. */
 const FIRST_NUMBERS = 100;
+const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 /** In the order of their numbers, to the newest that there was when it was asked for. */
 export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGenerator<ChangeRow> {
@@ -52,13 +53,35 @@ export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGe
   yield* readBetween(reader, asked, from, last);
 }
 
-/** The same in groups, and of their rows what a sentence and a sum are made of. */
-export async function* readTold(reader: Reader, asked: ChangesAsked): AsyncGenerator<readonly ChangeRow[]> {
-  const last = await readLastNumber(reader);
-  const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
-  const entries = await readChanged(reader, asked.resource, from);
-  if (entries.length === 0) return;
-  yield* inGroups(toldBy(reader, asked, entries), TOLD_AT_ONCE, from, last);
+/** The same changes in groups, and of each what its sentence is made of. */
+export async function* readTold(plain: Plain, asked: ChangesAsked): AsyncGenerator<readonly Told[]> {
+  const last = await readLastNumber(plain);
+  const from = asked.since === null ? 0 : await readNumberBefore(plain, asked.since);
+  const entries = await readChanged(plain, asked.resource, from);
+  const find = finder(plain, asked, entries);
+  let width = TOLD_AT_ONCE;
+  for (let seen = from; seen < last && entries.length > 0; ) {
+    const end = Math.min(seen + width, last);
+    const found = await find(seen, end);
+    yield found.sort((one, other) => one.number - other.number);
+    width = found.length < width / FEW ? Math.min(2 * width, NUMBERS_AT_ONCE) : TOLD_AT_ONCE;
+    seen = end;
+  }
+}
+
+/** Finds those of some resources that lie after a number and up to another, resource by resource. */
+function finder(plain: Plain, asked: ChangesAsked, entries: Parameters<typeof toldOf>[1][]) {
+  const { where, given } = matchingText(plain, asked);
+  const sources = entries.map(entry => ({ ...toldOf(plain, entry), told: asTold(entry) }));
+  return async (after: number, last: number, rest = ''): Promise<Told[]> => {
+    const found: Told[] = [];
+    for (const { cells, from, told } of sources) {
+      const those = `${from} WHERE number > $1 AND number <= $2 ${where} ${rest}`;
+      for (const row of await plain.rows<ToldRow>(cells, those, [after, last, ...given]))
+        found.push(told(row));
+    }
+    return found;
+  };
 }
 
 /** Those that restated what is dated in a year that was over, in their order and in groups. */
@@ -108,11 +131,11 @@ export async function readNewest(
   asked: ChangesAsked,
   before: number | null,
   limit: number,
-): Promise<ChangeRow[]> {
+): Promise<Told[]> {
   const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
   const newest =
     asked.until === null ? await readLastNumber(reader) : await readNumberBy(reader, asked.until);
-  const found: ChangeRow[] = [];
+  const found: Told[] = [];
   let last = before === null ? newest : Math.min(newest, before - 1);
   for (
     let width = Math.max(limit, FIRST_NUMBERS);
@@ -127,27 +150,24 @@ export async function readNewest(
 }
 
 async function readNewestBetween(
-  reader: Reader,
+  plain: Plain,
   asked: ChangesAsked,
   { after, last, limit }: Readonly<Record<'after' | 'last' | 'limit', number>>,
-): Promise<ChangeRow[]> {
-  const entries = await readChanged(reader, asked.resource, after);
-  if (entries.length === 0) return [];
-  const rows = numbered(toldBy(reader, asked, entries), after, last);
-  return await rows.orderBy('number', 'desc').limit(limit).execute();
+): Promise<Told[]> {
+  const entries = await readChanged(plain, asked.resource, after);
+  const found = await finder(plain, asked, entries)(after, last, `ORDER BY number DESC LIMIT ${limit}`);
+  return found.sort((one, other) => other.number - one.number).slice(0, limit);
 }
 
 /** The newest number in use: of no change with one up to it is anything still to come. */
-export async function readLastNumber({ db }: Reader): Promise<number> {
-  return (await db.selectFrom('version_counter').select('last').executeTakeFirstOrThrow()).last;
+export async function readLastNumber({ rows, table }: Plain): Promise<number> {
+  const [row] = await rows<readonly [number]>(['last'], `FROM ${table('version_counter')}`);
+  if (row === undefined) throw new Error('expected a counter of versions, got none');
+  return row[0];
 }
 
 function numbered(found: Found, after: number, last: number) {
   return found.where('number', '>', after).where('number', '<=', last);
-}
-
-function toldBy(reader: Reader, asked: ChangesAsked, entries: Parameters<typeof toldOf>[1]): Found {
-  return matching(reader.db.selectFrom(toldOf(reader, entries)).selectAll(), reader, asked);
 }
 
 function changesOf(reader: Reader, asked: ChangesAsked): Found {
@@ -172,6 +192,23 @@ function matching(all: Found, { db }: Reader, { organizationId, resource, since,
   );
 }
 
+/** The same in a statement that is written out, after two values. */
+function matchingText({ table }: Plain, { organizationId, since, until }: ChangesAsked) {
+  const given: string[] = [];
+  const place = (value: string) => `$${given.push(value) + 2}`;
+  const where = [
+    ...(since === null ? [] : [`AND learnt_at >= ${place(since)}`]),
+    ...(until === null ? [] : [`AND learnt_at <= ${place(until)}`]),
+    ...(organizationId === null ? [] : [`AND ${ofOrganization(table, place(organizationId))}`]),
+  ];
+  return { where: where.join(' '), given };
+}
+
+function ofOrganization(table: Plain['table'], organization: string): string {
+  const named = `SELECT project_id FROM ${table('project_references')} WHERE organization_id = ${organization}`;
+  return `(organization_id = ${organization} OR organization_id IS NULL AND id IN (${named}))`;
+}
+
 /** A number after which nothing was learnt by the instant: what was, a read had found that began or ended by then, or that still runs. */
 async function readNumberBy({ db }: Reader, instant: string): Promise<number> {
   const { last } = await db
@@ -193,20 +230,13 @@ async function readNumberBy({ db }: Reader, instant: string): Promise<number> {
  * by then, and with it every lower number. Runs that were entered after one with a later end, as where the clock was set
  * back, say nothing.
  */
-async function readNumberBefore({ db }: Reader, instant: string): Promise<number> {
-  const later = db
-    .selectFrom('sync_runs')
-    .select(eb => eb.fn.min('id').as('id'))
-    .where('last_number', 'is not', null)
-    .where('finished_at', '>=', instant);
-  const { id } = await later.executeTakeFirstOrThrow();
-  let ended = db
-    .selectFrom('sync_runs')
-    .select('last_number')
-    .where('last_number', 'is not', null)
-    .where('finished_at', '<', instant);
-  if (id !== null) ended = ended.where('id', '<', id);
-  const newest = ended.orderBy('finished_at', 'desc').orderBy('last_number', 'desc');
-  const run = await newest.limit(1).executeTakeFirst();
-  return run?.last_number ?? 0;
+async function readNumberBefore({ rows, table }: Plain, instant: string): Promise<number> {
+  const runs = `${table('sync_runs')} WHERE last_number IS NOT NULL AND finished_at`;
+  const [ended] = await rows<readonly [number]>(
+    ['last_number'],
+    `FROM ${runs} < $1 AND id < coalesce((SELECT min(id) FROM ${runs} >= $1), ${LAST_ID})
+     ORDER BY finished_at DESC, last_number DESC LIMIT 1`,
+    [instant],
+  );
+  return ended?.[0] ?? 0;
 }

@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
+import type { Plain } from '../../../engines/contract/reader.js';
 import {
   CHANGE_COLUMNS,
   type ChangeRow,
+  type ChangesAsked,
   readChanges,
   readRestated,
   readTold,
@@ -15,13 +17,13 @@ import { emit, type Io, print, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { jsonText, writeRows } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
-import { reading } from '../../place/place.js';
+import { reading, readingPlainly } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readNumber } from '../../words.js';
 import { writeAtom } from './atom.js';
 import { type Followed, followChanges } from './follow.js';
 import { Sums } from '../../../text/change-sums.js';
-import { lineOf, parseChange } from '../../../text/change.js';
+import { type Change, lineOf, parseChange, type Said } from '../../../text/change.js';
 
 interface Options extends FormatOptions {
   readonly since?: string;
@@ -75,10 +77,8 @@ export function define(program: Command, io: Io): void {
     .action(async (options: Options) => {
       demandTogether(options);
       const place = findPlace(io);
-      await reading(
-        place,
-        async reader => await show(io, { reader, watch: place.engine.watchChanges }, options),
-      );
+      if (isPlain(options)) return await readingPlainly(place, plain => tell(io, plain, options));
+      await reading(place, reader => show(io, { reader, watch: place.engine.watchChanges }, options));
     });
   addFormats(command, 'print them as JSON, each with its row before and after', 'print them as CSV');
   examples(command, [
@@ -100,14 +100,29 @@ function demandTogether({ follow, after, atom, out }: Options): void {
   if (wrong !== null) throw new CommandFault(EXIT.usage, wrong);
 }
 
+/** Sentences of whatever changed, whosever it is. */
+function isPlain({ json, follow, restated, out, organization, ...options }: Options): boolean {
+  return (
+    !json && !isCsv(options) && !follow && [restated, out, organization].every(text => text === undefined)
+  );
+}
+
+async function tell(io: Io, plain: Plain, options: Options): Promise<void> {
+  await showLines(io, readTold(plain, askedIn(io, options, null)));
+}
+
+function askedIn(io: Io, { resource, since, until }: Options, organizationId: string | null): ChangesAsked {
+  return {
+    organizationId,
+    resource: resource ?? null,
+    since: since === undefined ? null : readInstant(since, io.now()),
+    until: until === undefined ? null : readInstant(until, io.now()),
+  };
+}
+
 async function show(io: Io, followed: Followed, options: Options): Promise<void> {
   const { reader } = followed;
-  const asked = {
-    organizationId: await organizationOrAll(reader, options.organization),
-    resource: options.resource ?? null,
-    since: options.since === undefined ? null : readInstant(options.since, io.now()),
-    until: options.until === undefined ? null : readInstant(options.until, io.now()),
-  };
+  const asked = askedIn(io, options, await organizationOrAll(reader, options.organization));
   if (options.follow) {
     const after = options.after === undefined ? null : readNumber('the change', options.after);
     return await followChanges(io, followed, asked, after);
@@ -115,10 +130,16 @@ async function show(io: Io, followed: Followed, options: Options): Promise<void>
   if (options.out !== undefined) return await writeAtom(io, reader, asked, options.out);
   const restated =
     options.restated === undefined ? null : readRestated(reader, asked, readYear(options.restated));
-  if (!options.json && !isCsv(options)) return await showLines(io, restated ?? readTold(reader, asked));
+  if (!options.json && !isCsv(options)) {
+    return await showLines(io, restated === null ? readTold(reader, asked) : parsed(restated));
+  }
   const rows = restated === null ? readChanges(reader, asked) : eachOf(restated);
   if (options.json) return await showJson(io, rows);
   await writeRows(io, formatOf(options), CHANGE_COLUMNS, rows, { none: NONE });
+}
+
+async function* parsed(groups: AsyncIterable<readonly ChangeRow[]>): AsyncGenerator<readonly Change[]> {
+  for await (const group of groups) yield group.map(parseChange);
 }
 
 async function* eachOf<Row>(groups: AsyncIterable<readonly Row[]>): AsyncGenerator<Row> {
@@ -147,13 +168,12 @@ async function showJson(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
 }
 
 /** Under the day on which they were learnt, in UTC. */
-async function showLines(io: Io, groups: AsyncIterable<readonly ChangeRow[]>): Promise<void> {
+async function showLines(io: Io, groups: AsyncIterable<readonly Said[]>): Promise<void> {
   const sums = new Sums();
   let shown = '';
   for await (const group of groups) {
     const lines: string[] = [];
-    for (const row of group) {
-      const change = parseChange(row);
+    for (const change of group) {
       const day = change.learnt_at.slice(0, 10);
       if (day !== shown) lines.push(`${day} UTC`);
       shown = day;
