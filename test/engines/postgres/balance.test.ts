@@ -25,3 +25,10 @@ test('a balance of projects goes through its credits a few times, not through al
   expect(plan).toMatch(new RegExp(`rows=${CREDITS}\\b`));
   expect(removed).toBeLessThan(10 * CREDITS);
 });
+
+test('a balance of retirements goes through them as often, however many organizations there are', async () => {
+  const owner = openAs(await emptyDatabase());
+  const plan = JSON.stringify(await owner.query('EXPLAIN SELECT * FROM mirror.balance_retirements'));
+  expect(plan).toContain('retirements');
+  expect(plan).not.toContain('SubPlan');
+});
