@@ -1,18 +1,23 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createErrands } from '../../src/cli/processes/errands.js';
 import { openEngine } from '../../src/engines/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { retirements, temporaryMirror, temporaryScene } from '../support/mirror.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
 
+/** A server of PostgreSQL lets somebody in with these bytes, and this one says nothing more. */
+const WELCOME = Buffer.from('R\0\0\0\b\0\0\0\0Z\0\0\0\x05I');
+
 const STAYS = new AbortController().signal;
 
-function errandsIn(folder: string, diskReserveMb: number | null = 0) {
+function errandsIn(folder: string, diskReserveMb: number | null = 0, more: Record<string, string> = {}) {
   const engine = openEngine({ dataDir: folder, diskReserveMb, database: null });
-  const env = { DATA_DIR: folder, REGISTRY_APP_ID: 'app-1' };
+  const env = { DATA_DIR: folder, REGISTRY_APP_ID: 'app-1', ...more };
   return createErrands({ env, now: Date.now }, { folder, engine });
 }
 
@@ -60,6 +65,25 @@ test('who leaves while a copy is made leaves nothing behind', async () => {
   gone.abort();
   await expect(copied).rejects.toThrow('aborted');
   expect(copies()).toEqual([]);
+});
+
+test('who leaves ends the program that is at work', async () => {
+  const folder = temporaryFolder();
+  const sockets: Socket[] = [];
+  const silent = createServer(socket => {
+    sockets.push(socket.on('error', () => undefined));
+    socket.once('data', () => socket.write(WELCOME));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const { port } = Object(silent.address());
+  const database = `postgres://nobody@127.0.0.1:${port}/silent`;
+  const gone = new AbortController();
+  const checked = errandsIn(folder, 0, { MIRROR_DATABASE_URL: database }).verify(gone.signal);
+  await expect.poll(() => sockets.some(({ bytesWritten }) => bytesWritten > 0)).toBe(true);
+  gone.abort();
+  await expect(checked).rejects.toThrow('aborted');
+  await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true);
 });
 
 test('what a console that was killed has left goes a day later, with the next copy', async () => {
