@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
@@ -26,15 +27,17 @@ interface Demo {
   world(sql: string): Promise<unknown>;
 }
 
-async function createDemo(): Promise<Demo> {
-  const cwd = temporaryFolder();
-  const env = {
+async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
+  return demoIn(cwd, {
     PORT: String(await freePort()),
     SANDBOX_PORT: String(await freePort()),
     CONSOLE_PORT: String(await freePort()),
     OPERATIONS_PORT: '0',
     NO_COLOR: '1',
-  };
+  });
+}
+
+function demoIn(cwd: string, env: Record<string, string>): Demo {
   return {
     cwd,
     env,
@@ -47,6 +50,30 @@ async function createDemo(): Promise<Demo> {
     },
   };
 }
+
+let earlier: Demo | undefined;
+
+/** One that was made before, once for all tests: each goes on from a copy, at the same ports. */
+async function oldDemo(): Promise<Demo> {
+  earlier ??= await makeDemo();
+  const cwd = temporaryFolder();
+  cpSync(earlier.cwd, cwd, { recursive: true });
+  return demoIn(cwd, earlier.env);
+}
+
+async function makeDemo(): Promise<Demo> {
+  const demo = await createDemo(makeFolder());
+  const up = demo.start();
+  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  up.child.kill('SIGINT');
+  expect(await up.ended).toBe(0);
+  await up.gone;
+  return demo;
+}
+
+afterAll(() => {
+  if (earlier !== undefined) rmSync(earlier.cwd, { recursive: true });
+});
 
 async function rows(demo: Demo, sql: string): Promise<unknown[]> {
   const { exitCode, stdout, stderr } = await demo.run('query', '--json', sql);
@@ -193,7 +220,7 @@ describe('a port that is taken is told in words, exit 2, and nothing is left run
 });
 
 test('a console whose port is taken is told of in words, and the others go on without it', async () => {
-  const demo = await createDemo();
+  const demo = await oldDemo();
   const port = Number(demo.env['CONSOLE_PORT']);
   const stranger = createServer().listen(port, '127.0.0.1');
   onTestFinished(() => void stranger.close());
@@ -235,7 +262,7 @@ async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
 
 describe('a child that falls', () => {
   test('is started again at the same port, after a pause that grows', async () => {
-    const demo = await createDemo();
+    const demo = await oldDemo();
     const up = demo.start();
     await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
     for (const role of ['receive', 'work']) {
@@ -259,7 +286,7 @@ describe('a child that falls', () => {
   });
 
   test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
-    const demo = await createDemo();
+    const demo = await oldDemo();
     const up = demo.start();
     await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
     process.kill(await pidOf(demo, 'receive'), 'SIGKILL');
@@ -317,11 +344,7 @@ test('a demo whose ports nobody named has free ones, and its registry posts ther
 });
 
 test('a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger', async () => {
-  const demo = await createDemo();
-  const first = demo.start();
-  await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
-  first.child.kill('SIGINT');
-  await first.gone;
+  const demo = await oldDemo();
   const before = await demo.world(WEBHOOK_URL);
   expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
   const port = await freePort();
@@ -334,7 +357,7 @@ test('a port that is taken changes nothing in the registry of the demo: no webho
 });
 
 test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
-  const demo = await createDemo();
+  const demo = await oldDemo();
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
   const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
