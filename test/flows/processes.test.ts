@@ -116,7 +116,7 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
   const tables = tablesIn(dataDir);
   const stored = () => tables.rows("SELECT 1 FROM certificates WHERE state = 'stored'");
-  await expect.poll(stored, PATIENCE).toHaveLength(5);
+  await expect.poll(stored, { ...PATIENCE, interval: 100 }).toHaveLength(5);
   await expect.poll(() => isQuiet(at(Date.now())), PATIENCE).toBe(true);
   expect(await work.stop()).toBe(0);
   return { rows: await comparedRows(tables), instants: await instantsOf(tables) };
