@@ -99,7 +99,6 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
   const given = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
   const engine = openEngine(given);
-  await engine.migrate(time.now());
   const door = await startReceive({ ...(await readSettings(env, 'receive')), database }, tools);
   onTestFinished(() => door.stop());
   const webhookUrl = `http://127.0.0.1:${door.port}/webhooks`;
