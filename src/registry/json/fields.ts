@@ -155,6 +155,9 @@ function kindOf(value: unknown): string {
 }
 
 function firstPresent(members: Source['members'], names: readonly string[]): unknown {
-  const present = names.find(name => members[name] !== undefined && members[name] !== null);
-  return members[present ?? names[0] ?? ''];
+  for (const name of names) {
+    const value = members[name];
+    if (value !== undefined && value !== null) return value;
+  }
+  return members[names[0] ?? ''];
 }
