@@ -108,18 +108,23 @@ test('a worker that died is seen on a page that is open, and so is the one that 
   const page = await visit();
   const pid = Number(await demo.tables.value(`SELECT max(pid) FROM inbox.processes WHERE role = 'work'`));
   const long = `UPDATE inbox.processes SET seen_at = '2026-05-04T12:00:00.000Z' WHERE role = 'work'`;
-  await expect
-    .poll(async () => {
-      process.kill(pid, 'SIGSTOP');
-      return await demo.tables.change(long).then(
-        () => 'told',
-        () => process.kill(pid, 'SIGCONT'),
-      );
-    }, PATIENCE)
-    .toBe('told');
-  await expect.poll(() => page.locator('#stuck').innerText(), PATIENCE).toContain('No worker runs any more');
-  expect(await sentence(page)).toContain('1 thing is stuck.');
-  process.kill(pid, 'SIGKILL');
+  try {
+    await expect
+      .poll(async () => {
+        process.kill(pid, 'SIGSTOP');
+        return await demo.tables.change(long).then(
+          () => 'told',
+          () => process.kill(pid, 'SIGCONT'),
+        );
+      }, PATIENCE)
+      .toBe('told');
+    await expect
+      .poll(() => page.locator('#stuck').innerText(), PATIENCE)
+      .toContain('No worker runs any more');
+    expect(await sentence(page)).toContain('1 thing is stuck.');
+  } finally {
+    process.kill(pid, 'SIGKILL');
+  }
   await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');
 });
 
