@@ -3,8 +3,8 @@ import { expect, inject, test } from 'vitest';
 import { playHistory, type Tally } from '../support/history.js';
 
 /** `npm run torture -- mirror` plays more of them, and other ones. */
-const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? (inject('keptIn') === 'PostgreSQL' ? 3 : 4));
-const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? 6);
+const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? 10);
+const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 'PostgreSQL' ? 16 : 6));
 const played: Tally[] = [];
 
 test.each(Array.from({ length: SEEDS }, (_, index) => FIRST + index))(
