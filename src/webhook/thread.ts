@@ -89,10 +89,10 @@ interface Pending {
 export async function startDoorThread(options: DoorThreadOptions): Promise<DoorThread> {
   const { entry, workerData, now, failed, lost } = options;
   const worker = new Worker(entry, { workerData, env: {} });
-  await started(worker);
   const exited = new Promise<void>(resolve => {
     worker.once('exit', () => resolve());
   });
+  await started(worker, exited);
 
   const pending = new Map<number, Pending>();
   let calls = 0;
@@ -154,11 +154,11 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
   };
 }
 
-/** Its first message says whether it could open the database. */
-async function started(worker: Worker): Promise<void> {
+/** Its first message says whether it could open the database. If not, it ends by itself: to be stopped in its driver would end the process. */
+async function started(worker: Worker, exited: Promise<void>): Promise<void> {
   const [first]: ({ obstacle: string } | null)[] = await once(worker, 'message');
   if (first === null || first === undefined) return;
-  await worker.terminate();
+  await exited;
   throw new Error(first.obstacle);
 }
 

@@ -91,10 +91,10 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   const { file, busyTimeoutMs, certificates, reader, failed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs, certificates };
   const worker = new Worker(entry, { workerData, env: {} });
-  await started(worker);
   const exited = new Promise<void>(resolve => {
     worker.once('exit', () => resolve());
   });
+  await started(worker, exited);
 
   const look = createCall(reader, certificates);
   const pending = new Map<number, Pending>();
@@ -158,11 +158,11 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   };
 }
 
-/** Its first message says whether it could open the database. */
-async function started(worker: Worker): Promise<void> {
+/** Its first message says whether it could open the database. If not, it ends by itself: to be stopped in its driver would end the process. */
+async function started(worker: Worker, exited: Promise<void>): Promise<void> {
   const [first]: (ThreadFault | null)[] = await once(worker, 'message');
   if (first === null || first === undefined) return;
-  await worker.terminate();
+  await exited;
   throw errorOf(first);
 }
 
