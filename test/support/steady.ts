@@ -18,7 +18,7 @@ const LAST_LINES = 4;
 export function steadyWords(text: string): string {
   const lines = steadyInPlace(text)
     .replaceAll(/\bproject [0-9a-f][0-9a-f-]+/g, 'project 0')
-    .replaceAll(/\b(?=[a-f-]*\d)[0-9a-f-]{6,}…/g, '0…')
+    .replaceAll(/\b(?:(?=[a-f-]*\d)[0-9a-f-]{6,}|[a-f]{8}[a-f-]*)…/g, '0…')
     .replaceAll(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'PEM')
     .replaceAll(/[A-Za-z0-9+/]{43}=/g, 'HASH')
     .replaceAll(/state=[\w.%~-]+/g, 'state=STATE')
