@@ -58,6 +58,13 @@ test('what ties is shown in a sheet for each identity, with what was seen to ris
   ]);
 });
 
+test('where nothing had been read yet it is not said that anything ties', async () => {
+  const { ask } = await sceneToBalance();
+  const { stdout } = await ask('--as-of', '2020-01-01');
+  expect(stdout).toContain('Nothing can be added up');
+  expect(stdout).not.toContain('sums tie');
+});
+
 test('what does not tie is listed with its rows, and the exit says so', async () => {
   const { ask, show, db } = await sceneToBalance();
   await show('98', ['2', '0.5']);

@@ -107,6 +107,8 @@ function tonnes(micro: bigint | null): string {
 }
 
 function verdictOn(sums: readonly Line[]): string {
+  if (sums.every(({ rows, opening_micro: opening }) => rows === 0 && microOf(opening) === 0n))
+    return 'Nothing can be added up: no list of which a row stands had been read completely by then.';
   const count = (ties: Line['ties']) => sums.filter(line => line.ties === ties).length;
   const [loose, unknown] = [count(0), count(null)];
   const of = `of ${withThousands(sums.length)} sums`;
