@@ -35,12 +35,15 @@ export const VERIFY = {
 <p>Every row is held against what must hold of it, and every certificate against its hash, by <code>carbon-mirror verify</code>. It takes a while where there is much; who leaves this page ends it.</p>`,
 } as const;
 
+/** What a copy is good for. */
+export const OF_A_COPY = 'One SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.';
+
 export const COPY = {
   path: '/copy',
   title: 'Copy',
   says: 'Take a copy of the mirror',
   about: html`<h1>A copy of the mirror</h1>
-<p>One SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p>`,
+<p>${OF_A_COPY}</p>`,
 } as const;
 
 const TYPE = 'application/vnd.sqlite3';

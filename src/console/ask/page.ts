@@ -2,7 +2,7 @@ import type { Relation } from '../../engines/contract/relation.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { withThousands } from '../../text/thousands.js';
 import { button } from '../acts/button.js';
-import { COPY } from '../acts/errands.js';
+import { COPY, OF_A_COPY } from '../acts/errands.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../parts/html.js';
 import { table } from '../parts/table.js';
@@ -31,7 +31,7 @@ ${outcome !== null && result(outcome)}
     each =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section>
-${canAct && html`<section><h2>With a tool of your own</h2><p>One SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p>${button(canAct, COPY.path, COPY.says)}</section>`}
+${canAct && html`<section><h2>With a tool of your own</h2><p>${OF_A_COPY}</p>${button(canAct, COPY.path, COPY.says)}</section>`}
 <section><h2>What there is</h2>${relations.map(relation)}</section>`;
   return { title: 'Ask', body };
 }
