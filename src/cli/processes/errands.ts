@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,11 +10,10 @@ import { describeDisk } from '../../engines/contract/disk.js';
 import { PACKAGE } from '../../package.js';
 import { EXIT } from '../exit.js';
 import type { Io } from '../io.js';
+import { makeCopyFolder, sweepCopies } from '../place/copies.js';
 import type { Place } from '../place/place.js';
 
 const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
-/** Of the folder in which a copy is made, for as long as that takes. */
-const PREFIX = 'copy-';
 /** What a console that was killed has left. */
 const OLD_MS = 86_400_000;
 
@@ -39,7 +38,7 @@ export function createErrands(
   }
 
   async function snapshot(signal: AbortSignal) {
-    const within = mkdtempSync(join(folder, PREFIX));
+    const within = makeCopyFolder(folder);
     try {
       const file = join(within, 'mirror.db');
       const { exitCode, says } = await run(['snapshot', file], signal);
@@ -60,20 +59,13 @@ export function createErrands(
       return { isWhole, says };
     },
     copy: async signal => {
-      sweep(folder, io.now());
+      sweepCopies(folder, io.now() - OLD_MS);
       const fault = findNoRoom(engine);
       if (fault !== null) return { fault };
       const at = new Date(io.now()).toISOString().slice(0, 'YYYY-MM-DDTHH'.length);
       return { name: `mirror-${at}.db`, ...(await snapshot(signal)) };
     },
   };
-}
-
-function sweep(folder: string, now: number): void {
-  for (const name of readdirSync(folder).filter(each => each.startsWith(PREFIX))) {
-    const path = join(folder, name);
-    if (now - statSync(path).mtimeMs > OLD_MS) rmSync(path, { recursive: true, force: true });
-  }
 }
 
 /** A copy is as large as the mirror at most, and must leave what is kept for deliveries. */
