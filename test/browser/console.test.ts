@@ -49,8 +49,10 @@ test('the first page is small, its style and script included', async () => {
   expect(bytes).toBeLessThan(60_000);
 });
 
-test('an operator: Now follows a reservation that is made elsewhere, without being loaded anew', async () => {
-  const now = await visit();
+test('an operator: Now follows a reservation that is made elsewhere as the console tells of it, without being loaded anew', async () => {
+  const now = await openPage(browser, demo.origin, visitor);
+  await now.addInitScript('window.setInterval = () => 0');
+  await now.goto(demo.origin);
   await now.evaluate('window.stayed = true');
   const other = await now.context().newPage();
   await other.goto(`${demo.origin}/demo`);
