@@ -155,6 +155,8 @@ async function openBare(dataDir, database) {
     return { run, close: () => db.close() };
   }
   const client = new Client({ connectionString: database.url });
+  // Where the measurement failed, the server goes first: that is not the failure to tell of.
+  client.on('error', () => undefined);
   await client.connect();
   return { run: (sql, values) => client.query(sql, values), close: () => client.end() };
 }
@@ -187,19 +189,33 @@ async function statementsOf({ db, ...reader }, path, pattern) {
       return node;
     },
     transformResult: async ({ result, queryId }) => {
-      asked.add(built.get(queryId));
+      if (built.has(queryId)) asked.add(built.get(queryId));
       return result;
     },
   };
+  const noting = ({ rows, table }) => ({
+    table,
+    rows: async (cells, from, values = []) => {
+      asked.add({ sql: `SELECT ${cells.join(', ')} ${from}`, parameters: given(values) });
+      return await rows(cells, from, values);
+    },
+  });
+  const say = { ...reader.say, plain: each => noting(reader.say.plain(each)) };
+  const watched = { ...noting(reader), db: db.withPlugin(plugin), say };
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = PAGES.find(each => each.path === pattern);
   const at = query.has('as-of') ? parseInstant(query.get('as-of'), now).at : null;
-  const given = { now, query, at, canAct: true, webhookUrl: null, inspect: async () => null };
+  const about = { now, query, at, canAct: true, webhookUrl: null, inspect: async () => null };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
-  const shown = await page.show({ ...given, params, reader: { ...reader, db: db.withPlugin(plugin) } });
+  const shown = await page.show({ ...about, params, reader: watched });
   await shown.later?.();
   return [...asked];
+}
+
+/** To the driver of SQLite `$1` is a name. */
+function given(values) {
+  return name === 'postgres' ? values : [Object.fromEntries(values.map((value, at) => [at + 1, value]))];
 }
 
 async function measureFirst({ open }) {
