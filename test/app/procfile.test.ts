@@ -82,9 +82,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOREMAN = join(ROOT, 'node_modules/foreman/nf.js');
 
 /** A runner of Procfiles from npm, as it is started in a terminal, and all that it and its programs print. */
-async function startForeman(env: Record<string, string>, programs: string) {
+async function startForeman(env: Record<string, string>, port: string, programs: string) {
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-  const port = String(await freePort());
   const options = ['--procfile', 'Procfile', '--env', 'no.env', '--port', port];
   const runner = spawn(process.execPath, [FOREMAN, ...options, 'start', '--raw', programs], {
     cwd: ROOT,
@@ -113,14 +112,15 @@ function isAlive(pid: number): boolean {
 
 test('foreman runs two workers with one OPERATIONS_PORT for all, each on a port of its own, and SIGINT leaves nobody', async () => {
   const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
-  const shared = String(await freePort());
+  // The next ports after the shared one are the workers', so the receiver's lies before it.
+  const [receiving, shared] = [String(await freePort()), String(await freePort())];
   const env = { ...processes.env, OPERATIONS_PORT: shared };
   const pids = async (): Promise<number[]> =>
     (await processes.rows('SELECT pid FROM processes')).map(row => Number(Object(row).pid));
   onTestFinished(async () => {
     for (const pid of (await pids()).filter(isAlive)) process.kill(pid, 'SIGKILL');
   });
-  const { runner, gone, output } = await startForeman(env, 'web=1,worker=2');
+  const { runner, gone, output } = await startForeman(env, receiving, 'web=1,worker=2');
   const ports = (): string[] =>
     Array.from(output().matchAll(/"operations":(\d+)/g), ([, port]) => port ?? '');
   await expect.poll(ports, PATIENCE).toHaveLength(3);
