@@ -107,6 +107,17 @@ test('the control client gives the refusal of the sandbox as an error', async ()
   await expect(control('POST', '/apps', {})).rejects.toMatchObject({ statusCode: 400 });
 });
 
+test.each([
+  ['as words', ['organization_info:view'], /organization_info:read, .*got organization_info:view/],
+  ['with levels', { organization_info: 'WRITE' }, /organization_info: VIEW, .*got organization_info: WRITE/],
+])('a permission that there is not is answered with those there are, %s', async (_, permissions, said) => {
+  const { status, body } = await ask(sandbox, 'POST /_sandbox/apps', {
+    body: { name: 'Other', permissions },
+  });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toMatch(said);
+});
+
 describe('the clock', () => {
   test('moves, stands still at an instant and runs on', async () => {
     const clock = async (body: object) => (await ask(sandbox, 'POST /_sandbox/clock', { body })).body;

@@ -51,10 +51,17 @@ export function readGrants(value: unknown, faults: string[]): Grants {
   const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
   for (const [name, level] of asked) {
     const known = Object.values(PERMISSIONS).find(one => one.name === name && one.level === level);
-    if (known === undefined) faults.push(`permissions: ${name} cannot be granted at ${String(level)}`);
+    if (known === undefined) faults.push(`permissions: ${expected(name, level)}`);
     else grants[name] = higher(grants[name], known.level);
   }
   return grants;
+}
+
+/** In the words in which it was asked. */
+function expected(name: string, level: unknown): string {
+  if (level === undefined) return `expected ${Object.keys(PERMISSIONS).join(', ')}, got ${name}`;
+  const grants = new Set(Object.values(PERMISSIONS).map(one => `${one.name}: ${one.level}`));
+  return `expected ${[...grants].join(', ')}, got ${name}: ${String(level)}`;
 }
 
 function higher(one: Level | undefined, other: Level): Level {
