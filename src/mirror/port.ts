@@ -308,12 +308,12 @@ export interface Purged {
 }
 
 /** What was removed so far, and where to go on; `next` is null at the end. */
-export interface Pruned {
+interface Pruned {
   readonly removed: number;
   readonly next: { readonly after: string; readonly id: number } | null;
 }
 
-export interface FindingCount {
+interface FindingCount {
   readonly finding: string;
   readonly rows: number;
 }

@@ -1,19 +1,6 @@
 import { type Sqlite, write } from '../open.js';
 import type { Announcement, WatchedResource } from '../../../mirror/port.js';
-
-/** What a worker tells of the inbox to those who see the mirror alone. */
-export interface Announcements {
-  /** The latest sign of life of any worker; null before the first. */
-  readonly watchedAt: () => string | null;
-  /** The start of the oldest of all last complete reads; null before the first. */
-  readonly oldestRead: () => string | null;
-  /** The resources that were found to wait. */
-  readonly announced: () => WatchedResource[];
-  /** The resources of the organization of an active installation; none of any other. */
-  readonly resourcesOf: (installationId: string) => WatchedResource[];
-  /** Makes the announcements exactly these, and says that somebody watched at that instant. */
-  readonly announce: (announcements: readonly Announcement[], watchedAt: string) => void;
-}
+import type { MirrorOperations } from './operations.js';
 
 const READ = `
   SELECT r.organization_id AS organizationId, r.resource, r.complete_at AS completeAt, a.announced_at AS announcedAt
@@ -22,7 +9,10 @@ const READ = `
   WHERE r.complete_at IS NOT NULL AND r.forbidden_at IS NULL AND r.not_offered_at IS NULL
     AND r.resource <> 'certificates'`;
 
-export function createAnnouncements(db: Sqlite): Announcements {
+/** What a worker tells of the inbox to those who see the mirror alone. */
+export function createAnnouncements(
+  db: Sqlite,
+): Pick<MirrorOperations, 'announcements' | 'watchedResources' | 'announce'> {
   const watched = db.prepare<[], string | null>('SELECT watched_at FROM origin').pluck();
   const oldest = db.prepare<[], string | null>('SELECT min(complete_at) FROM resource_states').pluck();
   const announced = db.prepare<[], WatchedResource>(
@@ -45,10 +35,12 @@ export function createAnnouncements(db: Sqlite): Announcements {
   );
   const watch = db.prepare<[string]>('UPDATE origin SET watched_at = ?');
   return {
-    watchedAt: () => watched.get() ?? null,
-    oldestRead: () => oldest.get() ?? null,
-    announced: () => announced.all(),
-    resourcesOf: installationId => resourcesOf.all(installationId),
+    announcements: () => ({
+      watchedAt: watched.get() ?? null,
+      oldestRead: oldest.get() ?? null,
+      announced: announced.all(),
+    }),
+    watchedResources: ids => new Map(ids.map(id => [id, resourcesOf.all(id)])),
     announce: (announcements, watchedAt) =>
       write(db, () => {
         const before = new Map(all.all().map(row => [keyOf(row), row]));

@@ -3,9 +3,10 @@ import { formatInstant } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import type { CertificateFile } from '../../../mirror/pdf-store.js';
 import type { CertificateAnswer, CertificateWritten, DueCertificate } from '../../../mirror/port.js';
-import type { RunRows } from './run-rows.js';
 import type { CertificateFiles } from './files.js';
-import type { EnteredRun } from './runs.js';
+import type { MirrorOperations } from './operations.js';
+import type { RunRows } from './run-rows.js';
+import { countWritten, type EnteredRun, type Runs } from './runs.js';
 import { createArchive } from './versions.js';
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const CHECK_AGAIN_MS = 30 * DAY_MS;
 const FAILED_FIRST_MS = 5 * MINUTE_MS;
 const ENTER_AT_ONCE = 250;
+const DUE_AT_ONCE = 500;
+const FETCHED = { stored: 'added', replaced: 'changed', unchanged: 'unchanged' } as const;
 const DUE = 'iif(retirement_version = @retirement_version, @due_at, due_at)';
 
 interface Known {
@@ -23,20 +26,15 @@ interface Known {
   readonly valid_from: string;
 }
 
-export interface CertificateRows {
-  /** Enters certificates for new and changed retirements; answers how many, 0 when all are entered. */
-  readonly enter: (at: number) => number;
-  readonly due: (organizationId: string, at: number, limit: number) => DueCertificate[];
-  /** Makes up to `limit` of an organization's certificates due; answers how many. */
-  readonly makeDue: (organizationId: string, at: number, limit: number) => number;
-  /** The same for those that were looked at in the future, before the clock was put right. */
-  readonly makeAheadDue: (organizationId: string, at: number, limit: number) => number;
-  /** Inside a transaction. */
-  readonly write: (answers: readonly CertificateAnswer[], entered: EnteredRun) => CertificateWritten[];
-}
-
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
-export function createCertificateRows(runRows: RunRows, files: CertificateFiles): CertificateRows {
+export function createCertificates(
+  runRows: RunRows,
+  runs: Runs,
+  files: CertificateFiles,
+): Pick<
+  MirrorOperations,
+  'enterCertificates' | 'makeCertificatesDue' | 'dueCertificates' | 'writeCertificates'
+> {
   const { db } = runRows;
   const WHOSE = 'organization_id = ? AND retirement_id = ?';
   const find = db.prepare<[string, string], Known>(
@@ -97,30 +95,36 @@ export function createCertificateRows(runRows: RunRows, files: CertificateFiles)
     return isStored ? 'replaced' : 'stored';
   }
 
+  function writeOne(answer: CertificateAnswer, { run, id, dates }: EnteredRun): CertificateWritten {
+    const { organizationId } = run.request;
+    const known = find.get(organizationId, answer.retirementId);
+    const { came } = answer;
+    if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
+      const before =
+        known.state === 'stored' ? known.valid_from : lastEnd.get(organizationId, answer.retirementId);
+      return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), id);
+    }
+    if (came.kind === 'file') return 'gone';
+    if (known !== undefined) postpone.run(postponed(answer, known));
+    return 'noted';
+  }
+
   return {
-    enter: at => write(db, () => enterSlice(at)),
-    due: (organizationId, at, limit) => due.all(organizationId, formatInstant(at), limit),
-    makeDue: (organizationId, at, limit) => {
+    enterCertificates: at => write(db, () => enterSlice(at)),
+    dueCertificates: (organizationId, at, limit) => due.all(organizationId, formatInstant(at), limit),
+    makeCertificatesDue: (organizationId, which, at) => {
       const now = formatInstant(at);
-      return write(db, () => makeDue.run(now, organizationId, now, limit).changes);
+      return write(db, () =>
+        which === 'all'
+          ? makeDue.run(now, organizationId, now, DUE_AT_ONCE).changes
+          : makeAheadDue.run(now, organizationId, now, now, DUE_AT_ONCE).changes,
+      );
     },
-    makeAheadDue: (organizationId, at, limit) => {
-      const now = formatInstant(at);
-      return write(db, () => makeAheadDue.run(now, organizationId, now, now, limit).changes);
-    },
-    write: (answers, { run, id, dates }) =>
-      answers.map(answer => {
-        const { organizationId } = run.request;
-        const known = find.get(organizationId, answer.retirementId);
-        const { came } = answer;
-        if (known !== undefined && came.kind === 'file' && files.has(came.file.file)) {
-          const before =
-            known.state === 'stored' ? known.valid_from : lastEnd.get(organizationId, answer.retirementId);
-          return storeOne(answer, known, came.file, () => dates.give(came.told, before ?? null), id);
-        }
-        if (came.kind === 'file') return 'gone';
-        if (known !== undefined) postpone.run(postponed(answer, known));
-        return 'noted';
+    writeCertificates: (run, answers) =>
+      write(db, () => {
+        const entered = runs.enter(run);
+        const written = answers.map(answer => writeOne(answer, entered));
+        return { ...runs.leave(entered, countWritten(written, FETCHED), null), written };
       }),
   };
 }

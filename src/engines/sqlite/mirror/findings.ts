@@ -1,7 +1,7 @@
-import type { FindingCount } from '../../../mirror/port.js';
 import { type Sqlite, write } from '../open.js';
+import type { MirrorOperations } from './operations.js';
 
-export function createFindings(db: Sqlite): (counts: readonly FindingCount[], at: string) => void {
+export function createFindings(db: Sqlite): MirrorOperations['keepFindings'] {
   const empty = db.prepare('DELETE FROM finding_counts');
   const put = db.prepare<[string, number, string]>('INSERT INTO finding_counts VALUES (?, ?, ?)');
   return (counts, at) =>

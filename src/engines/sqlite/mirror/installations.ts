@@ -1,8 +1,9 @@
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { following } from '../../../mirror/dates.js';
-import type { InstallationRead, Written } from '../../../mirror/port.js';
+import type { InstallationRead } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
+import type { MirrorOperations } from './operations.js';
 import { type RunRows, causeColumns } from './run-rows.js';
 import { createVersions } from './versions.js';
 
@@ -13,10 +14,7 @@ interface Stored extends Row {
 }
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
-export function createInstallations(
-  db: Sqlite,
-  runRows: RunRows,
-): (id: string, row: InstallationRow | null, read: InstallationRead) => Written {
+export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperations['writeInstallation'] {
   const versions = createVersions(db, INSTALLATIONS);
   const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
 

@@ -1,16 +1,13 @@
 import type { Sqlite } from '../open.js';
 import { LAST_READ, type LastReadRow, lastReadOf } from '../../resource-state.js';
-import type { KnownInstallation, LastRead } from '../../../mirror/port.js';
+import type { KnownInstallation } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
+import type { MirrorOperations } from './operations.js';
 
 /** What whoever reads the registry must know of the mirror beforehand. Nothing here writes. */
-export interface LastReads {
-  readonly findInstallation: (id: string) => KnownInstallation | null;
-  readonly listInstallations: () => KnownInstallation[];
-  readonly lastReads: (organizationId: string) => Map<Resource, LastRead>;
-}
-
-export function createLastReads(db: Sqlite): LastReads {
+export function createLastReads(
+  db: Sqlite,
+): Pick<MirrorOperations, 'findInstallation' | 'listInstallations' | 'lastReads'> {
   const columns = 'id, organization_id AS organizationId, state, permissions';
   const find = db.prepare<[string], KnownInstallation>(`SELECT ${columns} FROM installations WHERE id = ?`);
   const list = db.prepare<[], KnownInstallation>(`SELECT ${columns} FROM installations ORDER BY id`);

@@ -2,12 +2,9 @@ import { type Sqlite, write } from '../open.js';
 import { formatInstant, type Value } from '../../../resources/columns.js';
 import { hashOfAddress, isForgotten, mayKeep } from '../../../mirror/people.js';
 import { namesAddress, normalAddress } from '../../../mirror/person.js';
+import type { MirrorOperations } from './operations.js';
 
-export interface People {
-  /** Removes a person from members and their history; answers how many rows went. */
-  readonly forget: (email: string, at: number) => number;
-  /** SHA-256 of the addresses of those who are to stay forgotten. */
-  readonly forgotten: () => string[];
+export interface People extends Pick<MirrorOperations, 'forget' | 'forgottenPeople'> {
   /** Answers a test that is false for the address of one of them. */
   readonly keeps: () => (email: Value | undefined) => boolean;
   /** False for a text that names one of them. Inside the transaction that writes it. */
@@ -45,7 +42,7 @@ export function createPeople(db: Sqlite): People {
         return present.length + past(address).length;
       });
     },
-    forgotten: () => hashes.all(),
+    forgottenPeople: () => hashes.all(),
     mayKeep: text => mayKeep(new Set(hashes.all()), text),
     keeps: () => {
       const forgotten = new Set(hashes.all());

@@ -1,18 +1,19 @@
-import type { Sqlite } from '../open.js';
+import { write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
-import type { Counts, ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
+import type { ProjectAnswer, ProjectWritten } from '../../../mirror/port.js';
 import { PROJECTS } from '../../../resources/projects.js';
+import type { MirrorOperations } from './operations.js';
 import type { RunRows } from './run-rows.js';
-import type { EnteredRun } from './runs.js';
+import { countWritten, type EnteredRun, type Runs } from './runs.js';
 import { createVersions } from './versions.js';
 
-export interface Projects {
-  readonly due: (organizationId: string, checkedBefore: number, at: number) => string[];
-  /** Inside a transaction. `at` is now: what was looked at later was looked at by a clock that has been put right. */
-  readonly write: (answers: readonly ProjectAnswer[], at: number, entered: EnteredRun) => ProjectWritten[];
-}
+const WRITTEN = { added: 'added', changed: 'changed', unchanged: 'unchanged' } as const;
 
-export function createProjects(db: Sqlite, runRows: RunRows): Projects {
+export function createProjects(
+  runRows: RunRows,
+  runs: Runs,
+): Pick<MirrorOperations, 'dueProjects' | 'writeProjects'> {
+  const { db } = runRows;
   const versions = createVersions(db, PROJECTS);
   const due = db
     .prepare<[string, string, string], string>(
@@ -30,6 +31,7 @@ export function createProjects(db: Sqlite, runRows: RunRows): Projects {
      ON CONFLICT DO UPDATE SET state = excluded.state, checked_at = excluded.checked_at, error = excluded.error`,
   );
 
+  /** What was looked at after now was looked at by a clock that has been put right. */
   function isOlder({ id, askedAt }: ProjectAnswer, at: number): boolean {
     const checkedAt = checked.get(id) ?? '';
     return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
@@ -52,18 +54,13 @@ export function createProjects(db: Sqlite, runRows: RunRows): Projects {
   }
 
   return {
-    due: (organizationId, checkedBefore, at) =>
+    dueProjects: (organizationId, checkedBefore, at) =>
       due.all(organizationId, formatInstant(checkedBefore), formatInstant(at)),
-    write: (answers, at, entered) =>
-      answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, entered))),
+    writeProjects: (run, answers, at) =>
+      write(db, () => {
+        const entered = runs.enter(run);
+        const written = answers.map(answer => (isOlder(answer, at) ? 'older' : writeOne(answer, entered)));
+        return { ...runs.leave(entered, countWritten(written, WRITTEN), null), written };
+      }),
   };
-}
-
-export function countWritten(written: readonly string[], words: Readonly<Record<string, keyof Counts>>) {
-  const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  for (const word of written) {
-    const kind = words[word];
-    if (kind !== undefined) counts[kind] += 1;
-  }
-  return counts;
 }

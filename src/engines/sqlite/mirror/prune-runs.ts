@@ -1,5 +1,5 @@
 import { type Sqlite, write } from '../open.js';
-import type { Pruned } from '../../../mirror/port.js';
+import type { MirrorOperations } from './operations.js';
 
 const SLICE = 500;
 
@@ -13,9 +13,7 @@ interface Old {
  * Removes finished sync runs that ended before an instant, a few in one go. A run that wrote rows is the proof of
  * where they come from, and the last complete one of a resource and a UTC day that of how they stood that day: both stay.
  */
-export function createPruneRuns(
-  db: Sqlite,
-): (before: string, from: { readonly after: string; readonly id: number }) => Pruned {
+export function createPruneRuns(db: Sqlite): MirrorOperations['pruneRuns'] {
   const next = db.prepare<[{ after: string; id: number; before: string }], Old>(
     `SELECT id, finished_at,
        rows_added + rows_changed + rows_removed > 0 OR (state = 'complete' AND NOT EXISTS (

@@ -4,6 +4,7 @@ import { CERTIFICATES } from '../../../resources/certificates.js';
 import { type Entry, ownerOf } from '../../../resources/entry.js';
 import { INSTALLATIONS } from '../../../resources/installations.js';
 import { LISTS } from '../../../resources/lists.js';
+import type { MirrorOperations } from './operations.js';
 import type { RunRows } from './run-rows.js';
 import type { UnnamedFiles } from './files.js';
 
@@ -28,24 +29,18 @@ const BOOKS = [
 /** Removed at once: they are small. */
 const REST: Tables = [...BOOKS.map(table => [table, 'organization_id'] as const), ...withPast(INSTALLATIONS)];
 
-export interface Removal {
-  readonly begin: (
-    organizationId: string,
-    claim: number,
-  ) => { readonly last: number; readonly retirementIds: string[] };
-  readonly purgeRows: (organizationId: string, last: number, which: 'certificates' | 'lists') => number;
-  readonly end: (organizationId: string, last: number, claim: number) => Purged;
-  readonly removeMembers: () => number;
-}
-
 /**
  * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
  * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
  * before is refused: it may have held its answers against rows that are gone.
  */
-export function createRemoval(db: Sqlite, runRows: RunRows, files: UnnamedFiles): Removal {
+export function createRemoval(
+  db: Sqlite,
+  runRows: RunRows,
+  files: UnnamedFiles,
+): Pick<MirrorOperations, 'beginPurge' | 'purgeRows' | 'endPurge' | 'removeMembers'> {
   return {
-    begin: (organizationId, claim) => {
+    beginPurge: (organizationId, claim) => {
       db.pragma('secure_delete = ON');
       const last = write(db, () => {
         takeBoth(runRows, organizationId, claim);
@@ -62,7 +57,7 @@ export function createRemoval(db: Sqlite, runRows: RunRows, files: UnnamedFiles)
           ? removeOlder(db, OF_CERTIFICATES, organizationId, last)
           : removeOlder(db, OF_LISTS, organizationId, last) || removeRuns(db, organizationId),
       ),
-    end: (organizationId, last, claim) =>
+    endPurge: (organizationId, last, claim) =>
       write(db, () => {
         takeBoth(runRows, organizationId, claim);
         return removeRest(db, files, organizationId, last);

@@ -170,3 +170,12 @@ function answerColumns(answer: Answer | null, mayKeep: People['mayKeep']) {
 function asFlag(value: boolean | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
+
+export function countWritten(written: readonly string[], words: Readonly<Record<string, keyof Counts>>) {
+  const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  for (const word of written) {
+    const kind = words[word];
+    if (kind !== undefined) counts[kind] += 1;
+  }
+  return counts;
+}
