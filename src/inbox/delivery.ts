@@ -67,6 +67,29 @@ export interface Announced {
   readonly receivedAt: string;
 }
 
+/** One of a stretch as its row has it. */
+export interface CameRow {
+  readonly id: number;
+  readonly installationId: string | null;
+  readonly receivedAt: string;
+  readonly verdict: string;
+}
+
+/** The accepted ones of a slice, which is the last of its stretch where it is not full, and where the next begins. */
+export function sliceOf(
+  rows: readonly CameRow[],
+  until: string,
+): { readonly deliveries: readonly Announced[]; readonly next: Stretch | null } {
+  const last = rows.at(-1);
+  const isLast = last === undefined || rows.length < ANNOUNCED_SLICE;
+  return {
+    deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>
+      verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
+    ),
+    next: isLast ? null : { from: last.receivedAt, until, above: last.id },
+  };
+}
+
 /** Looked through for the newest of a job; as many take some milliseconds. */
 export const LATEST_DELIVERIES = 10_000;
 

@@ -1,17 +1,17 @@
 import {
   ANNOUNCED_SLICE,
+  type CameRow,
   FOLDED_WITHIN_MS,
   LATEST_DELIVERIES,
   type SaidDelivery,
+  sliceOf,
 } from '../../../inbox/delivery.js';
 import { answersFrom } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Tables } from '../../contract/tables.js';
 import type { Query } from '../open.js';
 import { AT, type Perform } from './perform.js';
 
 type Arrivals = Pick<InboxPort, 'newestDelivery' | 'said' | 'haveCome' | 'announced'>;
-type Came = Pick<Tables['inbox.deliveries'], 'id' | 'installation_id' | 'received_at' | 'verdict'>;
 
 const NEWEST = `
   SELECT id FROM inbox.deliveries
@@ -39,13 +39,13 @@ const HAVE_COME = `
 
 /** Each by its index, merged as they are read. */
 const cameBetween = (column: 'received_at' | 'unread_at'): string => `
-  (SELECT id, installation_id, ${column} AS received_at, verdict FROM inbox.deliveries
+  (SELECT id, installation_id AS "installationId", ${column} AS "receivedAt", verdict FROM inbox.deliveries
   WHERE ${column} <= $2 AND (${column}, id) > ($1::timestamptz, $3::bigint)
   ORDER BY ${column}, id LIMIT ${ANNOUNCED_SLICE})`;
 
 const ANNOUNCED = `
   ${cameBetween('received_at')} UNION ALL ${cameBetween('unread_at')}
-  ORDER BY received_at, id LIMIT ${ANNOUNCED_SLICE}`;
+  ORDER BY "receivedAt", id LIMIT ${ANNOUNCED_SLICE}`;
 
 /** What is known of the deliveries that came. */
 export function createArrivals(query: Query, { perform }: Perform): Arrivals {
@@ -70,16 +70,7 @@ export function createArrivals(query: Query, { perform }: Perform): Arrivals {
       });
       return have_come;
     },
-    announced: async ({ from, until, above }) => {
-      const rows = await query<Came>(ANNOUNCED, [from, until, above]);
-      const last = rows.at(-1);
-      const isLast = last === undefined || rows.length < ANNOUNCED_SLICE;
-      return {
-        deliveries: rows.flatMap(({ installation_id: installationId, received_at: receivedAt, verdict }) =>
-          verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
-        ),
-        next: isLast ? null : { from: last.received_at, until, above: last.id },
-      };
-    },
+    announced: async ({ from, until, above }) =>
+      sliceOf(await query<CameRow>(ANNOUNCED, [from, until, above]), until),
   };
 }

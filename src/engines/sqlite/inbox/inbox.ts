@@ -1,17 +1,13 @@
 import type { ClaimedJob, ClaimRequest } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import { type Sqlite, write } from '../open.js';
-import { createAnnounced } from './announced.js';
-import { createHasCome, createNewestDelivery } from './arrivals.js';
+import { createArrivals } from './arrivals.js';
 import { createClaims } from './claim.js';
-import { createCountJobs } from './counts.js';
 import { createDoorPort } from './door.js';
 import { createEnqueue } from './enqueue.js';
-import { createPrune } from './prune.js';
-import { createSaid } from './said.js';
+import { createKeeping } from './keeping.js';
 import { createSettlements } from './settle.js';
 import { createPulse } from './signs.js';
-import { createTexts } from './texts.js';
 import { createWaiting } from './waiting.js';
 import { createWake } from './wake.js';
 
@@ -22,13 +18,6 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const settlements = createSettlements(db);
   const enqueue = createEnqueue(db);
   const waiting = createWaiting(db);
-  const hasCome = createHasCome(db);
-  const newestDelivery = createNewestDelivery(db);
-  const said = createSaid(db);
-  const announced = createAnnounced(db);
-  const prune = createPrune(db);
-  const texts = createTexts(db);
-  const countJobs = createCountJobs(db);
   const readPulse = createPulse(db);
   const { watch, asked } = createWake(db);
 
@@ -45,6 +34,8 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
 
   return {
     ...door,
+    ...createArrivals(db, now),
+    ...createKeeping(db, now),
     store: deliveries => {
       asked();
       return door.store(deliveries);
@@ -96,22 +87,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     },
     raiseClaims: async above => write(db, () => claims.raise(above)),
     takeClaim: async above => write(db, () => claims.takeNumber(above)),
-    countJobs: async () => countJobs(),
     watch,
-    newestDelivery: async job => newestDelivery(job),
-    said: async request => said(request),
-    haveCome: async (installationId, questions) => {
-      const at = now();
-      return questions.map(question => hasCome(installationId, question, at));
-    },
-    announced: async stretch => announced(stretch),
     readPulse: async () => readPulse(now()),
-    prune: async retentionDays => {
-      if (retentionDays === 0) return null;
-      const pruned = write(db, () => prune(retentionDays, now()));
-      return pruned.deliveries + pruned.jobs > 0 ? pruned : null;
-    },
-    signedTexts: async (above, limit) => texts.above(above, limit),
-    emptyTexts: async ids => texts.empty(ids),
   };
 }

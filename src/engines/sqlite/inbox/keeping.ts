@@ -1,0 +1,65 @@
+import type { SignedText } from '../../../inbox/delivery.js';
+import type { JobCounts } from '../../../inbox/job.js';
+import type { InboxPort } from '../../../inbox/port.js';
+import { type Sqlite, write } from '../open.js';
+import { statement } from '../statement.js';
+import { toInstant } from './text.js';
+
+type Keeping = Pick<InboxPort, 'countJobs' | 'prune' | 'signedTexts' | 'emptyTexts'>;
+
+const DAY_MS = 86_400_000;
+const BATCH = 500;
+
+const COUNT = `SELECT
+  (SELECT count(*) FROM jobs WHERE state = 'ready') AS ready,
+  (SELECT count(*) FROM jobs WHERE state = 'claimed') AS claimed,
+  (SELECT count(*) FROM jobs WHERE state = 'parked') AS parked,
+  (SELECT count(*) FROM jobs WHERE state = 'buried') AS buried,
+  (SELECT min(run_at) FROM jobs WHERE state = 'ready') AS oldestRunAt`;
+
+const OLD_DELIVERIES = `SELECT id FROM deliveries WHERE received_at < @before
+  ORDER BY received_at, id LIMIT ${BATCH}`;
+
+/** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
+export function createKeeping(db: Sqlite, now: () => number): Keeping {
+  const counts = db.prepare<[], JobCounts>(COUNT);
+  const oldTexts = statement<{ before: string }>(
+    db,
+    `DELETE FROM signed_texts WHERE last_received_at < @before AND id IN (
+      SELECT text_id FROM deliveries WHERE id IN (${OLD_DELIVERIES}))`,
+  );
+  const oldDeliveries = statement<{ before: string }>(
+    db,
+    `DELETE FROM deliveries WHERE id IN (${OLD_DELIVERIES})`,
+  );
+  const oldJobs = statement<{ before: string }>(
+    db,
+    `DELETE FROM jobs WHERE id IN (
+      SELECT id FROM jobs WHERE state = 'done' AND finished_at < @before ORDER BY finished_at LIMIT ${BATCH})`,
+  );
+  const texts = db.prepare<[number, number], SignedText>(
+    `SELECT id, signed_data AS signedData FROM signed_texts WHERE id > ? AND signed_data <> '' ORDER BY id LIMIT ?`,
+  );
+  const empty = db.prepare<[number]>("UPDATE signed_texts SET signed_data = '' WHERE id = ?");
+  const named = db.prepare<[number], number>('SELECT count(*) FROM deliveries WHERE text_id = ?').pluck();
+
+  return {
+    countJobs: async () => counts.get() ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
+    prune: async days => {
+      if (days === 0) return null;
+      const old = { before: toInstant(now() - days * DAY_MS) };
+      const pruned = write(db, () => ({
+        signedTexts: oldTexts.run(old),
+        deliveries: oldDeliveries.run(old),
+        jobs: oldJobs.run(old),
+      }));
+      return pruned.deliveries + pruned.jobs > 0 ? pruned : null;
+    },
+    signedTexts: async (above, limit) => texts.all(above, limit),
+    emptyTexts: async ids => {
+      db.pragma('secure_delete = ON');
+      write(db, () => ids.forEach(id => empty.run(id)));
+      return ids.reduce((sum, id) => sum + (named.get(id) ?? 0), 0);
+    },
+  };
+}
