@@ -1,31 +1,11 @@
 import type { MirrorPort } from '../../../mirror/port.js';
-import { CERTIFICATES } from '../../../resources/certificates.js';
-import { LISTS } from '../../../resources/lists.js';
+import { CERTIFICATE_TABLES, LIST_TABLES, SMALL_TABLES } from '../../purged-tables.js';
 import type { Postgres, Query } from '../open.js';
 import { FENCE } from './fence.js';
 import { HOLD_COUNTER } from './people.js';
 import { createPerform, given, type Perform } from './perform.js';
 
 const SLICE = 500;
-
-type Tables = readonly (readonly [table: string, scope: string])[];
-const CERTIFICATE_TABLES: Tables = withPast(CERTIFICATES.table, 'organization_id');
-/** By its name a person who asks again knows the organization: that goes last. */
-const LIST_TABLES: Tables = Object.values(LISTS)
-  .toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'))
-  .flatMap(({ table, scope }) => withPast(table, scope));
-/** Removed at once: they are small. */
-const REST: Tables = [
-  'sync_runs',
-  'resource_states',
-  'read_pages',
-  'project_references',
-  'transactions',
-  'retirement_sums',
-  'certificate_sums',
-  'installations_past',
-  'installations',
-].map(table => [table, 'organization_id']);
 
 /** Both lanes, always in this order. */
 const HOLD_BOTH = FENCE.flatMap(statement =>
@@ -105,7 +85,7 @@ export function createRemoval(postgres: Postgres, perform: Perform): RemovalOper
            WHERE organization_id = $1 AND version > $2 AND state <> 'uninstalled' ORDER BY id`,
           [organizationId, last],
         );
-        for (const [table, scope] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ...REST]) {
+        for (const [table, scope] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ...SMALL_TABLES]) {
           await ask(`DELETE FROM mirror.${table} WHERE ${scope} = $1`, [organizationId]);
         }
         const removed = await removeLocked(
@@ -147,11 +127,4 @@ async function removeSome(
 function knownRetirements(whose: string): string {
   return `SELECT id FROM mirror.retirements_history WHERE organization_id ${whose} $1
     UNION SELECT retirement_id FROM mirror.certificates_history WHERE organization_id ${whose} $1`;
-}
-
-function withPast(table: string, scope: string): Tables {
-  return [
-    [table, scope],
-    [`${table}_past`, scope],
-  ];
 }

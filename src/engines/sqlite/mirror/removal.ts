@@ -1,33 +1,12 @@
 import { type Sqlite, write } from '../open.js';
 import type { Purged } from '../../../mirror/port.js';
-import { CERTIFICATES } from '../../../resources/certificates.js';
-import { type Entry, ownerOf } from '../../../resources/entry.js';
-import { INSTALLATIONS } from '../../../resources/installations.js';
-import { LISTS } from '../../../resources/lists.js';
+import { CERTIFICATE_TABLES, LIST_TABLES, type PurgedTables, SMALL_TABLES } from '../../purged-tables.js';
 import type { MirrorOperations } from './operations.js';
 import type { RunRows } from './run-rows.js';
 import type { UnnamedFiles } from './files.js';
 
 const SLICE = 500;
-
-type Tables = readonly (readonly [table: string, scope: string])[];
-const OF_CERTIFICATES = withPast(CERTIFICATES);
-/** By its name a person who asks again knows the organization: that goes last. */
-const OF_LISTS = Object.values(LISTS)
-  .toSorted((a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'))
-  .flatMap(withPast);
-const BOOKS = [
-  'sync_runs',
-  'resource_states',
-  'read_pages',
-  'project_references',
-  'transactions',
-  'retirement_sums',
-  'certificate_sums',
-  'announcements',
-];
-/** Removed at once: they are small. */
-const REST: Tables = [...BOOKS.map(table => [table, 'organization_id'] as const), ...withPast(INSTALLATIONS)];
+const ANNOUNCEMENTS = ['announcements', 'organization_id'] as const;
 
 /**
  * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
@@ -54,8 +33,8 @@ export function createRemoval(
     purgeRows: (organizationId, last, which) =>
       write(db, () =>
         which === 'certificates'
-          ? removeOlder(db, OF_CERTIFICATES, organizationId, last)
-          : removeOlder(db, OF_LISTS, organizationId, last) || removeRuns(db, organizationId),
+          ? removeOlder(db, CERTIFICATE_TABLES, organizationId, last)
+          : removeOlder(db, LIST_TABLES, organizationId, last) || removeRuns(db, organizationId),
       ),
     endPurge: (organizationId, last, claim) =>
       write(db, () => {
@@ -74,7 +53,7 @@ function takeBoth({ fence }: RunRows, organizationId: string, claim: number): vo
   fence.take({ organizationId, lane: 'certificates', claim });
 }
 
-function removeOlder(db: Sqlite, tables: Tables, organizationId: string, last: number): number {
+function removeOlder(db: Sqlite, tables: PurgedTables, organizationId: string, last: number): number {
   for (const [table, column] of tables) {
     const { changes } = db
       .prepare(
@@ -108,7 +87,7 @@ function removeRest(db: Sqlite, files: UnnamedFiles, organizationId: string, las
     )
     .pluck()
     .all(organizationId, last);
-  for (const [table, column] of [...OF_CERTIFICATES, ...OF_LISTS, ...REST]) {
+  for (const [table, column] of [...CERTIFICATE_TABLES, ...LIST_TABLES, ANNOUNCEMENTS, ...SMALL_TABLES]) {
     db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(organizationId);
   }
   return { files: files.removeLocked(named), installations };
@@ -135,13 +114,4 @@ function ownRetirements(db: Sqlite, organizationId: string): string[] {
     .prepare<string[], string>(`SELECT id FROM (${known('=')}) EXCEPT SELECT id FROM (${known('<>')})`)
     .pluck()
     .all(organizationId, organizationId, organizationId, organizationId);
-}
-
-function withPast(entry: Entry): Tables {
-  const owner = ownerOf(entry);
-  if (owner === null) return [];
-  return [
-    [entry.table, owner],
-    [`${entry.table}_past`, owner],
-  ];
 }
