@@ -19,6 +19,14 @@ export function namesAddress(document: string, address: string): boolean {
   return stringsOf(document).some(text => foldCase(text).includes(address));
 }
 
+/** Whether a row of members is that of whoever has the address, or names it. */
+export function isOf(
+  { email, document }: { readonly email: string | null; readonly document: string },
+  address: string,
+): boolean {
+  return (email !== null && normalAddress(email) === address) || namesAddress(document, address);
+}
+
 /** JSON can write a letter in several ways: its strings are looked at as they are read. What is no JSON is one string. */
 function stringsOf(document: string): readonly string[] {
   try {

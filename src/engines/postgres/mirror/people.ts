@@ -1,15 +1,11 @@
 import { hashOfAddress } from '../../../mirror/people.js';
-import { namesAddress, normalAddress } from '../../../mirror/person.js';
+import { isOf, namesAddress, normalAddress } from '../../../mirror/person.js';
 import type { MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
+import type { Tables } from '../../contract/tables.js';
 import type { Postgres, Query } from '../open.js';
 
-interface Member {
-  readonly version: number;
-  readonly organization_id: string;
-  readonly email: string | null;
-  readonly document: string;
-}
+type Member = Pick<Tables['members'], 'version' | 'organization_id' | 'email' | 'document'>;
 
 interface Said {
   readonly organization_id: string;
@@ -71,8 +67,4 @@ async function blank(ask: Query, address: string): Promise<void> {
       [organizationId, resource],
     );
   }
-}
-
-function isOf({ email, document }: Member, address: string): boolean {
-  return (email !== null && normalAddress(email) === address) || namesAddress(document, address);
 }

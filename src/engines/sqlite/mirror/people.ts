@@ -1,7 +1,8 @@
 import { type Sqlite, write } from '../open.js';
 import { formatInstant, type Value } from '../../../resources/columns.js';
 import { hashOfAddress, isForgotten, mayKeep } from '../../../mirror/people.js';
-import { namesAddress, normalAddress } from '../../../mirror/person.js';
+import { isOf, namesAddress, normalAddress } from '../../../mirror/person.js';
+import type { Tables } from '../../contract/tables.js';
 import type { MirrorOperations } from './operations.js';
 
 export interface People extends Pick<MirrorOperations, 'forget' | 'forgottenPeople'> {
@@ -11,12 +12,7 @@ export interface People extends Pick<MirrorOperations, 'forget' | 'forgottenPeop
   readonly mayKeep: (text: string) => boolean;
 }
 
-interface Member {
-  readonly version: number;
-  readonly organization_id: string;
-  readonly email: string | null;
-  readonly document: string;
-}
+type Member = Pick<Tables['members'], 'version' | 'organization_id' | 'email' | 'document'>;
 
 export function createPeople(db: Sqlite): People {
   const remember = db.prepare<[string, string]>(
@@ -71,8 +67,4 @@ function blankerOf(db: Sqlite): (address: string) => void {
   return address => {
     for (const { id, text } of all.all()) if (namesAddress(text, address)) blank.run(id);
   };
-}
-
-function isOf({ email, document }: Member, address: string): boolean {
-  return (email !== null && normalAddress(email) === address) || namesAddress(document, address);
 }
