@@ -11,7 +11,7 @@ export async function openDoor(
   lost: Lost,
 ): Promise<DoorPort> {
   if (database === null) return (await import('./sqlite/inbox/door.js')).openDoorPort(dataDir, now);
-  return (await import('./postgres/inbox/open-door.js')).openDoorPort(
+  return (await import('./postgres/inbox/door.js')).openDoorPort(
     poolOf(database, 'receive', lost),
     clockOf(database, now),
   );

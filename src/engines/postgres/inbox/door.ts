@@ -2,7 +2,8 @@ import { describeFailure } from '../../../inbox/delivery.js';
 import type { DoorPort } from '../../../inbox/port.js';
 import { announcedJob } from '../../../inbox/job.js';
 import type { InboxClock } from '../clock.js';
-import type { Postgres } from '../open.js';
+import type { PoolOptions } from '../driver.js';
+import { openPostgres, type Postgres } from '../open.js';
 import { createEnqueue } from './ask.js';
 import { createPerform } from './perform.js';
 import { createCountRefusals } from './refusals.js';
@@ -12,6 +13,11 @@ import { createStore } from './store.js';
 /** Writes nothing, and is refused where nothing can be written. */
 const WRITE = 'UPDATE inbox.processes SET seen_at = seen_at WHERE false';
 const ANSWER_MS = 5000;
+
+/** It needs no schema but the inbox, and none at all to begin: what it lacks each post is told. */
+export function openDoorPort(pool: PoolOptions, clock: InboxClock): DoorPort {
+  return createDoorPort(openPostgres(pool), clock);
+}
 
 /** Needs rights on the schema inbox only. */
 export function createDoorPort({ query, close }: Postgres, clock: InboxClock): DoorPort {

@@ -2,8 +2,6 @@ import type { Mark, MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { type ListResource, LIST_RESOURCES } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
-import { createAnnouncements } from './announcements.js';
-import { createFindings } from './findings.js';
 import { createCertificates } from './certificates.js';
 import { FENCE, PREPARE_STATES } from './fence.js';
 import { createWriteInstallation } from './installations.js';
@@ -42,6 +40,12 @@ const markStatement = (how: Mark) => `
   WHERE organization_id = ${given('organization_id')}
     AND resource IN (SELECT jsonb_array_elements_text($1 -> 'resources'))
   RETURNING '{}'::jsonb`;
+
+/** One statement: two workers that count at once leave one of their counts. */
+const KEEP_FINDINGS = `
+  INSERT INTO mirror.finding_counts (finding, rows, counted_at)
+  SELECT c.finding, c.rows, $2 FROM json_to_recordset($1) AS c (finding text, rows bigint) ORDER BY c.finding
+  ON CONFLICT (finding) DO UPDATE SET rows = excluded.rows, counted_at = excluded.counted_at`;
 
 /** The mirror in a PostgreSQL that has been migrated. */
 export function createMirrorPort(postgres: Postgres): MirrorPort {
@@ -89,8 +93,13 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     ...createTransactions(postgres, perform),
     ...createProjects(postgres, runs),
     ...createCertificates(postgres, perform, runs),
-    ...createAnnouncements(postgres),
-    ...createFindings(postgres),
+    // Who sees the mirror sees the inbox too, by the view `freshness`: nothing is looked through, and nothing copied.
+    announcements: async () => ({ watchedAt: null, oldestRead: null, announced: [] }),
+    watchedResources: async () => new Map(),
+    announce: async (_announcements, watchedAt) => {
+      await query('UPDATE mirror.origin SET watched_at = $1', [watchedAt]);
+    },
+    keepFindings: async (counts, at) => void (await query(KEEP_FINDINGS, [JSON.stringify(counts), at])),
     ...createRemoval(postgres, perform),
     pruneRuns: createPruneRuns(postgres),
     close: postgres.close,

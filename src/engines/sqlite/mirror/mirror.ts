@@ -2,7 +2,6 @@ import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { createAnnouncements } from './announcements.js';
-import { createFindings } from './findings.js';
 import { createRunRows } from './run-rows.js';
 import { createCertificates } from './certificates.js';
 import { type CertificateFiles, createUnnamedFiles } from './files.js';
@@ -33,7 +32,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
   const people = createPeople(db);
   const runs = createRuns(runRows, people.mayKeep);
   const unnamed = createUnnamedFiles(db, files);
-  const rows = forEachList(resource => createListRows(db, resource));
+  const listOf = forEachList(resource => createListRows(db, resource));
 
   return {
     ...createOrigin(db),
@@ -57,10 +56,10 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     begin: runs.begin,
     pages: pages.from,
     find: ({ organizationId, resource }, keys, versions) => [
-      ...rows(resource).among(organizationId, versions),
-      ...rows(resource).find(organizationId, keys),
+      ...listOf(resource).among(organizationId, versions),
+      ...listOf(resource).find(organizationId, keys),
     ],
-    after: ({ organizationId, resource }, key, limit) => rows(resource).after(organizationId, key, limit),
+    after: ({ organizationId, resource }, key, limit) => listOf(resource).after(organizationId, key, limit),
     commit: createCommit(db, { runRows, runs, pages, people }),
     closeRun: runs.closeRow,
     forgottenPeople: people.forgottenPeople,
@@ -69,7 +68,12 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     ...createCertificates(runRows, runs, files),
     removeUnnamedFiles: unnamed.remove,
     ...createAnnouncements(db),
-    keepFindings: createFindings(db),
+    keepFindings: (counts, at) =>
+      write(db, () => {
+        db.prepare('DELETE FROM finding_counts').run();
+        const put = db.prepare<[string, number, string]>('INSERT INTO finding_counts VALUES (?, ?, ?)');
+        for (const { finding, rows } of counts) put.run(finding, rows, at);
+      }),
     forget: people.forget,
     ...createRemoval(db, runRows, unnamed),
     pruneRuns: createPruneRuns(db),
