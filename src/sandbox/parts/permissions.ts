@@ -61,7 +61,8 @@ export function readGrants(value: unknown, faults: string[]): Grants {
 function expected(name: string, level: unknown): string {
   if (level === undefined) return `expected ${Object.keys(PERMISSIONS).join(', ')}, got ${name}`;
   const grants = new Set(Object.values(PERMISSIONS).map(one => `${one.name}: ${one.level}`));
-  return `expected ${[...grants].join(', ')}, got ${name}: ${String(level)}`;
+  const came = typeof level === 'string' ? level : JSON.stringify(level);
+  return `expected ${[...grants].join(', ')}, got ${name}: ${came}`;
 }
 
 function higher(one: Level | undefined, other: Level): Level {
