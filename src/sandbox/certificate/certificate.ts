@@ -58,15 +58,13 @@ const FINE_PRINT = [
   'emission reduction, cannot be traded or claimed, and has no value outside the sandbox it comes from.',
 ];
 
+/** The same on every certificate. */
+const BACKGROUND = drawBackground();
+const FOOT = drawFoot();
+
 /** The retirement's certificate: one A4 page, the same bytes for the same facts. */
 export function drawCertificate(facts: CertificateFacts, options: CertificateOptions = {}): Buffer {
-  const content = [
-    drawBackground(),
-    drawHeading(facts),
-    drawAmount(facts.amount),
-    drawFacts(facts),
-    drawFoot(),
-  ];
+  const content = [BACKGROUND, drawHeading(facts), drawAmount(facts.amount), drawFacts(facts), FOOT];
   return assemblePdf({
     title: `Certificate of retirement ${facts.retirementId}`,
     subject: `${facts.serialization}, ${formatAmount(facts.amount)} tonnes, for ${facts.beneficiary}`,
