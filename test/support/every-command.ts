@@ -54,11 +54,12 @@ export function everyCommand({
     return String(all.find(({ status }) => status === 'pending_queue')?.id);
   };
   const today = new Date().toISOString().slice(0, 10);
-  const key = join(folder, `key${tag}.pem`);
-  const newApp = async () => await made('sandbox apps register', ['--name', `app ${Math.random()}`]);
+  const [firstKey, key] = [join(folder, `first-key${tag}.pem`), join(folder, `key${tag}.pem`)];
+  const newApp = async () =>
+    await made('sandbox apps register', ['--name', `app ${Math.random()}`, '--public-key', firstKey]);
   const delivery = async () => String((await ask('sandbox deliveries list', []))[0].id);
   const move = [...of, '--credit-id', kept, '--amount', '1'];
-  writeFileSync(key, publicKeyOf(createPrivateKey()));
+  for (const file of [firstKey, key]) writeFileSync(file, publicKeyOf(createPrivateKey()));
   return {
     sync: () => [...of],
     status: () => [],
