@@ -10,7 +10,7 @@ import { startInstalled } from '../support/installed.js';
 import { createRandom } from '../support/operations.js';
 import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
-import { type Tables, tablesIn } from '../support/tables.js';
+import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
@@ -119,7 +119,10 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   await expect.poll(stored, { ...PATIENCE, interval: 100 }).toHaveLength(5);
   await expect.poll(() => isQuiet(at(Date.now())), PATIENCE).toBe(true);
   expect(await work.stop()).toBe(0);
-  return { rows: await comparedRows(tables), instants: await instantsOf(tables) };
+  return await whileOpen(dataDir, async open => ({
+    rows: await comparedRows(open),
+    instants: await instantsOf(open),
+  }));
 }
 
 async function comparedRows(tables: Tables): Promise<unknown[]> {

@@ -9,7 +9,7 @@ import { createLog } from '../../src/log/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from './processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from './sandbox.js';
-import { type Tables, tablesIn } from './tables.js';
+import { type Tables, tablesIn, whileOpen } from './tables.js';
 import { makeFolder } from './folder.js';
 
 export interface DemoMirror extends Tables {
@@ -46,7 +46,7 @@ export async function startDemoMirror({
   }
   const env = settingsOf(sandbox, world, folders.mirror);
   const programs = await startPrograms(env, sandbox, world.appId, operations);
-  await until(() => isAtRest(tables));
+  await rest(folders.mirror);
   return {
     folder: folders.mirror,
     env: { ...env, PORT: String(programs.receive.port) },
@@ -103,7 +103,7 @@ async function mirrorWorld(seed: number, folders: ReturnType<typeof foldersIn>):
   const programs = await startPrograms(env, sandbox, appId, false);
   for (const { id } of sandbox.registry.organizations.all())
     sandbox.registry.installations.install(appId, id);
-  await until(() => isAtRest(tablesIn(folders.mirror)));
+  await rest(folders.mirror);
   await programs.stop();
   await stop();
   return { appId, privateKey };
@@ -151,6 +151,10 @@ async function startPrograms(
     await receive.stop();
   };
   return { receive, work, stop };
+}
+
+async function rest(folder: string): Promise<void> {
+  await whileOpen(folder, tables => until(() => isAtRest(tables)));
 }
 
 async function isAtRest({ rows }: Tables): Promise<boolean> {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { temporaryFolder } from './inbox.js';
 import { freePort, type StartedProcess, startProcess } from './processes.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
-import { type Tables, tablesIn } from './tables.js';
+import { type Tables, tablesIn, whileOpen } from './tables.js';
 
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
 export const PATIENCE = { timeout: 150_000, interval: 50 };
@@ -105,14 +105,11 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     },
     ...tables,
     async filled() {
-      await expect
-        .poll(
-          async () =>
-            (await tables.rows('SELECT 1 FROM certificates LIMIT 1')).length +
-            (await tables.rows(UNFINISHED)).length * 10,
-          PATIENCE,
-        )
-        .toBe(1);
+      const count = async (of: Tables, sql: string) => (await of.rows(sql)).length;
+      await expect.poll(() => count(tables, 'SELECT 1 FROM certificates LIMIT 1'), PATIENCE).toBe(1);
+      await whileOpen(dataDir, async open => {
+        await expect.poll(() => count(open, UNFINISHED), PATIENCE).toBe(0);
+      });
     },
   };
 }

@@ -29,6 +29,16 @@ export function tablesIn(folder: string): Tables {
   return tables(openedBy(readonly => openBoth(folder, readonly)));
 }
 
+/** The same by one connection, as long as somebody asks again and again: to open a mirror takes longer than most questions. */
+export async function whileOpen<T>(folder: string, work: (tables: Tables) => Promise<T>): Promise<T> {
+  const db = openBoth(folder, true);
+  try {
+    return await work(tablesOf(db));
+  } finally {
+    db.close();
+  }
+}
+
 /** The same of one file, whatever its name. */
 export function tablesInFile(file: string): Tables {
   return tables(openedBy(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
