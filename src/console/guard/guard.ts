@@ -1,8 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HEADERS } from './headers.js';
-import { isOurName } from './host.js';
 import type { Keys } from './keys.js';
-import { isOwnPage } from './sender.js';
 
 export interface GuardOptions {
   readonly keys: Keys;
@@ -13,6 +11,9 @@ export interface GuardOptions {
 }
 
 const KEY = 'key';
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(:\d{1,5})?$/i;
+const SAFE = ['GET', 'HEAD'];
 
 /** Who gets in, before anything else is done: each question in its order, and nothing is told to those who do not. */
 export function createGuard({ keys, names, port }: GuardOptions): RequestHandler {
@@ -33,9 +34,9 @@ export function createGuard({ keys, names, port }: GuardOptions): RequestHandler
 
   return (request: Request, response: Response, next: NextFunction) => {
     response.set(HEADERS);
-    if (!isOurName(request.headers.host, names)) return refuse(response, 421, NOT_OURS);
+    if (!isOurName(request, names)) return refuse(response, 421, NOT_OURS);
     if (!request.url.startsWith('/')) return refuse(response, 400, 'Expected a path.');
-    if (!isOwnPage(request.method, request.headers)) return refuse(response, 403, FOREIGN);
+    if (!isOwnPage(request)) return refuse(response, 403, FOREIGN);
     if (request.method === 'GET' && KEY in request.query) return exchange(request, response);
     if (!isIn(request)) return refuse(response, 401, NO_KEY);
     return next();
@@ -48,6 +49,24 @@ const FOREIGN = 'This was not sent by a page of this console.';
 const NO_KEY = 'Open the address that "carbon-mirror console url" prints.';
 const USED =
   'This address is good for one visit, and not for ever. "carbon-mirror console url" prints a new one.';
+
+/**
+ * Whether a request calls us by a name of ours. Somebody may point a name of theirs at this machine: to a browser our
+ * pages would then be theirs. The port does not matter: a tunnel has another one.
+ */
+function isOurName({ headers }: Request, names: readonly string[]): boolean {
+  const name = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
+  return name !== undefined && [...LOOPBACK, ...names].includes(name);
+}
+
+/** Whether what changes something was sent by a page of ours. Only over https or on loopback does a browser say so itself. */
+function isOwnPage({ method, headers }: Request): boolean {
+  if (SAFE.includes(method)) return true;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const [, origin = null] = /^https?:\/\/([^/]+)$/.exec(headers.origin ?? '') ?? [];
+  return origin === headers.host;
+}
 
 function refuse(response: Response, status: number, sentence: string): void {
   response.status(status).type('text/plain').send(`${sentence}\n`);
