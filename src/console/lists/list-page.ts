@@ -2,7 +2,7 @@ import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
 import { type Gap, readGaps } from '../../query/past/as-of.js';
 import type { Ask, Page } from '../page.js';
-import { AS_OF, withAt } from '../parts/as-of.js';
+import { AS_OF, withAt, withQuery } from '../parts/as-of.js';
 import { gapsOf } from '../parts/gaps.js';
 import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
@@ -47,7 +47,7 @@ async function read(listing: Listing, ask: Ask): Promise<Answer> {
 }
 
 function show(listing: Listing, { paging, paged, gaps, above }: Answer, { now, query, at }: Ask): Html {
-  const { one, dated } = listing;
+  const { path, one, dated } = listing;
   const { columns } = paging;
   return html`<section id="above" data-live>${above}</section>
 <section id="rows" data-live>${table(
@@ -59,9 +59,9 @@ function show(listing: Listing, { paging, paged, gaps, above }: Answer, { now, q
     })),
     paged.rows,
   )}
-<p class="under">${query.has('after') && html`<a href="${address(listing, query, { after: null })}">First page</a>`}
-${paged.next !== null && html`<a href="${address(listing, query, { after: cursorOf(paged.next) })}" rel="next">Next page</a>`}
-<a href="${address(listing, query, { after: null }, '.csv')}">CSV</a> <a href="${address(listing, query, { after: null }, '.json')}">JSON</a></p>
+<p class="under">${query.has('after') && html`<a href="${withQuery(`/${path}`, query, { after: null })}">First page</a>`}
+${paged.next !== null && html`<a href="${withQuery(`/${path}`, query, { after: cursorOf(paged.next) })}" rel="next">Next page</a>`}
+<a href="${withQuery(`/${path}.csv`, query, { after: null })}">CSV</a> <a href="${withQuery(`/${path}.json`, query, { after: null })}">JSON</a></p>
 </section>
 ${gapsOf(dated?.resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
@@ -70,7 +70,7 @@ ${gapsOf(dated?.resource ?? '', gaps)}
 function heading(listing: Listing, paging: Paging, query: URLSearchParams, column: string): Part {
   const words = column.replaceAll('_', ' ');
   if (!isSortable(column)) return words;
-  const sorted = address(listing, query, { sort: turned(paging, column), after: null });
+  const sorted = withQuery(`/${listing.path}`, query, { sort: turned(paging, column), after: null });
   return html`<a href="${sorted}">${words}</a>${arrow(paging, column)}`;
 }
 
@@ -108,18 +108,4 @@ function arrow({ order }: Paging, column: string): Html | false {
   const [first] = order;
   if (first?.[0] !== column) return false;
   return first[1] === 'asc' ? html` <span title="rising">↑</span>` : html` <span title="falling">↓</span>`;
-}
-
-function address(
-  { path }: Listing,
-  query: URLSearchParams,
-  changes: Readonly<Record<string, string | null>>,
-  ending = '',
-): string {
-  const next = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) next.delete(name);
-    else next.set(name, value);
-  }
-  return `/${path}${ending}${next.size === 0 ? '' : `?${next.toString()}`}`;
 }

@@ -6,6 +6,7 @@ import { parseInstant } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { FORMS } from '../lists/row-texts.js';
 import { type Ask, page, type Page, type Sent, type Shown } from '../page.js';
+import { withQuery } from '../parts/as-of.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
 import { counted } from '../parts/words.js';
@@ -65,9 +66,9 @@ ${form(query)}
 <p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <section id="sums" data-live>${sums(changes, isAll)}</section>
 <section id="rows" data-live>${sentences('Newest first', shown, now)}
-<p class="under">${query.has('before') && html`<a href="${address(query, { before: null })}">Newest</a>`}
-${hasMore && last !== undefined && html`<a href="${address(query, { before: String(last.number) })}" rel="next">Older</a>`}
-<a href="${address(query, { before: null }, '.csv')}">CSV</a> <a href="${address(query, { before: null }, '.json')}">JSON</a></p></section>
+<p class="under">${query.has('before') && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
+${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
+<a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
 <details><summary>The SQL of this page</summary><pre>${sqlOf(asked)}</pre></details>`;
   return { title, body };
 }
@@ -95,19 +96,6 @@ function form(query: URLSearchParams): Html {
 <label>Organization id<input name="organization_id" value="${query.get('organization_id')}"></label>
 <label>What<select name="resource">${option('', 'everything')}${['installation', ...Object.keys(ENTRY_OF)].map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
 <button>Show</button></form>`;
-}
-
-function address(
-  query: URLSearchParams,
-  changes: Readonly<Record<string, string | null>>,
-  ending = '',
-): string {
-  const next = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) next.delete(name);
-    else next.set(name, value);
-  }
-  return `${PATH}${ending}${next.size === 0 ? '' : `?${next.toString()}`}`;
 }
 
 function sqlOf({ since, until, resource, organizationId }: Asked): string {

@@ -8,6 +8,20 @@ export function withAt(href: string, at: string | null): string {
   return at === null ? href : `${href}${href.includes('?') ? '&' : '?'}${AS_OF}=${encodeURIComponent(at)}`;
 }
 
+/** The address of a page whose query has these changes; null takes a name out of it. */
+export function withQuery(
+  path: string,
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string | null>>,
+): string {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, value);
+  }
+  return next.size === 0 ? path : `${path}?${next.toString()}`;
+}
+
 /** Says as of when a page is, leads back, and asks for another instant. */
 export function asOfBar(path: string, query: URLSearchParams, at: string | null): Html {
   const others = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
