@@ -1,4 +1,5 @@
 import { backoffMs } from '../inbox/backoff.js';
+import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskLooks } from '../registry/http/mask.js';
@@ -175,4 +176,14 @@ export function decide(failure: Failure, { now, attempts, random }: Moment): Out
   if (act === 'park') return { act, at: now + backoffMs(attempts + PARKED_LATER, random()) };
   if (act !== 'retry') return { act };
   return { act, at: now + Math.max(backoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
+}
+
+/** What is written into the row of a job that failed. */
+export function endOf(outcome: Outcome, { code, message }: Failure, now: number): JobEnd {
+  const error = { code, message };
+  if (!('at' in outcome)) {
+    return outcome.act === 'bury' ? { act: 'bury', error } : { act: 'done', outcome: 'overtaken' };
+  }
+  const inMs = outcome.at - now;
+  return outcome.act === 'give_back' ? { act: 'give_back', inMs } : { act: outcome.act, inMs, error };
 }

@@ -9,7 +9,8 @@ import { installationOf } from './installation-of.js';
 import { createUrgentReads, type UrgentReads } from './urgent-reads.js';
 import { codeOf, endsRun, StopError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
-import { readResource } from '../read/read-resource.js';
+import { readList } from '../read/read-list.js';
+import { readProjects } from '../read/read-projects.js';
 import type { Step } from '../read/step.js';
 import type { CausedJob } from '../cause.js';
 import { noteTransactions } from '../look/transactions.js';
@@ -111,6 +112,10 @@ async function noteAbsent(
 const EVERYTHING: Wish = { resources: null, full: false };
 
 /** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
+function readResource(step: Step, resource: Resource): Promise<void> {
+  return resource === 'projects' ? readProjects(step) : readList(step, resource);
+}
+
 async function readOne(step: Step, resource: Resource, gate: Gate, learnt: Learnt): Promise<void> {
   for (let tries = 0; tries < 2; tries += 1) {
     try {

@@ -4,9 +4,8 @@ import type { ClaimedJob, JobEnd, Lane } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
 import { onceMore } from './once-more.js';
-import { decide, describe, type Failure, type StopCode, StopError } from '../outcome.js';
+import { decide, describe, endOf, type Failure, type StopCode, StopError } from '../outcome.js';
 import { createPause } from './pause.js';
-import { endOf } from './job-end.js';
 import { takeSlot } from './slots.js';
 
 /** One claimed job at work. */
