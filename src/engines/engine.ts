@@ -21,15 +21,19 @@ interface LogHeld {
   readonly heldMs: number;
 }
 
-/** The worker's own connections. */
-export interface WorkStore {
+/** Everything that is kept. */
+interface Stores {
   readonly inbox: InboxPort;
   readonly mirror: MirrorPort;
   readonly pdfs: PdfStore;
   readonly reader: Reader;
+  readonly close: () => Promise<void>;
+}
+
+/** The worker's own connections. */
+export interface WorkStore extends Stores {
   /** How long readers hold each log back; none where that is no matter of ours. */
   readonly logs: (now: number) => readonly LogHeld[];
-  readonly close: () => Promise<void>;
 }
 
 export interface Erased {
@@ -41,20 +45,12 @@ export interface Erased {
 }
 
 /** The certificates of a command that only reads. */
-export interface OpenPdfs {
-  readonly pdfs: PdfStore;
-  readonly close: () => Promise<void>;
-}
+export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 
 /** What a command writes by, beside a running receiver and worker. */
-export interface Writers {
-  readonly inbox: InboxPort;
-  readonly mirror: MirrorPort;
-  readonly pdfs: PdfStore;
-  readonly reader: Reader;
+export interface Writers extends Stores {
   /** After something was removed: leaves as few older copies of it as the engine can see to. */
   readonly erase: (vacuum: boolean) => Promise<Erased>;
-  readonly close: () => Promise<void>;
 }
 
 /** One law of the databases that a row breaks. */
