@@ -1,42 +1,32 @@
-import { type ClaimedJob, type Held, type Lane, MAX_ATTEMPTS } from '../../../inbox/job.js';
+import {
+  type ClaimedJob,
+  type ClaimRequest,
+  type Held,
+  type Lane,
+  MAX_ATTEMPTS,
+} from '../../../inbox/job.js';
+import type { InboxPort } from '../../../inbox/port.js';
 import { claimedJob } from '../../claimed-job.js';
 import type { Tables } from '../../contract/tables.js';
-import type { Sqlite } from '../open.js';
+import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { toInstant } from './text.js';
+import type { Waiting } from './waiting.js';
 
 /** The oldest due jobs that one claim chooses among; the rest have their turn when these are gone. */
 const CANDIDATES = 256;
 
-interface Taking {
-  readonly now: number;
-  readonly until: number;
-  readonly lane: Lane;
-  readonly slots: number;
-}
-
-/** All of these are to be run inside `write`. */
-export interface Claims {
-  /** What no claim may find: leases that are too long, and jobs that have failed too often. */
-  readonly clear: (now: number, until: number) => void;
-  readonly take: (taking: Taking) => ClaimedJob[];
-  /** False when the claim is no longer ours. */
-  readonly renew: (held: Held, until: number) => boolean;
-  readonly bind: (held: Held, organizationId: string) => 'ours' | 'busy' | 'lost';
-  readonly raise: (above: number) => void;
-  readonly takeNumber: (above: number) => number;
-}
-
+type Claims = Pick<InboxPort, 'claim' | 'renew' | 'bind' | 'raiseClaims' | 'takeClaim'>;
 type ClaimParameters = { now: string; until: string; slots: number; lane: Lane };
 type BindParameters = { id: number; claim: number; organizationId: string };
 
-export function createClaims(db: Sqlite): Claims {
+export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): Claims {
   const bury = statement<{ now: string }>(db, BURY_WORN_OUT);
   const shorten = statement<{ until: string }>(
     db,
     "UPDATE jobs SET claimed_until = @until WHERE state = 'claimed' AND claimed_until > @until",
   );
-  const claim = statement<ClaimParameters, Tables['inbox.jobs']>(db, CLAIM_DUE);
+  const claimDue = statement<ClaimParameters, Tables['inbox.jobs']>(db, CLAIM_DUE);
   const count = statement<{ claims: number }>(db, 'UPDATE claims SET last = last + @claims');
   const raise = statement<{ above: number }>(db, 'UPDATE claims SET last = max(last, @above)');
   const takeNumber = statement<{ above: number }, { last: number }>(
@@ -47,30 +37,53 @@ export function createClaims(db: Sqlite): Claims {
     db,
     "UPDATE jobs SET claimed_until = @until WHERE id = @id AND claim = @claim AND state = 'claimed'",
   );
-  const held = statement<Held & { [name: string]: number }, { id: number }>(
+  const stillHeld = statement<Held & { [name: string]: number }, { id: number }>(
     db,
     "SELECT id FROM jobs WHERE id = @id AND claim = @claim AND state = 'claimed'",
   );
   const bind = statement<BindParameters>(db, BIND_UNLESS_TAKEN);
 
-  return {
-    clear: (now, until) => {
-      shorten.run({ until: toInstant(until) });
-      bury.run({ now: toInstant(now) });
-    },
-    take: ({ now, until, lane, slots }) => {
-      const rows = claim.all({ now: toInstant(now), until: toInstant(until), slots, lane });
+  /** First what no claim may find: leases that are too long, and jobs that have failed too often. */
+  function claimIn(lanes: ClaimRequest['lanes'], at: number, leaseMs: number): ClaimedJob[] {
+    const [instant, until] = [toInstant(at), toInstant(at + leaseMs)];
+    shorten.run({ until });
+    bury.run({ now: instant });
+    return lanes.flatMap(({ lane, slots }) => {
+      const rows = claimDue.all({ now: instant, until, slots, lane });
       if (rows.length > 0) count.run({ claims: rows.length });
       return rows.map(claimedJob).toSorted((left, right) => left.claim - right.claim);
+    });
+  }
+
+  return {
+    claim: async ({ lanes, leaseMs }) => {
+      const at = now();
+      // Looked at before it is written: where nothing can be claimed nobody waits for a lock.
+      const open = lanes.filter(({ lane, slots }) => slots > 0 && waiting.hasClaimable(lane, at));
+      const jobs = open.length === 0 ? [] : write(db, () => claimIn(open, at, leaseMs));
+      const next = waiting.nextChangeAt(at);
+      return {
+        jobs,
+        othersWait: lanes.some(({ lane, slots }) =>
+          slots > 0 ? jobs.filter(job => job.lane === lane).length >= slots : waiting.hasClaimable(lane, at),
+        ),
+        nextChangeInMs: next === null ? null : next - at,
+      };
     },
-    renew: ({ id, claim: number }, until) => renew.run({ id, claim: number, until: toInstant(until) }) === 1,
-    bind: ({ id, claim: number }, organizationId) => {
-      if (held.get({ id, claim: number }) === undefined) return 'lost';
-      return bind.run({ id, claim: number, organizationId }) === 1 ? 'ours' : 'busy';
+    renew: async (held, leaseMs) => {
+      const until = toInstant(now() + leaseMs);
+      return write(db, () =>
+        held.flatMap(({ id, claim }) => (renew.run({ id, claim, until }) === 1 ? [] : [id])),
+      );
     },
-    raise: above => void raise.run({ above }),
-    takeNumber: above => {
-      const taken = takeNumber.get({ above });
+    bind: async ({ id, claim }, organizationId) =>
+      write(db, () => {
+        if (stillHeld.get({ id, claim }) === undefined) return 'lost';
+        return bind.run({ id, claim, organizationId }) === 1 ? 'ours' : 'busy';
+      }),
+    raiseClaims: async above => void write(db, () => raise.run({ above })),
+    takeClaim: async above => {
+      const taken = write(db, () => takeNumber.get({ above }));
       if (taken === undefined) throw new Error('expected the counter of claims, got none');
       return taken.last;
     },

@@ -6,19 +6,10 @@ import {
   MAX_ATTEMPTS,
   PARKED_ATTEMPTS,
 } from '../../../inbox/job.js';
-import type { Sqlite } from '../open.js';
+import type { InboxPort } from '../../../inbox/port.js';
+import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { mergePayloads, toInstant } from './text.js';
-
-/** All of these are to be run inside `write`. */
-export interface Settlements {
-  /** False, and nothing is changed, when the claim is no longer ours. */
-  readonly settle: (ended: Ended, now: number) => boolean;
-  /** Answers the id of the job that will run (a waiting one may take over), or null when `id` is not buried. */
-  readonly retryBuried: (id: number, now: number) => number | null;
-  /** Newest first. */
-  readonly buried: () => number[];
-}
 
 type Failed = Extract<JobEnd, { readonly error: JobError }>;
 
@@ -28,7 +19,10 @@ interface Current {
   readonly waiting: number | null;
 }
 
-export function createSettlements(db: Sqlite): Settlements {
+export function createSettlements(
+  db: Sqlite,
+  clock: () => number,
+): Pick<InboxPort, 'settle' | 'retryBuried'> {
   const statements = prepare(db);
 
   function finish({ id, claim }: Held, outcome: string, now: number): boolean {
@@ -65,26 +59,39 @@ export function createSettlements(db: Sqlite): Settlements {
     statements.inherit.run({ id: waiting, from: id, runAt, attempts });
   }
 
+  function settle({ held, end }: Ended, now: number): boolean {
+    if (end.act === 'done') return finish(held, end.outcome, now);
+    const current = statements.held.get({ id: held.id, claim: held.claim });
+    if (current === undefined) return false;
+    if (end.act === 'give_back') giveBack(held.id, end.inMs, current, now);
+    else fail(held.id, end, current, now);
+    return true;
+  }
+
+  /** The id of the job that will run (a waiting one may take over), or null when `id` is not buried. */
+  function revive(id: number, now: number): number | null {
+    const current = statements.current.get({ id });
+    if (current?.state !== 'buried') return null;
+    if (current.waiting === null) {
+      statements.revive.run({ id, now: toInstant(now) });
+      return id;
+    }
+    mergeInto(current.waiting, id, now);
+    return current.waiting;
+  }
+
   return {
-    settle: ({ held, end }, now) => {
-      if (end.act === 'done') return finish(held, end.outcome, now);
-      const current = statements.held.get({ id: held.id, claim: held.claim });
-      if (current === undefined) return false;
-      if (end.act === 'give_back') giveBack(held.id, end.inMs, current, now);
-      else fail(held.id, end, current, now);
-      return true;
+    settle: async ended => {
+      const now = clock();
+      return write(db, () => ended.map(each => settle(each, now)));
     },
-    retryBuried: (id, now) => {
-      const current = statements.current.get({ id });
-      if (current?.state !== 'buried') return null;
-      if (current.waiting === null) {
-        statements.revive.run({ id, now: toInstant(now) });
-        return id;
-      }
-      mergeInto(current.waiting, id, now);
-      return current.waiting;
+    retryBuried: async which => {
+      const now = clock();
+      return write(db, () => {
+        const ids = which === 'all' ? statements.buried.all({}).map(({ id }) => id) : which;
+        return ids.map(buried => ({ buried, job: revive(buried, now) }));
+      });
     },
-    buried: () => statements.buried.all({}).map(({ id }) => id),
   };
 }
 
