@@ -1,4 +1,5 @@
-import type { LastRead, Opening } from '../mirror/port.js';
+import type { Cause, Ending, LastRead, Opening, OpenRun } from '../mirror/port.js';
+import { formatInstant, text } from '../resources/columns.js';
 import type { Tables } from './contract/tables.js';
 
 type State = Tables['resource_states'];
@@ -44,6 +45,29 @@ export function openingOf(row: OpeningRow | undefined): Opening {
     isOwnerTold: row?.owner_told === 1,
     last: row === undefined ? null : lastReadOf(row),
   };
+}
+
+/** What the end of a read says of its resource; null where that stays as it was. */
+export function endingColumns({ request }: OpenRun, ending: Ending) {
+  const { endedAt, state, fault, lostMs = 0, pageSize, ownerTold, answer = null } = ending;
+  const isWhole = state === 'complete';
+  return {
+    error_code: fault?.code ?? null,
+    error: fault?.message ?? null,
+    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
+    is_sized: Number(pageSize !== undefined),
+    page_size: pageSize ?? null,
+    owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
+    answer_status: answer?.status ?? null,
+    answer_form: answer?.form ?? null,
+    answer_text: text(answer?.text ?? null),
+    answered_at: answer === null ? null : formatInstant(answer.at),
+  };
+}
+
+/** What a run says of who asked for it. */
+export function causeColumns(cause: Cause | undefined) {
+  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }
 
 function milliseconds(instant: string | null): number | null {

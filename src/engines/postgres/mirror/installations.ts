@@ -2,9 +2,9 @@ import type { MirrorPort, Written } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { columnsOf } from '../../../resources/entry.js';
 import { INSTALLATIONS } from '../../../resources/installations.js';
+import { causeColumns } from '../../resource-state.js';
 import { PREPARE_STATES } from './fence.js';
 import { given, known, type Perform } from './perform.js';
-import { causeOf } from './runs.js';
 import { names } from './versions.js';
 
 /** Whose it is, which decides about the fence. Nothing is held yet: who holds a fence looks at installations. */
@@ -107,7 +107,7 @@ export function createWriteInstallation(perform: Perform): MirrorPort['writeInst
         started_at: formatInstant(read.startedAt),
         arrived_at: formatInstant(read.arrivedAt),
         ended_at: formatInstant(read.endedAt),
-        ...causeOf(read.cause),
+        ...causeColumns(read.cause),
       },
     );
     if (!isChanged) return 'unchanged';

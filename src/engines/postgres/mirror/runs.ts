@@ -1,8 +1,8 @@
 import { hashesOf } from '../../../mirror/people.js';
 import { addressesIn } from '../../../mirror/person.js';
-import type { Cause, Committed, Counts, Ending, Opening, OpenRun, Whose } from '../../../mirror/port.js';
-import { formatInstant, text } from '../../../resources/columns.js';
-import { OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
+import type { Committed, Counts, Ending, Opening, OpenRun, Whose } from '../../../mirror/port.js';
+import { formatInstant } from '../../../resources/columns.js';
+import { causeColumns, endingColumns, OPENING, type OpeningRow, openingOf } from '../../resource-state.js';
 import type { Postgres } from '../open.js';
 import { GUARD } from './fence.js';
 import { given, known, type Perform, RUN } from './perform.js';
@@ -148,41 +148,22 @@ function givenOf({ request, lane, id, latestAt, knownAt, counts }: OpenRun) {
     run: id,
     latest: latestAt ?? knownAt,
     ...counts,
-    ...causeOf(request.cause),
+    ...causeColumns(request.cause),
   };
 }
 
-function endingOf({ request, isOpen, drifts }: OpenRun, ending: Ending) {
-  const { endedAt, state, fault, isInterrupted, lostMs = 0, pageSize, ownerTold, answer } = ending;
-  const isWhole = state === 'complete';
-  const said = text(answer?.text ?? null);
+function endingOf(run: OpenRun, ending: Ending) {
+  const told = endingColumns(run, ending);
+  const { answer_text: said } = told;
   return {
-    state,
-    drifts,
-    ended_at: formatInstant(endedAt),
+    ...told,
+    state: ending.state,
+    drifts: run.drifts,
+    ended_at: formatInstant(ending.endedAt),
     requests: ending.requests,
     bytes: ending.bytes,
-    run_answered_at: instantOrNull(ending.answeredAt),
-    error_code: fault?.code ?? null,
-    error: fault?.message ?? null,
-    is_left: isInterrupted && isOpen,
-    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
-    is_sized: pageSize !== undefined,
-    page_size: pageSize ?? null,
-    owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
-    answer_status: answer?.status ?? null,
-    answer_form: answer?.form ?? null,
-    answer_text: said,
+    run_answered_at: typeof ending.answeredAt === 'number' ? formatInstant(ending.answeredAt) : null,
+    is_left: ending.isInterrupted && run.isOpen,
     answer_names: said === null ? [] : addressesIn(said).flatMap(hashesOf),
-    answered_at: instantOrNull(answer?.at),
   };
-}
-
-function instantOrNull(at: number | null | undefined): string | null {
-  return at === null || at === undefined ? null : formatInstant(at);
-}
-
-/** What a run says of who asked for it. */
-export function causeOf(cause: Cause | undefined) {
-  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }

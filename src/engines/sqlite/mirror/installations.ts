@@ -4,7 +4,8 @@ import { following } from '../../../mirror/dates.js';
 import type { InstallationRead } from '../../../mirror/port.js';
 import { INSTALLATIONS, type InstallationRow, valuesOf } from '../../../resources/installations.js';
 import type { MirrorOperations } from './operations.js';
-import { type RunRows, causeColumns } from './run-rows.js';
+import { causeColumns } from '../../resource-state.js';
+import type { RunRows } from './run-rows.js';
 import { createVersions } from './versions.js';
 
 type Row = InstallationRow & { readonly state: string };

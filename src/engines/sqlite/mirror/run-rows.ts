@@ -1,7 +1,6 @@
 import type { RunState } from '../../contract/states.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
-import type { Cause } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
 import { createStateRows, type StateRows } from './state-rows.js';
 
@@ -103,9 +102,4 @@ export function createRunRows(db: Sqlite): RunRows {
     interruptRuns: (organizationId, lane, claim, at) =>
       void interrupt.run({ organization_id: organizationId, lane, claim, at }),
   };
-}
-
-/** What a run says of who asked for it. */
-export function causeColumns(cause: Cause | undefined) {
-  return { job_id: cause?.jobId ?? null, delivery_id: cause?.deliveryId ?? null };
 }

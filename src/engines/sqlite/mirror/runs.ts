@@ -1,19 +1,10 @@
 import { write } from '../open.js';
-import { openingOf } from '../../resource-state.js';
-import { formatInstant, text } from '../../../resources/columns.js';
+import { causeColumns, endingColumns, openingOf } from '../../resource-state.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { Dates } from '../../../mirror/dates.js';
 import { MirrorError } from '../../../mirror/errors.js';
-import type {
-  Answer,
-  Committed,
-  Counts,
-  Ending,
-  Opening,
-  OpenRun,
-  RunRequest,
-  Whose,
-} from '../../../mirror/port.js';
-import { type RunRows, causeColumns } from './run-rows.js';
+import type { Committed, Counts, Ending, Opening, OpenRun, RunRequest, Whose } from '../../../mirror/port.js';
+import type { RunRows } from './run-rows.js';
 import type { People } from './people.js';
 
 /** A run within one transaction of its own. */
@@ -72,16 +63,16 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']): Runs {
 
   function leaveEnded({ run, id, dates }: EnteredRun, done: Counts, ending: Ending): number {
     const { request, isOpen } = run;
-    const { endedAt, state, fault, isInterrupted, lostMs = 0, pageSize } = ending;
+    const { endedAt, state, isInterrupted } = ending;
+    const { answer_text: said, ...told } = endingColumns(run, ending);
     const startedAt = formatInstant(request.startedAt);
     const finishedAt = formatInstant(endedAt);
-    const words = { error_code: fault?.code ?? null, error: fault?.message ?? null };
     const isWhole = state === 'complete';
     const drift = run.drifts ? changesOf(run.counts) + changesOf(done) : 0;
     runRows.endRun({ ...endOf(id, ending), drift, ...countColumns(run.counts, done) });
     runRows.ended({
       ...whose(run),
-      ...words,
+      ...told,
       rows: done.added - done.removed,
       complete_at: isWhole ? startedAt : null,
       whole_at: isWhole ? dates.notBefore(finishedAt) : null,
@@ -90,14 +81,10 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']): Runs {
       open_run: isInterrupted && isOpen ? id : null,
       drift,
       drift_at: drift > 0 ? startedAt : null,
-      duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
       stamp_at: dates.latest,
       read_claim: request.claim,
       read_at: startedAt,
-      is_sized: pageSize === undefined ? 0 : 1,
-      page_size: pageSize ?? null,
-      owner_told: isWhole || ending.ownerTold === true ? asFlag(ending.ownerTold) : null,
-      ...answerColumns(ending.answer ?? null, mayKeep),
+      answer_text: said !== null && mayKeep(said) ? said : null,
     });
     return drift;
   }
@@ -155,20 +142,6 @@ function endOf(id: number, { endedAt, answeredAt = null, state, requests, bytes,
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
   };
-}
-
-function answerColumns(answer: Answer | null, mayKeep: People['mayKeep']) {
-  const said = text(answer?.text ?? null);
-  return {
-    answer_status: answer?.status ?? null,
-    answer_form: answer?.form ?? null,
-    answer_text: said !== null && mayKeep(said) ? said : null,
-    answered_at: answer === null ? null : formatInstant(answer.at),
-  };
-}
-
-function asFlag(value: boolean | undefined): number | null {
-  return value === undefined ? null : Number(value);
 }
 
 export function countWritten(written: readonly string[], words: Readonly<Record<string, keyof Counts>>) {

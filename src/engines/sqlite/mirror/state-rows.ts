@@ -42,7 +42,7 @@ interface EndedState extends Whose {
   answer_text: string | null;
   answered_at: string | null;
   /** Whether `page_size` is to be written. */
-  is_sized: 0 | 1;
+  is_sized: number;
   page_size: number | null;
   /** Null where that is as it was. */
   owner_told: number | null;
