@@ -43,6 +43,8 @@ export const ON_BOTH = [
 export default defineConfig({
   test: {
     pool: 'forks',
+    /** What one project has compiled is there for the others. */
+    experimental: { fsModuleCache: true },
     reporters: ['default', new FailedFiles()],
     /** Much of a test is waiting: one core fewer, as is usual, would leave a machine of two half idle, and one more leaves it busy. */
     maxWorkers: availableParallelism() + 1,
