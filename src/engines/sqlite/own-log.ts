@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { DatabaseError } from './errors.js';
 
 /** Where the head of a database file keeps its application id, which here numbers its transactions. */
@@ -6,6 +7,7 @@ export const NUMBER_AT = 68;
 const HEAD_BYTES = 100;
 const LOG_HEAD_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
+const IS_LITTLE = endianness() === 'LE';
 /** A checkpoint or a new log in between makes what was read worthless; it is read again. */
 const TRIES = 5;
 
@@ -90,15 +92,17 @@ function* numbersOf(log: number): Generator<number> {
 
 type Sum = readonly [number, number];
 
-/** The checksum of SQLite's log format. */
+/** The checksum of SQLite's log format, over words in the order of whoever began the log. */
 function addUp(bytes: Buffer, isLittle: boolean, [first, second]: Sum): Sum {
-  let one = first;
-  let two = second;
-  for (let at = 0; at < bytes.length; at += 8) {
-    one = (one + two + (isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at))) >>> 0;
-    two = (two + one + (isLittle ? bytes.readUInt32LE(at + 4) : bytes.readUInt32BE(at + 4))) >>> 0;
+  const own = isLittle === IS_LITTLE ? bytes : Buffer.from(bytes).swap32();
+  const words = new Int32Array(own.buffer, own.byteOffset, own.length / Int32Array.BYTES_PER_ELEMENT);
+  let one = first | 0;
+  let two = second | 0;
+  for (let at = 0; at < words.length; at += 2) {
+    one = (one + two + (words[at] ?? 0)) | 0;
+    two = (two + one + (words[at + 1] ?? 0)) | 0;
   }
-  return [one, two];
+  return [one >>> 0, two >>> 0];
 }
 
 /**
