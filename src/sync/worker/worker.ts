@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import type { ClaimedJob, JobEnd, Lane } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
-import { onceMore } from './once-more.js';
+import { onceMore } from '../../mirror/once-more.js';
 import { decide, describe, endOf, type Failure, type StopCode, StopError } from '../outcome.js';
 import { createPause } from './pause.js';
 import { takeSlot } from './slots.js';

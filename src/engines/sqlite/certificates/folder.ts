@@ -3,10 +3,10 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
+import { onceMore } from '../../../mirror/once-more.js';
 import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
 import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import { LEFTOVER_AFTER_MS, type PdfStore, type Stretch } from '../../../mirror/pdf-store.js';
-import { shareNext } from './shared-flush.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -30,7 +30,7 @@ export function createCertificateFolder(
   folder: string,
   { now, maxBytes = MAX_PDF_BYTES, flushNames = flushFolder }: FolderOptions,
 ): PdfStore {
-  const flush = shareNext(() => flushNames(folder));
+  const flush = onceMore(() => flushNames(folder));
   return {
     prepare: async () => {
       makePrivateFolder(folder);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onceMore } from '../../src/sync/worker/once-more.js';
+import { onceMore } from '../../src/mirror/once-more.js';
 
 /** Work that ends when it is let go. */
 function heldWork() {
