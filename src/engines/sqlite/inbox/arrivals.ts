@@ -8,9 +8,9 @@ import {
 } from '../../../inbox/delivery.js';
 import { answersFrom } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 type Arrivals = Pick<InboxPort, 'newestDelivery' | 'said' | 'haveCome' | 'announced'>;
 type Asked = { installationId: string; event: string | null; begun: string; since: string; now: string };
@@ -65,10 +65,10 @@ export function createArrivals(db: Sqlite, now: () => number): Arrivals {
     },
     said: async ({ events, ...request }) => said.all({ ...request, events: JSON.stringify(events) }),
     haveCome: async (installationId, questions) => {
-      const at = toInstant(now());
+      const at = formatInstant(now());
       return questions.map(({ since, event = null, isNew = false }) => {
-        const begun = toInstant(isNew ? since : since - FOLDED_WITHIN_MS);
-        return came.get({ installationId, event, begun, since: toInstant(since), now: at })?.found === 1;
+        const begun = formatInstant(isNew ? since : since - FOLDED_WITHIN_MS);
+        return came.get({ installationId, event, begun, since: formatInstant(since), now: at })?.found === 1;
       });
     },
     announced: async ({ from, until, above }) => sliceOf(slice.all({ from, until, above }), until),

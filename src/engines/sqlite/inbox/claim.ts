@@ -6,11 +6,11 @@ import {
   MAX_ATTEMPTS,
 } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { claimedJob } from '../../claimed-job.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 import type { Waiting } from './waiting.js';
 
 /** The oldest due jobs that one claim chooses among; the rest have their turn when these are gone. */
@@ -45,7 +45,7 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
 
   /** First what no claim may find: leases that are too long, and jobs that have failed too often. */
   function claimIn(lanes: ClaimRequest['lanes'], at: number, leaseMs: number): ClaimedJob[] {
-    const [instant, until] = [toInstant(at), toInstant(at + leaseMs)];
+    const [instant, until] = [formatInstant(at), formatInstant(at + leaseMs)];
     shorten.run({ until });
     bury.run({ now: instant });
     return lanes.flatMap(({ lane, slots }) => {
@@ -71,7 +71,7 @@ export function createClaims(db: Sqlite, waiting: Waiting, now: () => number): C
       };
     },
     renew: async (held, leaseMs) => {
-      const until = toInstant(now() + leaseMs);
+      const until = formatInstant(now() + leaseMs);
       return write(db, () =>
         held.flatMap(({ id, claim }) => (renew.run({ id, claim, until }) === 1 ? [] : [id])),
       );

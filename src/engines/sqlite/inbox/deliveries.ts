@@ -5,13 +5,13 @@ import {
   type StoreResult,
 } from '../../../inbox/delivery.js';
 import { installationJob } from '../../../inbox/job.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
 import { createRepeats } from './repeats.js';
 import { createSignedTexts } from './signed-texts.js';
-import { toInstant } from './text.js';
 
 type NewRow = Omit<Tables['inbox.deliveries'], 'id' | 'repeats' | 'last_received_at' | 'unread_at'>;
 
@@ -65,7 +65,7 @@ function createStoreTogether(
 
   function insert(delivery: Received, jobId: number | null): number {
     const row = insertDelivery.get({
-      received_at: toInstant(delivery.receivedAt),
+      received_at: formatInstant(delivery.receivedAt),
       event: delivery.event,
       installation_id: delivery.installationId,
       digest: delivery.digest,

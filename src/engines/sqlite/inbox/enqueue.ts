@@ -1,9 +1,9 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import type { Lane, NewJob } from '../../../inbox/job.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { createPace } from './pace.js';
-import { mergePayloads, toInstant } from './text.js';
 
 type InsertParameters = {
   kind: string;
@@ -42,7 +42,13 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startInMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, repeatsOnly = false } = job;
-    const asked = { dedupeKey, trigger, organizationId, repeatsOnly: Number(repeatsOnly), at: toInstant(at) };
+    const asked = {
+      dedupeKey,
+      trigger,
+      organizationId,
+      repeatsOnly: Number(repeatsOnly),
+      at: formatInstant(at),
+    };
     return satisfied.get(asked)?.id;
   }
 
@@ -62,9 +68,9 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       trigger,
       payload: JSON.stringify(job.payload ?? {}),
       repeatsOnly: Number(repeatsOnly),
-      runAt: toInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
-      now: toInstant(now),
-      latest: toInstant(now + MAX_BACKOFF_MS),
+      runAt: formatInstant(Math.max(now + (job.startInMs ?? 0), startAt)),
+      now: formatInstant(now),
+      latest: formatInstant(now + MAX_BACKOFF_MS),
     });
     if (row === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
     return row.id;
@@ -107,3 +113,13 @@ const INSERT_OR_MERGE = `
     payload = ${mergePayloads('jobs.payload', 'excluded.payload')},
     organization_id = coalesce(excluded.organization_id, jobs.organization_id)
   RETURNING id`;
+
+/**
+ * The payload of two jobs in one. `resources` narrows what a job reads, so it stays only where both have it:
+ * a retry of one resource that is merged with a delivery reads them all.
+ */
+export function mergePayloads(left: string, right: string): string {
+  const both = `json_patch(${left}, ${right})`;
+  const narrow = `json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
+  return `iif(${narrow}, ${both}, json_remove(${both}, '$.resources'))`;
+}

@@ -1,9 +1,9 @@
 import type { SignedText } from '../../../inbox/delivery.js';
 import type { JobCounts } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 type Keeping = Pick<InboxPort, 'countJobs' | 'prune' | 'signedTexts' | 'emptyTexts'>;
 
@@ -47,7 +47,7 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
     countJobs: async () => counts.get() ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
     prune: async days => {
       if (days === 0) return null;
-      const old = { before: toInstant(now() - days * DAY_MS) };
+      const old = { before: formatInstant(now() - days * DAY_MS) };
       const pruned = write(db, () => ({
         signedTexts: oldTexts.run(old),
         deliveries: oldDeliveries.run(old),

@@ -1,7 +1,7 @@
 import { MAX_A_MINUTE, MAX_REFUSALS, OTHER_PREFIX, type Refusal } from '../../../inbox/refusal.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 type Counted = { minute: string; reason: string; status: number; prefix: string };
 
@@ -26,7 +26,7 @@ export function createCountRefusals(db: Sqlite): (refusals: readonly Refusal[], 
   );
 
   function count({ reason, status, headerPrefix, posts, newestMsAgo }: Refusal, now: number): void {
-    const newestAt = toInstant(now - newestMsAgo);
+    const newestAt = formatInstant(now - newestMsAgo);
     const minute = newestAt.slice(0, 'YYYY-MM-DDTHH:MM'.length);
     const counted = { minute, reason, status, prefix: headerPrefix };
     const { known = 0, rows = 0 } = place.get(counted) ?? {};

@@ -2,7 +2,7 @@ import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 import { FOLDED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory } from '../../../inbox/memory.js';
-import { toInstant } from './text.js';
+import { formatInstant } from '../../../resources/columns.js';
 
 /** What a repeat shares a row with. */
 interface StoredRow {
@@ -45,7 +45,9 @@ export function createRepeats(db: Sqlite): Repeats {
       if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
       const age = receivedAt - row.since;
       if (age < 0 || age >= FOLDED_WITHIN_MS) return null;
-      return add.run({ id: row.id, digest, outerMismatch, at: toInstant(receivedAt) }) === 1 ? row.id : null;
+      return add.run({ id: row.id, digest, outerMismatch, at: formatInstant(receivedAt) }) === 1
+        ? row.id
+        : null;
     },
     remember: memory.set,
     committed: memory.committed,

@@ -7,9 +7,10 @@ import {
   PARKED_ATTEMPTS,
 } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/columns.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
-import { mergePayloads, toInstant } from './text.js';
+import { mergePayloads } from './enqueue.js';
 
 type Failed = Extract<JobEnd, { readonly error: JobError }>;
 
@@ -26,18 +27,18 @@ export function createSettlements(
   const statements = prepare(db);
 
   function finish({ id, claim }: Held, outcome: string, now: number): boolean {
-    return statements.finish.run({ id, claim, outcome, now: toInstant(now) }) === 1;
+    return statements.finish.run({ id, claim, outcome, now: formatInstant(now) }) === 1;
   }
 
   function fail(id: number, end: Failed, { attempts, waiting }: Current, now: number): void {
     const { code, message } = end.error;
     const isOver = end.act === 'bury' || (end.act === 'retry' && attempts >= MAX_ATTEMPTS);
     if (isOver) {
-      const finishedAt = toInstant(now);
+      const finishedAt = formatInstant(now);
       statements.settle.run({ id, state: 'buried', runAt: null, finishedAt, code, message });
       return;
     }
-    const runAt = toInstant(now + end.inMs);
+    const runAt = formatInstant(now + end.inMs);
     if (waiting === null) {
       const state = end.act === 'park' ? 'parked' : 'ready';
       statements.settle.run({ id, state, runAt, finishedAt: null, code, message });
@@ -49,13 +50,13 @@ export function createSettlements(
   }
 
   function giveBack(id: number, inMs: number, { waiting }: Current, now: number): void {
-    if (waiting === null) statements.giveBack.run({ id, runAt: toInstant(now + inMs) });
+    if (waiting === null) statements.giveBack.run({ id, runAt: formatInstant(now + inMs) });
     else mergeInto(waiting, id, now);
   }
 
   /** The waiting one runs at once, unless it is told to inherit more patience. */
   function mergeInto(waiting: number, id: number, now: number, runAt = '', attempts = 0): void {
-    statements.merge.run({ id, waiting, now: toInstant(now) });
+    statements.merge.run({ id, waiting, now: formatInstant(now) });
     statements.inherit.run({ id: waiting, from: id, runAt, attempts });
   }
 
@@ -73,7 +74,7 @@ export function createSettlements(
     const current = statements.current.get({ id });
     if (current?.state !== 'buried') return null;
     if (current.waiting === null) {
-      statements.revive.run({ id, now: toInstant(now) });
+      statements.revive.run({ id, now: formatInstant(now) });
       return id;
     }
     mergeInto(current.waiting, id, now);

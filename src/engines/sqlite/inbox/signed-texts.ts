@@ -1,8 +1,8 @@
 import { REPEATED_WITHIN_MS } from '../../../inbox/delivery.js';
 import { createMemory, REMEMBERED } from '../../../inbox/memory.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 interface SignedText {
   readonly digest: string;
@@ -43,7 +43,7 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
 
   function findOrInsert({ digest, receivedAt, signedData }: SignedText): number {
     const id = memory.get(digest)?.id;
-    const at = { digest, receivedAt: toInstant(receivedAt) };
+    const at = { digest, receivedAt: formatInstant(receivedAt) };
     if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
     const row = insert.get({ ...at, signedData });
     if (row === undefined) throw new Error('expected the id of a stored text, got none');

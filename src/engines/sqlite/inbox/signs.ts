@@ -5,9 +5,9 @@ import {
   type Pulse,
   SIGN_EVERY_MS,
 } from '../../../inbox/process.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 type Sign = { id: number; role: ProcessRole; host: string; pid: number; startedAt: string; now: string };
 
@@ -33,9 +33,9 @@ export function createSignOfLife(db: Sqlite): (self: LivingProcess, now: number)
   );
   let id = 0;
   return ({ startedAt, ...self }, now) => {
-    const sign = { ...self, id, startedAt: toInstant(startedAt), now: toInstant(now) };
+    const sign = { ...self, id, startedAt: formatInstant(startedAt), now: formatInstant(now) };
     if (touch.run(sign) === 0) id = enter.get(sign)?.id ?? 0;
-    remove.run({ before: toInstant(now - GONE_AFTER_MS) });
+    remove.run({ before: formatInstant(now - GONE_AFTER_MS) });
   };
 }
 
@@ -49,9 +49,9 @@ export function createPulse(db: Sqlite): (now: number) => Pulse {
     .pluck();
   return now => {
     const seenAt = Object.fromEntries(
-      seen.all(toInstant(now + SIGN_EVERY_MS)).map(({ role, at }) => [role, Date.parse(at)]),
+      seen.all(formatInstant(now + SIGN_EVERY_MS)).map(({ role, at }) => [role, Date.parse(at)]),
     );
-    const dueAt = due.get(toInstant(now)) ?? null;
+    const dueAt = due.get(formatInstant(now)) ?? null;
     return {
       at: now,
       workerEverSeen: worked.get() === 1 || 'work' in seenAt,

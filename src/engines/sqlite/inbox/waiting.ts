@@ -1,7 +1,7 @@
 import type { Lane } from '../../../inbox/job.js';
+import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
-import { toInstant } from './text.js';
 
 /** What a worker asks between two claims. Nothing here writes. */
 export interface Waiting {
@@ -40,11 +40,11 @@ export function createWaiting(db: Sqlite): Waiting {
   );
 
   return {
-    hasClaimable: (lane, at) => claimable.get({ lane, now: toInstant(at) })?.found === 1,
+    hasClaimable: (lane, at) => claimable.get({ lane, now: formatInstant(at) })?.found === 1,
     nextChangeAt: at => {
-      const instant = next.get({ now: toInstant(at) })?.at ?? null;
+      const instant = next.get({ now: formatInstant(at) })?.at ?? null;
       return instant === null ? null : Date.parse(instant);
     },
-    hasJobWithKey: (dedupeKey, at) => key.get({ dedupeKey, now: toInstant(at) })?.found === 1,
+    hasJobWithKey: (dedupeKey, at) => key.get({ dedupeKey, now: formatInstant(at) })?.found === 1,
   };
 }
