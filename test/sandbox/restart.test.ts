@@ -1,5 +1,5 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Sqlite } from '../../src/sandbox/store/driver.js';
@@ -13,6 +13,13 @@ import {
   startTestSandbox,
   temporarySandbox,
 } from '../support/sandbox.js';
+
+test('without a folder it has one of its own, which goes with it', async () => {
+  const { sandbox, stop } = await startTestSandbox();
+  expect(existsSync(sandbox.folder)).toBe(true);
+  await stop();
+  expect(existsSync(sandbox.folder)).toBe(false);
+});
 
 test('a restart loses nothing', async () => {
   const folder = sandboxFolder();

@@ -30,7 +30,7 @@ export async function startTestSandbox(
 
 /** The same, going away with its test. */
 export async function temporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  const { sandbox, stop } = await startTestSandbox(options);
+  const { sandbox, stop } = await startTestSandbox({ folder: sandboxFolder(), ...options });
   onTestFinished(stop);
   return sandbox;
 }
