@@ -1,13 +1,12 @@
-import type { InstallationState } from '../engines/contract/states.js';
 import type { Installation } from '../registry/model.js';
 import type { Items, ListResource } from '../resources/lists.js';
 import type { PdfStore } from './pdf-store.js';
 import type {
   Announced,
-  Cause,
   Counts,
   DueCertificate,
   Fault,
+  InstallationRead,
   LastRead,
   MirrorPort,
   ProjectAnswer,
@@ -25,15 +24,7 @@ export interface ReadRequest<Name extends ListResource> extends RunRequest {
   readonly announced?: Announced;
 }
 
-export interface InstallationLook {
-  readonly state: InstallationState;
-  readonly claim: number;
-  readonly startedAt: number;
-  /** When the registry's answer had arrived. */
-  readonly arrivedAt: number;
-  readonly trigger: string;
-  readonly cause?: Cause;
-}
+export type InstallationLook = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
 type Kept =
   | 'setSchedule'

@@ -1,7 +1,6 @@
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
-import type { Entry } from '../resources/entry.js';
-import { ENTRIES } from '../resources/resources.js';
+import { ENTRIES, hasColumn } from '../resources/resources.js';
 import { byName, lowered } from './by-name.js';
 
 export interface Sought {
@@ -10,11 +9,7 @@ export interface Sought {
 }
 
 /** Credits, and what was done with them. */
-const SOURCES = ENTRIES.filter(entry => has(entry, 'serialization'));
-
-function has({ key, columns }: Entry, column: string): boolean {
-  return [...key, ...columns].some(({ name }) => name === column);
-}
+const SOURCES = ENTRIES.filter(entry => hasColumn(entry, 'serialization'));
 
 /** The projects that the mirror's credits, holds, requests and retirements name for this credit. */
 export async function findProjects(reader: Reader, { serialization, creditId }: Sought): Promise<Row[]> {
@@ -25,7 +20,9 @@ export async function findProjects(reader: Reader, { serialization, creditId }: 
       .select(eb => eb.ref('project_id').$castTo<string | null>().as('project_id'))
       .where(eb =>
         eb.or([
-          ...(creditId === undefined || !has(entry, 'credit_id') ? [] : [eb('credit_id', '=', creditId)]),
+          ...(creditId === undefined || !hasColumn(entry, 'credit_id')
+            ? []
+            : [eb('credit_id', '=', creditId)]),
           ...(text === null ? [] : [eb(eb.fn('lower', ['serialization']), '=', text)]),
         ]),
       ),

@@ -1,4 +1,4 @@
-import { ASK_AT_MOST, judge, type Judgement } from './closing.js';
+import { ASK_AT_MOST, type Evidence, judge, type Judgement } from './closing.js';
 import type { Ask } from '../mirror.js';
 import type { Fault, List, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
@@ -23,13 +23,9 @@ export interface Decision {
   readonly readAgain: boolean;
 }
 
-export interface Circumstances {
-  readonly before: number;
-  readonly seen: number;
-  readonly isSnapshot: boolean;
-  readonly isQuiet: boolean;
+export interface Circumstances
+  extends Pick<Evidence, 'before' | 'seen' | 'isSnapshot' | 'isQuiet' | 'doubtedForMs'> {
   readonly doubted: VersionSet;
-  readonly doubtedForMs: number | null;
   readonly ask: Ask | undefined;
 }
 

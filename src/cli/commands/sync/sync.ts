@@ -10,12 +10,10 @@ import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace, meansDemo, ownPlace } from '../../place/find-place.js';
 import { reading, type Place } from '../../place/place.js';
+import type { Wanted } from './ask.js';
 import { describeSynced, worthShowing } from './summary.js';
 
-interface SyncOptions {
-  readonly organization?: string;
-  readonly resource?: string;
-  readonly full?: boolean;
+interface SyncOptions extends Wanted {
   readonly json?: boolean;
 }
 

@@ -1,12 +1,6 @@
-import type { Key, MirrorPort, NumberedKey, StoredRow } from '../../../mirror/port.js';
+import type { MirrorPort, NumberedKey, StoredRow } from '../../../mirror/port.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
-
-interface Row {
-  readonly version: number;
-  readonly document: string;
-  readonly key: Key;
-}
 
 /** Looks for the current rows of lists, many in one statement. */
 export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | 'after'> {
@@ -31,7 +25,7 @@ export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | '
           ? ''
           : `AND (${tupleOf(resource)}) > (${values.map((_, index) => `$${index + 3}`).join(', ')})`;
       const order = [scope, ...key.map(({ name }) => name)].join(', ');
-      return await query<NumberedKey & Row>(
+      return await query<NumberedKey>(
         `SELECT version, ${arrayOf(resource)} AS key FROM mirror.${table} WHERE ${scope} = $1 ${later}
          ORDER BY ${order} LIMIT $2`,
         [organizationId, limit, ...values],
