@@ -55,6 +55,7 @@ export function endingColumns({ request }: OpenRun, ending: Ending) {
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
     duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
+    /** Whether `page_size` is to be written. */
     is_sized: Number(pageSize !== undefined),
     page_size: pageSize ?? null,
     owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
@@ -64,6 +65,8 @@ export function endingColumns({ request }: OpenRun, ending: Ending) {
     answered_at: answer === null ? null : formatInstant(answer.at),
   };
 }
+
+export type EndingColumns = ReturnType<typeof endingColumns>;
 
 /** What a run says of who asked for it. */
 export function causeColumns(cause: Cause | undefined) {

@@ -1,44 +1,20 @@
-import type { RunState } from '../../contract/states.js';
+import type { Tables } from '../../contract/tables.js';
 import type { Sqlite } from '../open.js';
 import { createFence, type Fence } from './fence.js';
-import type { Resource } from '../../../resources/lists.js';
 import { createStateRows, type StateRows } from './state-rows.js';
 
-interface RunCounts {
-  rows_added: number;
-  rows_changed: number;
-  rows_removed: number;
-  rows_unchanged: number;
-}
-
-interface NewRun {
-  organization_id: string | null;
-  resource: Resource | 'installation';
-  trigger: string;
-  claim: number;
-  started_at: string;
-  job_id: number | null;
-  delivery_id: number | null;
-}
-
-interface EndedRun extends RunCounts {
-  id: number;
-  finished_at: string;
-  answered_at: string | null;
-  state: RunState;
-  requests: number;
-  bytes: number;
-  drift: number;
-  error_code: string | null;
-  error: string | null;
-}
-
-interface SmallRun extends NewRun {
-  finished_at: string;
-  answered_at: string;
-  rows_added: number;
-  rows_changed: number;
-}
+type Run = Tables['sync_runs'];
+type RunCounts = Pick<Run, 'rows_added' | 'rows_changed' | 'rows_removed' | 'rows_unchanged'>;
+type NewRun = Pick<
+  Run,
+  'organization_id' | 'resource' | 'trigger' | 'claim' | 'started_at' | 'job_id' | 'delivery_id'
+>;
+type SmallRun = NewRun & Pick<Run, 'finished_at' | 'answered_at' | 'rows_added' | 'rows_changed'>;
+type EndedRun = RunCounts &
+  Pick<
+    Run,
+    'id' | 'finished_at' | 'answered_at' | 'state' | 'requests' | 'bytes' | 'drift' | 'error_code' | 'error'
+  >;
 
 /** The statements behind sync_runs, fences and the version counter, and those of resource_states, prepared once. */
 export interface RunRows extends StateRows {

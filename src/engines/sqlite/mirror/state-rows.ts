@@ -1,59 +1,33 @@
-import type { RunState } from '../../contract/states.js';
 import type { Tables } from '../../contract/tables.js';
 import type { Mark } from '../../../mirror/port.js';
 import type { Resource } from '../../../resources/lists.js';
-import { OPENING, type OpeningRow } from '../../resource-state.js';
+import { type EndingColumns, OPENING, type OpeningRow } from '../../resource-state.js';
 import type { Sqlite } from '../open.js';
 
+type State = Tables['resource_states'];
+
 /** What is known of one resource, and by which claim and read. */
-interface KnownState extends OpeningRow, Pick<Tables['resource_states'], 'read_claim' | 'read_at'> {}
+interface KnownState extends OpeningRow, Pick<State, 'read_claim' | 'read_at'> {}
 
 interface Whose {
   organization_id: string;
   resource: Resource;
 }
 
-interface Written extends Whose {
-  rows: number;
-  open_run: number;
-  stamp_at: string | null;
-  read_claim: number;
-  read_at: string;
-}
-
-interface EndedState extends Whose {
-  rows: number;
-  complete_at: string | null;
-  /** From when on the whole list is known; null where this read was not complete. */
-  whole_at: string | null;
-  attempted_at: string;
-  outcome: RunState;
-  error_code: string | null;
-  error: string | null;
-  open_run: number | null;
-  drift: number;
-  drift_at: string | null;
-  duration_ms: number | null;
-  stamp_at: string | null;
-  read_claim: number | null;
-  read_at: string | null;
-  answer_status: number | null;
-  answer_form: string | null;
-  answer_text: string | null;
-  answered_at: string | null;
-  /** Whether `page_size` is to be written. */
-  is_sized: number;
-  page_size: number | null;
-  /** Null where that is as it was. */
-  owner_told: number | null;
-}
+type Written = Whose & Pick<State, 'rows' | 'open_run' | 'stamp_at' | 'read_claim' | 'read_at'>;
+type Ended = Written &
+  EndingColumns &
+  Pick<State, 'complete_at' | 'attempted_at' | 'outcome' | 'drift' | 'drift_at'> & {
+    /** From when on the whole list is known; null where this read was not complete. */
+    readonly whole_at: string | null;
+  };
 
 /** The statements behind resource_states. */
 export interface StateRows {
   state(organizationId: string, resource: Resource): KnownState | undefined;
   prepareStates(organizationId: string, resources: readonly Resource[]): void;
   written(state: Written): void;
-  ended(state: EndedState): void;
+  ended(state: Ended): void;
   doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
   mark(how: Mark, whose: Whose & { at: string }): void;
 }
