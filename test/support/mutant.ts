@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
+import type { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
 import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
 import type { MirrorMaker } from './mirror.js';
@@ -45,7 +45,7 @@ export async function brokenMirror(file: string, piece: string, broken: string):
     moduleIn(folder, 'mirror/create-mirror.js')
   );
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
-    moduleIn(folder, 'engines/sqlite/mirror/direct.js')
+    moduleIn(folder, 'engines/sqlite/mirror/mirror.js')
   );
   return (db, now) =>
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
-import { createMirrorPort } from '../../src/engines/sqlite/mirror/direct.js';
+import { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
 import { placeOf } from '../../src/engines/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { lookOut } from '../../src/sync/schedule/lookout.js';

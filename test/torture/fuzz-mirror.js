@@ -28,7 +28,7 @@ export async function fillMirror(folder, from) {
     [
       'engines/sqlite/migrate.js',
       'engines/sqlite/open.js',
-      'engines/sqlite/mirror/direct.js',
+      'engines/sqlite/mirror/mirror.js',
       'mirror/create-mirror.js',
       'engines/sqlite/inbox/inbox.js',
       'registry/json/parse.js',

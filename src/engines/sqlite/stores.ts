@@ -2,7 +2,7 @@ import type { InboxPort } from '../../inbox/port.js';
 import { createCertificateFolder } from './certificates/folder.js';
 import type { Erased, OpenPdfs, Writers } from '../engine.js';
 import { createInboxPort } from './inbox/inbox.js';
-import { createMirrorPort } from './mirror/direct.js';
+import { createMirrorPort } from './mirror/mirror.js';
 import { openDatabase, type Sqlite } from './open.js';
 import type { Files } from './open-both.js';
 import { readerOf } from './reader.js';

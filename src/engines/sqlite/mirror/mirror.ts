@@ -1,14 +1,15 @@
 import { LONGEST_LOG_BYTES } from '../log-state.js';
 import { type Sqlite, write } from '../open.js';
+import type { MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { createAnnouncements } from './announcements.js';
 import { createRunRows } from './run-rows.js';
 import { createCertificates } from './certificates.js';
-import { type CertificateFiles, createUnnamedFiles } from './files.js';
+import { type CertificateFiles, createCertificateFiles, createUnnamedFiles } from './files.js';
 import { createInstallations } from './installations.js';
 import { createListRows, forEachList } from './list-rows.js';
 import { createCommit } from './list-writes.js';
-import type { MirrorOperations } from './operations.js';
+import { type Call, type MirrorOperations, portOf } from './operations.js';
 import { createOrigin } from './origin.js';
 import { createPages } from './pages.js';
 import { createPeople } from './people.js';
@@ -79,4 +80,14 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     pruneRuns: createPruneRuns(db),
     close: () => void db.close(),
   };
+}
+
+/** Operations on a connection of this thread: each is done before its promise is handed out. */
+export function createCall(db: Sqlite, certificates: string): Call {
+  const operations = createMirrorOperations(db, createCertificateFiles(certificates));
+  return async (name, given) => operations[name](...given);
+}
+
+export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
+  return portOf(createCall(db, certificates));
 }

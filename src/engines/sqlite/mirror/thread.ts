@@ -5,7 +5,7 @@ import type { Sqlite } from '../open.js';
 import { MIRROR_ERROR_CODES, MirrorError } from '../../../mirror/errors.js';
 import type { Insert, MirrorPort } from '../../../mirror/port.js';
 import { builtBeside } from '../../../package.js';
-import { createCall } from './direct.js';
+import { createCall } from './mirror.js';
 import { type Answers, type Given, type Name, portOf } from './operations.js';
 
 /** What the thread is started with. */
