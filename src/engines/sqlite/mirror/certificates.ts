@@ -1,3 +1,4 @@
+import type { Tables } from '../../contract/tables.js';
 import { write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
@@ -18,13 +19,7 @@ const DUE_AT_ONCE = 500;
 const FETCHED = { stored: 'added', replaced: 'changed', unchanged: 'unchanged' } as const;
 const DUE = 'iif(retirement_version = @retirement_version, @due_at, due_at)';
 
-interface Known {
-  readonly version: number;
-  readonly state: 'pending' | 'unavailable' | 'stored';
-  readonly sha256: string | null;
-  readonly attempts: number;
-  readonly valid_from: string;
-}
+type Known = Pick<Tables['certificates'], 'version' | 'state' | 'sha256' | 'attempts' | 'valid_from'>;
 
 /** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
 export function createCertificates(

@@ -1,12 +1,10 @@
+import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { MirrorError } from '../../../mirror/errors.js';
 import type { MirrorOperations } from './operations.js';
 
-interface Origin {
-  readonly base_url: string;
-  readonly app_id: string;
-}
+type Origin = Pick<Tables['origin'], 'base_url' | 'app_id'>;
 
 export function createOrigin(
   db: Sqlite,
