@@ -3,7 +3,7 @@ import { createAccess } from '../http/access.js';
 import { createApps } from './apps.js';
 import { createCalls } from '../http/calls.js';
 import { createCredits } from './credits.js';
-import { createDeliveries } from '../webhooks/deliveries.js';
+import { createDeliveries, type DeliveryOptions } from '../webhooks/deliveries.js';
 import { createFaults } from '../trouble/faults.js';
 import { createHoldings } from './holdings.js';
 import { createInstallations } from './installations.js';
@@ -12,7 +12,6 @@ import { createOrganizations } from './organizations.js';
 import { createProjects } from './projects.js';
 import { createReservations } from './reservations.js';
 import { createRetirements } from './retirements.js';
-import type { Store } from '../store/store.js';
 import { createClockControl } from '../trouble/clock-control.js';
 import { createTokens } from './tokens.js';
 import { createTransactions } from './transactions.js';
@@ -21,10 +20,7 @@ import { createAnnouncer } from '../webhooks/announcer.js';
 /** The whole registry as a value: what its routes, its control API and its direct users call. */
 export type Registry = ReturnType<typeof createRegistry>;
 
-export interface RegistryOptions {
-  readonly store: Store;
-  readonly prefix: string;
-  readonly wall: () => number;
+export interface RegistryOptions extends DeliveryOptions {
   readonly strict: boolean;
   readonly asDocumented: boolean;
 }

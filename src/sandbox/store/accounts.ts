@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { conflict } from '../http/errors.js';
-import type { Place } from './schema.js';
+import type { Place, ReservationRow } from './schema.js';
 
 /**
  * Every credit stands in exactly one place: a warehouse, an inventory, a hold, a retirement or a queued transaction.
@@ -15,12 +15,7 @@ export interface Accounts {
   endExpiredHolds(now: string): void;
 }
 
-interface Hold {
-  id: string;
-  organization_id: string;
-  credit_id: string;
-  amount_micro: number;
-}
+type Hold = Pick<ReservationRow, 'id' | 'organization_id' | 'credit_id' | 'amount_micro'>;
 
 export function createAccounts(db: Database): Accounts {
   const add = db.prepare<[string, Place, string, number]>(

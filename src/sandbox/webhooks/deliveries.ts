@@ -15,11 +15,13 @@ interface DeliveryShape {
   readonly state: string;
   readonly createdAt: string;
   readonly copyOf: number | null;
-  readonly attempts: readonly {
-    readonly startedAt: string;
-    readonly status: number | null;
-    readonly error: string | null;
-  }[];
+  readonly attempts: readonly Attempt[];
+}
+
+interface Attempt {
+  readonly startedAt: string;
+  readonly status: number | null;
+  readonly error: string | null;
 }
 
 export interface Deliveries {
@@ -67,10 +69,7 @@ export function createDeliveries({ store, prefix, wall }: DeliveryOptions): Deli
   );
   const find = db.prepare<[number], Row>('select * from deliveries where id = ?');
   const page = db.prepare<[number], Row>('select * from deliveries order by id desc limit ?');
-  const findAttempts = db.prepare<
-    [number],
-    { startedAt: string; status: number | null; error: string | null }
-  >(
+  const findAttempts = db.prepare<[number], Attempt>(
     'select started_at as startedAt, status, error from delivery_attempts where delivery_id = ? order by attempt',
   );
   const findHeld = db

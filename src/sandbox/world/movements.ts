@@ -172,11 +172,7 @@ function findHolding(credits: CreditPlan, place: Place, from: number, owner?: Or
   throw new RangeError(`a world this small has no credit in a ${place}`);
 }
 
-interface Dated {
-  id: string;
-  organization_id: string;
-  created_at: string;
-}
+type Dated = Pick<ReservationRow, 'id' | 'organization_id' | 'created_at'>;
 
 /** In order of time, counted 1, 2, 3 within each organization. */
 function numbered<Row extends Dated>(rows: readonly Row[]): (Row & { ordinal: number })[] {
