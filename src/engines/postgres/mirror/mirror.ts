@@ -1,6 +1,6 @@
 import type { Mark, MirrorPort } from '../../../mirror/port.js';
 import { formatInstant } from '../../../resources/columns.js';
-import { type ListResource, LIST_RESOURCES } from '../../../resources/lists.js';
+import { LIST_RESOURCES } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
 import { createCertificates } from './certificates.js';
 import { FENCE, PREPARE_STATES } from './fence.js';
@@ -52,12 +52,9 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
   const { query } = postgres;
   const perform = createPerform(query);
   const runs = createRuns(postgres, perform);
-  const works = new Map(LIST_RESOURCES.map(name => [name, createListWork(name)] as const));
-
-  function workOf(resource: string): ReturnType<typeof createListWork> {
-    const known = LIST_RESOURCES.find((name): name is ListResource => name === resource);
-    return (known && works.get(known)) ?? (() => NO_WORK);
-  }
+  const works = new Map<string, ReturnType<typeof createListWork>>(
+    LIST_RESOURCES.map(name => [name, createListWork(name)]),
+  );
 
   return {
     ...createOrigin(postgres),
@@ -84,7 +81,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     pages: createPages(postgres),
     ...createListRows(postgres),
     commit: async (run, changes, ending) => {
-      const work = workOf(run.request.resource)(changes, run);
+      const work = works.get(run.request.resource)?.(changes, run) ?? NO_WORK;
       const { answer, ...done } = await runs.commit<{ versions?: readonly number[] }>(run, work, ending);
       return { ...done, versions: answer.versions ?? [] };
     },
