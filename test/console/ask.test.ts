@@ -72,6 +72,35 @@ test('two questions are answered at a time, and one that is over makes room', as
   expect((await next).status).toBe(200);
 });
 
+test('who leaves before a question is answered makes room for others', async () => {
+  const ends: (() => void)[] = [];
+  let ended = 0;
+  async function* rows() {
+    try {
+      yield { answer: 42 };
+    } finally {
+      ended += 1;
+    }
+  }
+  const asking: Asking = {
+    ...recording([]),
+    ask: async ({ sql }) => {
+      if (sql === 'long') await new Promise<void>(resolve => ends.push(resolve));
+      return { columns: ['answer'], rows: rows() };
+    },
+  };
+  const { send, page } = await consoleStage({ asking });
+  const gone = new AbortController();
+  const two = [1, 2].map(() => send('/ask', { sql: 'long', form: 'csv' }, gone.signal).catch(() => 'left'));
+  await expect.poll(() => ends.length).toBe(2);
+  gone.abort();
+  expect(await Promise.all(two)).toEqual(['left', 'left']);
+  await page('/help');
+  for (const end of ends) end();
+  await expect.poll(() => ended).toBe(2);
+  expect(await (await send('/ask', { sql: 'short', form: 'csv' })).text()).toBe('answer\n42\n');
+});
+
 test('the questions of docs/queries.md are ready, each of them, and the schema stands beside', async () => {
   const document = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
   const ready = readQuestions();

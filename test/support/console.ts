@@ -21,7 +21,11 @@ export interface Visit {
   /** A page as this visitor sees it. */
   readonly open: (path: string) => Promise<Response>;
   /** A form of one of its pages, as a browser sends it. */
-  readonly send: (path: string, values?: Readonly<Record<string, string>>) => Promise<Response>;
+  readonly send: (
+    path: string,
+    values?: Readonly<Record<string, string>>,
+    left?: AbortSignal,
+  ) => Promise<Response>;
   /** One request as raw text; the head and the body of what came. */
   readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
 }
@@ -81,12 +85,13 @@ export async function visitConsole(
     cookie,
     open: path =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, { headers: { cookie }, redirect: 'manual' }),
-    send: (path, values = {}) =>
+    send: (path, values = {}, left) =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, {
         method: 'POST',
         headers: { cookie, 'sec-fetch-site': 'same-origin' },
         body: new URLSearchParams(values),
         redirect: 'manual',
+        signal: left ?? null,
       }),
     ask: (head, ...lines) =>
       talk(listening.port, [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n')),

@@ -72,6 +72,11 @@ async function* released(rows: AsyncIterable<Row>, release: () => void): AsyncGe
   }
 }
 
+/** Ends an answer that somebody has left, be it before its first row: what is not begun cannot be ended. */
+export async function leave(rows: AsyncIterable<Row>): Promise<void> {
+  await take(rows, 1);
+}
+
 async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
   const taken: Row[] = [];
   for await (const row of rows) {

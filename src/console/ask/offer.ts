@@ -2,7 +2,7 @@ import type { Express, Request, Response } from 'express';
 import { AskError } from '../../engines/contract/asked.js';
 import { type Answers, FORM, formIn } from '../answers.js';
 import { FORMS } from '../lists/row-texts.js';
-import { type Asking, createDesk, type Reply } from './asking.js';
+import { type Asking, createDesk, leave, type Reply } from './asking.js';
 import { showAsk } from './page.js';
 
 /** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
@@ -27,7 +27,12 @@ export function offerQuestions(
     try {
       const { columns, rows } = await desk.stream(sql);
       const { type, write } = FORMS.csv;
-      await answers.rows(response, { type, name: 'answer.csv', text: write(rows, columns) });
+      const text = write(rows, columns);
+      try {
+        await answers.rows(response, { type, name: 'answer.csv', text });
+      } finally {
+        await leave(rows);
+      }
     } catch (error) {
       if (!(error instanceof AskError) || response.headersSent) throw error;
       await page(request, response, sql, { fault: `SQL: ${error.message}` });
