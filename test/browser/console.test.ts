@@ -260,3 +260,13 @@ test('on paper there is no menu and no form', async () => {
   expect(await page.locator('form:visible').count()).toBe(0);
   expect(await page.locator('#facts').isVisible()).toBe(true);
 });
+
+test('on paper instants and ids stand whole: what is so long ago is not when it is read', async () => {
+  const page = await visit({}, '/retirements');
+  await page.locator('tbody a').first().click();
+  await page.emulateMedia({ media: 'print' });
+  const printed = (what: string) =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector('#facts ${what}'), '::after').content`);
+  expect(await printed('time')).toMatch(/^"\d{4}-\d{2}-\d{2}T[\d:.]+Z"$/);
+  expect(await printed('.id')).toMatch(/^"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/);
+});

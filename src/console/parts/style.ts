@@ -80,5 +80,9 @@ details { margin: .5rem 0; }
   body { color: #000; background: #fff; }
   .wide { overflow: visible; }
   a { color: inherit; text-decoration: none; }
+  time { font-size: 0; }
+  time::after { content: attr(datetime); font-size: 1rem; }
+  dl .id { font-size: 0; }
+  dl .id::after { content: attr(title); font-size: 1rem; }
 }
 `;
