@@ -41,6 +41,29 @@ test('older ones are a page further, each shown once, and the files hold all of 
   expect((await page('/changes.csv?resource=retirements')).split('\n')).toHaveLength(252);
 });
 
+test('the SQL of a page finds its rows and no others, of an organization and further back too', async () => {
+  const { scene, page, send } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', retirements(150));
+  let address: string | null = '/changes?organization_id=organization-1';
+  const said: string[] = [];
+  while (address !== null) {
+    const shown: string = (await page(address)).replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+    const [, rows = ''] = /<section id="rows"[^]*?<tbody>([^]*?)<\/tbody>/.exec(shown) ?? [];
+    const [, sql = ''] =
+      /The SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
+    expect(sql).toContain('SELECT project_id FROM project_references');
+    const asked = await send('/ask', {
+      sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
+      form: 'csv',
+    });
+    const found = (await asked.text()).split('\n').length - 2;
+    expect(rows.split('<tr>').length - 1).toBe(found);
+    said.push(`${/<h1[^>]*>([^<]*)/.exec(shown)?.[1]}, ${found} of them here`);
+    address = /href="([^"]+)" rel="next"/.exec(shown)?.[1] ?? null;
+  }
+  expect(said).toEqual(['150 changes, 100 of them here', '50 older changes, 50 of them here']);
+});
+
 test('where nothing changed it says so, and what is no instant is refused with a sentence', async () => {
   const { page, faults, open } = await consoleStage({ now: Date.now });
   expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');

@@ -1,4 +1,10 @@
-import { CHANGE_COLUMNS, type ChangesAsked, readChanges, readNewest } from '../../query/past/changes.js';
+import {
+  CHANGE_COLUMNS,
+  type ChangesAsked,
+  ofOrganization,
+  readChanges,
+  readNewest,
+} from '../../query/past/changes.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import type { Said } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
@@ -61,7 +67,7 @@ function show(answer: Answer, { query, now }: Ask): Shown {
   const shown = changes.slice(0, ROWS);
   const last = shown.at(-1);
   const hasMore = !isAll || changes.length > ROWS;
-  const body = html`<h1 id="sentence" data-live>${sentence(answer)}</h1>
+  const body = html`<h1 id="sentence" data-live>${sentence(answer, query.has('before'))}</h1>
 ${form(query)}
 <p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
 <section id="sums" data-live>${sums(changes, isAll)}</section>
@@ -69,13 +75,16 @@ ${form(query)}
 <p class="under">${query.has('before') && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
 <a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
-<details><summary>The SQL of this page</summary><pre>${sqlOf(asked)}</pre></details>`;
+<details><summary>The SQL of this page</summary><pre>${sqlOf(asked, beforeIn(query))}</pre></details>`;
   return { title, body };
 }
 
-function sentence({ changes, isAll }: Exclude<Answer, { fault: string }>): string {
-  if (!isAll) return `More than ${withThousands(MOST)} changes`;
-  return changes.length === 0 ? 'Nothing changed' : counted(changes.length, 'change');
+/** What is newer than a page is not counted on it. */
+function sentence({ changes, isAll }: Exclude<Answer, { fault: string }>, isOlder: boolean): string {
+  const one = isOlder ? 'older change' : 'change';
+  if (!isAll) return `More than ${withThousands(MOST)} ${one}s`;
+  if (changes.length === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
+  return counted(changes.length, one);
 }
 
 function sums(changes: readonly Said[], isAll: boolean): Html | false {
@@ -98,12 +107,18 @@ function form(query: URLSearchParams): Html {
 <button>Show</button></form>`;
 }
 
-function sqlOf({ since, until, resource, organizationId }: Asked): string {
-  const texts = { resource, organization_id: organizationId };
-  const only = Object.entries(texts).flatMap(([column, value]) =>
-    value === null ? [] : [` and ${column} = '${value.replaceAll("'", "''")}'`],
-  );
-  return `select * from changes where learnt_at >= '${since}' and learnt_at <= '${until}'${only.join('')} order by number desc limit ${ROWS}`;
+function sqlOf({ since, until, resource, organizationId }: Asked, before: number | null): string {
+  const where = [
+    `learnt_at >= ${quoted(since)} and learnt_at <= ${quoted(until)}`,
+    ...(resource === null ? [] : [`resource = ${quoted(resource)}`]),
+    ...(organizationId === null ? [] : [ofOrganization(name => name, quoted(organizationId))]),
+    ...(before === null ? [] : [`number < ${before}`]),
+  ];
+  return `select * from changes where ${where.join(' and ')} order by number desc limit ${ROWS}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function file(ending: keyof typeof FORMS): Page {

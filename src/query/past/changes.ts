@@ -204,7 +204,8 @@ function matchingText({ table }: Plain, { organizationId, since, until }: Change
   return { where: where.join(' '), given };
 }
 
-function ofOrganization(table: Plain['table'], organization: string): string {
+/** Its own, and those of the projects that it names. */
+export function ofOrganization(table: Plain['table'], organization: string): string {
   const named = `SELECT project_id FROM ${table('project_references')} WHERE organization_id = ${organization}`;
   return `(organization_id = ${organization} OR organization_id IS NULL AND id IN (${named}))`;
 }
