@@ -44,7 +44,8 @@ test('reads are drawn over time, with the same numbers as a table, and drift by 
     /The last 2 reads took [\d.]+ s at most; drift of 4 rows is marked with its number\./,
   );
   expect(shown).toMatch(/<figure>[^]*<svg[^]*>4<\/text>[^]*<table>[^]*<\/figure>/);
-  expect(wordsOf(await page('/runs?resource=warehouse'))).not.toContain('The last');
+  for (const others of ['resource=warehouse', 'id=1', 'state=failed', 'trigger=person'])
+    expect(wordsOf(await page(`/runs?${others}`)), others).not.toContain('The last');
 });
 
 test('no page is an end: each id leads on, and help to every list', async () => {

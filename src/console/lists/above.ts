@@ -26,8 +26,9 @@ export async function hintAbove(): Promise<Html> {
   return html`<p>A hint, as webhooks said it: nobody has asked the registry, and nothing is made of it.</p>`;
 }
 
-/** Reads: how long they took, one beside the other. */
+/** Reads: how long they took, one beside the other. Nothing where the rows are chosen by more than whose and what they are. */
 export async function readsAbove({ reader, query, now }: Ask): Promise<Html | false> {
+  if (['id', 'state', 'trigger'].some(name => query.get(name))) return false;
   const runs = await readRuns(reader, {
     organizationId: query.get('organization_id') || null,
     resource: query.get('resource') || null,
