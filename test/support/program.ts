@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/app/context.js';
 import { startReceive } from '../../src/app/receive.js';
 import { startWork, type Working } from '../../src/app/work.js';
@@ -21,6 +21,7 @@ import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
 import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
 import type { Tables } from './tables.js';
+import { until } from './wait.js';
 
 export const WEBHOOK_SECRET = 'a webhook secret for tests';
 const SOON_MS = 3000;
@@ -146,7 +147,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   async function rest(): Promise<void> {
     await sandbox.registry.deliveries.settled();
     if (current === undefined) return;
-    await expect.poll(isQuiet, { timeout: 60_000, interval: 10 }).toBe(true);
+    await until(isQuiet, 'a program at rest');
   }
 
   if (options.receiveOnly !== true) await startWorker();

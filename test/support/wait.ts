@@ -3,6 +3,6 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   const deadline = performance.now() + 60_000;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited 60 s in vain for ${what}`);
-    await new Promise(resolve => setTimeout(resolve, 5));
+    await new Promise(resolve => setTimeout(resolve, 10));
   }
 }
