@@ -11,7 +11,7 @@ import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, temporaryScene } from '../support/mirror.js';
-import { copyDatabases, type Tables, tablesIn, type Value } from '../support/tables.js';
+import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 
 let demo: DemoMirror;
@@ -247,7 +247,9 @@ test('each column that was changed by hand in any table is told, and what it is 
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   expect(await findUnderived(reader)).toEqual([]);
-  const copy = tablesIn(folder);
+  const db = openBoth(folder, false);
+  onTestFinished(() => void db.close());
+  const copy = tablesOf(db);
   const rows = await Promise.all(
     ['projects', 'installations', ...Object.values(LISTED)].map(table => newestOf(copy, table)),
   );
