@@ -172,6 +172,16 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`expected a stop called ${name}`);
 }
 
+test('a page that is not there does not say that the console is gone', async () => {
+  const context = await browser.newContext(visitor);
+  const page = await context.newPage();
+  await page.goto(`${demo.origin}/deliveries/999999`);
+  await page.waitForResponse(answer => answer.request().resourceType() === 'fetch');
+  await page.waitForResponse(answer => answer.request().resourceType() === 'fetch', { timeout: 60_000 });
+  expect(await page.locator('#link').isVisible()).toBe(false);
+  await context.close();
+});
+
 test('by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done', async () => {
   const page = await visit();
   await page.keyboard.press('Tab');

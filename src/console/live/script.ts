@@ -31,8 +31,8 @@ export const SCRIPT = `'use strict';
     due = false;
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-      if (!answer.ok) throw new Error(String(answer.status));
-      due = swap(new DOMParser().parseFromString(await answer.text(), 'text/html')) || due;
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      if (answer.ok) due = swap(fresh) || due;
       gone.hidden = changes.readyState === EventSource.OPEN;
     } catch {
       due = true;
