@@ -27,6 +27,8 @@ const TEXTS: readonly (readonly [Entry, readonly string[]])[] = [
   [LISTS.organization, ['full_name']],
   [PROJECTS, ['full_name']],
 ];
+/** What people know by a number. */
+const NUMBERED = ['inbox.deliveries', 'inbox.jobs', 'sync_runs'] as const;
 const FAULTS = [
   ['inbox.jobs', 'last_error'],
   ['sync_runs', 'error'],
@@ -41,6 +43,18 @@ export async function search(reader: Reader, text: string): Promise<Hits[]> {
   }
   for (const [table, column] of FAULTS) hits.push(await amongFaults(reader, table, column, text));
   return hits.filter(({ rows }) => rows.length > 0);
+}
+
+/** The tables in which a row has this number. */
+export async function findNumbered(reader: Reader, number: number): Promise<(typeof NUMBERED)[number][]> {
+  const found = await Promise.all(
+    NUMBERED.map(async table =>
+      (await byName(reader).selectFrom(table).select('id').where('id', '=', number).execute()).map(
+        () => table,
+      ),
+    ),
+  );
+  return found.flat();
 }
 
 /** By the key of the table. */

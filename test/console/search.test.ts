@@ -36,7 +36,13 @@ test('the error of a job and of a read are found, and a number leads to what has
   await tables.change(`INSERT INTO inbox.jobs (id, kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, repeats_only)
     VALUES (9, 'discover', 'data', 'k', 'person', '{}', 'parked', 1, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'no answer within 30 s', 0)`);
   expect(await find('within 30')).toContain('href="/jobs/9"');
-  expect(await find('12')).toContain('href="/deliveries/12"');
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, digest, text_id, verdict, secret_index)
+    VALUES (12, '2026-05-04T12:00:00.000Z', 'retirement', 'installation-1', '', 1, 'accepted', 0)`);
+  const numbered = await find('12');
+  expect(numbered).toContain('href="/deliveries/12"');
+  expect(numbered).not.toContain('href="/jobs/12"');
+  expect(await find('09')).toContain('href="/jobs/9"');
+  expect(await find('999')).not.toMatch(/href="\/(deliveries|jobs|runs)\S*999/);
 });
 
 test('what is not there is said, and how far was looked', async () => {

@@ -1,5 +1,5 @@
 import type { Row } from '../../engines/contract/tables.js';
-import { type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
+import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import { findEntry } from '../../resources/resources.js';
 import { nameOf } from '../../resources/entry.js';
 import { withThousands } from '../../text/thousands.js';
@@ -13,26 +13,32 @@ import { counted } from '../parts/words.js';
 const SHORTEST = 2;
 const LONGEST = 200;
 const NUMBER = /^\d{1,15}$/;
-const NUMBERED = [
-  ['/deliveries/', 'Delivery'],
-  ['/jobs/', 'Job'],
-  ['/runs?id=', 'Read'],
-] as const;
+const NUMBERED = {
+  'inbox.deliveries': ['/deliveries/', 'Delivery'],
+  'inbox.jobs': ['/jobs/', 'Job'],
+  sync_runs: ['/runs?id=', 'Read'],
+} as const;
 
 export const SEARCH: Page = {
   path: '/search',
   isDated: false,
   show: async ({ reader, query }: Ask) => {
     const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
-    const body = html`<h1>${text.length < SHORTEST ? 'What are you looking for?' : `Search for “${text}”`}</h1>
-${NUMBER.test(text) && html`<p>${NUMBERED.map(([path, what]) => html`<a href="${path}${text}">${what} ${text}</a> `)}</p>`}`;
+    const numbered = NUMBER.test(text) ? await findNumbered(reader, Number(text)) : [];
+    const isShort = text.length < SHORTEST;
+    const body = html`<h1>${isShort ? 'What are you looking for?' : `Search for “${text}”`}</h1>
+${numbered.length > 0 && html`<p>${numbered.map(table => leadTo(NUMBERED[table], Number(text)))}</p>`}`;
     return {
       title: 'Search',
       body,
-      later: async () => (text.length < SHORTEST ? HOW : found(await search(reader, text))),
+      later: async () => (isShort ? HOW : found(await search(reader, text))),
     };
   },
 };
+
+function leadTo([path, what]: readonly [string, string], number: number): Html {
+  return html`<a href="${path}${number}">${what} ${number}</a> `;
+}
 
 function found(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
