@@ -61,6 +61,10 @@ test('--since and --until take the instants at which it was learnt, both of them
   );
   expect(await numbers('--until', '2026-05-04T12:01:00Z')).not.toContain('12:02');
   expect(await ask('--since', 'tomorrow')).toMatchObject({ exitCode: 2 });
+  expect(await ask('--since', '1m', '--until', '2m')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('or later'),
+  });
 });
 
 test('--json has the row before and after, and the names of the columns that differ', async () => {

@@ -69,6 +69,9 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(404);
+  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('Nothing lies between');
+  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
+  expect((await open('/changes.json?resource=retirement')).status).toBe(404);
   expect(faults).toEqual([]);
 });
 

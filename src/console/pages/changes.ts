@@ -29,6 +29,7 @@ type Answer =
 const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
+const RESOURCES = ['installation', ...Object.keys(ENTRY_OF)];
 /** Added up, and shown in parts. */
 const MOST = 1_000;
 const ROWS = 100;
@@ -47,9 +48,14 @@ function askedIn(query: URLSearchParams, now: number): Asked | { readonly fault:
   const until = parseInstant(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
+  if (since.at > until.at)
+    return { fault: `Nothing lies between ${since.at} and ${until.at}, which is earlier.` };
+  const resource = query.get('resource') || null;
+  if (resource !== null && !RESOURCES.includes(resource))
+    return { fault: `There is no resource “${resource}”.` };
   return {
     organizationId: query.get('organization_id') || null,
-    resource: query.get('resource') || null,
+    resource,
     since: since.at,
     until: until.at,
   };
@@ -103,7 +109,7 @@ function form(query: URLSearchParams): Html {
 <label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
 <label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
 <label>Organization id<input name="organization_id" value="${query.get('organization_id')}"></label>
-<label>What<select name="resource">${option('', 'everything')}${['installation', ...Object.keys(ENTRY_OF)].map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
+<label>What<select name="resource">${option('', 'everything')}${RESOURCES.map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
 <button>Show</button></form>`;
 }
 

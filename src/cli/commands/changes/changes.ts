@@ -112,12 +112,15 @@ async function tell(io: Io, plain: Plain, options: Options): Promise<void> {
 }
 
 function askedIn(io: Io, { resource, since, until }: Options, organizationId: string | null): ChangesAsked {
-  return {
+  const asked = {
     organizationId,
     resource: resource ?? null,
     since: since === undefined ? null : readInstant(since, io.now()),
     until: until === undefined ? null : readInstant(until, io.now()),
   };
+  if (asked.since !== null && asked.until !== null && asked.since > asked.until)
+    throw new CommandFault(EXIT.usage, `--until: expected ${asked.since} or later, got ${asked.until}.`);
+  return asked;
 }
 
 async function show(io: Io, followed: Followed, options: Options): Promise<void> {
