@@ -10,6 +10,7 @@ import {
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
 import { NAME_OF_OWNER } from '../resources/entry.js';
+import { PROJECTS } from '../resources/projects.js';
 import { byName, mayBeNull, withOwner } from './by-name.js';
 
 export type Direction = 'asc' | 'desc';
@@ -46,6 +47,8 @@ export interface Paged {
 
 const COUNT_TO = 10_000;
 const OWNER = 'organization_id';
+/** They belong to nobody, and are of every organization that names them. */
+const OF_NOBODY = [PROJECTS.table, `${PROJECTS.table}_history`];
 
 export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
   const { order, after, limit } = paging;
@@ -136,7 +139,12 @@ function beyondAll(order: Paging['order'], after: readonly Value[]): Expression<
 
 function filtered(reader: Reader, { from, filters, at, isKeyed }: Paging) {
   let asked = byName(reader).selectFrom(from);
-  for (const [column, value] of filters) asked = asked.where(column, '=', value);
+  for (const [column, value] of filters) {
+    asked =
+      column === OWNER && OF_NOBODY.includes(from)
+        ? asked.where('id', 'in', namedBy(reader, String(value)))
+        : asked.where(column, '=', value);
+  }
   const isOfOne = filters.some(([column]) => column === OWNER);
   if (isKeyed && !isOfOne) {
     asked = asked.where(OWNER, 'in', reader.db.selectFrom('resource_states').select(OWNER));
@@ -145,6 +153,10 @@ function filtered(reader: Reader, { from, filters, at, isKeyed }: Paging) {
   return asked
     .where('valid_from', '<=', at)
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+}
+
+function namedBy({ db }: Reader, organizationId: string) {
+  return db.selectFrom('project_references').select('project_id').where(OWNER, '=', organizationId);
 }
 
 async function countRows(reader: Reader, paging: Paging): Promise<number> {

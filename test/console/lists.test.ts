@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LISTINGS } from '../../src/console/lists/listings.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, retirement, retirements } from '../support/mirror.js';
+import { amount, credit, retirement, retirements } from '../support/mirror.js';
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
@@ -94,8 +94,35 @@ describe('a list', () => {
     const then = await page(`/retirements.json?organization_id=${id}&as-of=now`);
     expect(JSON.parse(then)).toMatchObject([{ id: 'r-2' }]);
     const own = await page('/organizations/organization-1');
-    for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates'])
+    for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
+  });
+
+  test('of projects has those that an organization names', async () => {
+    const { scene, page, tables } = await consoleStage({ now: Date.now });
+    const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
+    await scene.read('warehouse', [of('p-1'), of('p-2')]);
+    await scene.read('warehouse', [of('p-2'), of('p-3')], { organizationId: 'organization-2' });
+    await tables.change(
+      `INSERT INTO projects (id, full_name, document, version, valid_from, sync_run_id)
+       VALUES ('p-1', 'One', '{}', 101, '2026-05-04T12:00:00.000Z', 1), ('p-2', 'Two', '{}', 102, '2026-05-04T12:00:00.000Z', 1),
+         ('p-3', 'Three', '{}', 103, '2026-05-04T12:00:00.000Z', 1)`,
+    );
+    const named: { id: string }[] = JSON.parse(await page('/projects.json?organization_id=organization-1'));
+    expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
+  });
+
+  test('says how old its rows are and of how many organizations, and where they were never read', async () => {
+    const { scene, page } = await consoleStage({ now: Date.now });
+    expect(wordsOf(await page('/retirements'))).toContain('never read in 1 organization. ');
+    await scene.read('retirements', [retirement('r-1')]);
+    await scene.read('retirements', [], { organizationId: 'organization-2' });
+    expect(wordsOf(await page('/retirements'))).toMatch(
+      /current in 1 organization, last read completely .*uninstalled in 1 organization,/,
+    );
+    const other = wordsOf(await page('/retirements?organization_id=organization-2'));
+    expect([other.includes('uninstalled in 1'), other.includes('current in')]).toEqual([true, false]);
+    expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 
   test('shows the SQL that it asked', async () => {

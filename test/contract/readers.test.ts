@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { MIRROR_TABLES } from '../../src/engines/contract/mirror-tables.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
+import { sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/past/as-of.js';
 import { readAvailable } from '../../src/query/available.js';
 import * as balance from '../../src/query/past/balance.js';
@@ -21,7 +22,7 @@ import * as names from '../../src/query/names.js';
 import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
 import { readOverview } from '../../src/query/overview.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
-import { search } from '../../src/query/search.js';
+import { findNumbered, search } from '../../src/query/search.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as refusals from '../../src/query/inbox/refusals.js';
@@ -255,6 +256,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
   readMirrored: once(readMirrored),
+  sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
+    sumFreshness(reader, resource, organizationId),
+  ),
+  findNumbered: about([0, 1, 2, 3, 999_999], findNumbered),
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
   readPage: reader =>
@@ -397,6 +402,7 @@ const PARTS = [
   'lowered',
   'mayBeNull',
   'ofAnyOrganization',
+  'ofOrganization',
   'toldOf',
   'totalOrder',
   'withOwner',

@@ -1,8 +1,10 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
 import { type Gap, readGaps } from '../../query/past/as-of.js';
+import { type FreshnessSum, sumFreshness } from '../../query/reads/freshness.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../parts/as-of.js';
+import { freshnessOf } from '../parts/freshness.js';
 import { gapsOf } from '../parts/gaps.js';
 import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
@@ -16,6 +18,8 @@ interface Answer {
   readonly paging: Paging;
   readonly paged: Paged;
   readonly gaps: readonly Gap[];
+  /** Of what is known now; null where rows are of no resource, and as of an instant. */
+  readonly freshness: readonly FreshnessSum[] | null;
   readonly above: Html | false;
 }
 
@@ -38,18 +42,23 @@ async function read(listing: Listing, ask: Ask): Promise<Answer> {
   const { reader, query, at } = ask;
   const paging = pagingOf(listing, query, at);
   const resource = listing.dated?.resource ?? null;
-  const gaps =
-    at === null || resource === null
-      ? []
-      : await readGaps(reader, resource, at, query.get('organization_id') || null);
+  const organization = query.get('organization_id') || null;
+  const gaps = at === null || resource === null ? [] : await readGaps(reader, resource, at, organization);
+  const freshness =
+    at !== null || resource === null ? null : await sumFreshness(reader, resource, organization);
   const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
-  return { paging, paged: await readPage(reader, paging), gaps, above };
+  return { paging, paged: await readPage(reader, paging), gaps, freshness, above };
 }
 
-function show(listing: Listing, { paging, paged, gaps, above }: Answer, { now, query, at }: Ask): Html {
+function show(
+  listing: Listing,
+  { paging, paged, gaps, freshness, above }: Answer,
+  { now, query, at }: Ask,
+): Html {
   const { path, one, dated } = listing;
   const { columns } = paging;
   return html`<section id="above" data-live>${above}</section>
+${freshness !== null && freshnessOf(freshness, now)}
 <section id="rows" data-live>${table(
     caption(paging, paged, one),
     columns.map(column => ({

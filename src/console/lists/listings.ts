@@ -54,7 +54,7 @@ const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => 
   tie: 'version',
   key: entry.scope === 'organization_id' ? nameOf(entry) : null,
   leads: LEADS[path] ?? null,
-  filters: FILTERS.filter(column => columnsOf(entry).includes(column)),
+  filters: FILTERS.filter(column => columnsOf(entry).includes(column) || ofNobody(entry, column)),
   above: null,
   dated: {
     from: `${entry.table}_history`,
@@ -64,6 +64,11 @@ const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => 
     resource: resourceOf(entry),
   },
 }));
+
+/** A project is of every organization that names it. */
+function ofNobody(entry: Entry, column: string): boolean {
+  return entry === ENTRY_OF.projects && column === 'organization_id';
+}
 
 function resourceOf(entry: Entry): string | null {
   return Object.entries(ENTRY_OF).find(([, known]) => known === entry)?.[0] ?? null;

@@ -1,0 +1,15 @@
+import type { FreshnessSum } from '../../query/reads/freshness.js';
+import { html, type Html } from './html.js';
+import { ago, badge, counted } from './words.js';
+
+/** How old the rows of a list are, and of how many organizations. */
+export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
+  return html`<p id="freshness" data-live>${sums.length === 0 ? 'It was read of no organization.' : sums.map(sum => said(sum, now))}</p>`;
+}
+
+function said({ state, organizations, oldestAt, newestAt }: FreshnessSum, now: number): Html {
+  const read =
+    newestAt !== null &&
+    html`, last read completely ${ago(newestAt, now)}${oldestAt !== newestAt && html` to ${ago(oldestAt, now)}`}`;
+  return html`${badge(state)} in ${counted(organizations, 'organization')}${read}. `;
+}
