@@ -172,17 +172,45 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`expected a stop called ${name}`);
 }
 
-test('a page that is not there does not say that the console is gone', async () => {
+/** Where time is short: what a page does every few seconds it does twenty times as often. */
+const HASTE = 'const every = window.setInterval; window.setInterval = (work, ms) => every(work, ms / 20);';
+
+test('a page that is not there does not say that the console is gone; one that cannot be fetched does, until it can', async () => {
   const context = await browser.newContext(visitor);
   const page = await context.newPage();
-  await page.addInitScript(
-    'const every = window.setInterval; window.setInterval = (work, ms) => every(work, ms / 20);',
-  );
+  await page.addInitScript(HASTE);
   await page.goto(`${demo.origin}/deliveries/999999`);
   for (let looks = 0; looks < 2; looks++)
     await page.waitForResponse(answer => answer.request().resourceType() === 'fetch', { timeout: 60_000 });
-  expect(await page.locator('#link').isVisible()).toBe(false);
+  const saysGone = async () => await page.locator('#link').isVisible();
+  expect(await saysGone()).toBe(false);
+  await context.setOffline(true);
+  await expect.poll(saysGone, PATIENCE).toBe(true);
+  await context.setOffline(false);
+  await expect.poll(saysGone, PATIENCE).toBe(false);
   await context.close();
+});
+
+test.each([
+  ['opened', "document.querySelector('#forsale details').open = IS"],
+  [
+    'marked',
+    "IS ? getSelection().selectAllChildren(document.querySelector('#forsale')) : getSelection().empty()",
+  ],
+  ['reached', "IS ? document.querySelector('#forsale a').focus() : document.activeElement.blur()"],
+])('what somebody has %s stays as it is until it is left, and the rest goes on', async (_, act) => {
+  const page = await openPage(browser, demo.origin, visitor);
+  await page.addInitScript(HASTE);
+  await page.goto(demo.origin);
+  const isOld = async (part: string) =>
+    await page.evaluate(`document.getElementById('${part}').isOld === true`);
+  const begin = `for (const part of ['forsale', 'sentence']) document.getElementById(part).isOld = true`;
+  await page.evaluate(act.replace('IS', 'true'));
+  await page.evaluate(begin);
+  await expect.poll(() => isOld('sentence'), PATIENCE).toBe(false);
+  expect(await isOld('forsale')).toBe(true);
+  await page.evaluate(act.replace('IS', 'false'));
+  await expect.poll(() => isOld('forsale'), PATIENCE).toBe(false);
 });
 
 test('by the keyboard alone: the first stop leads past the menu, / searches, ? helps, and each thing is reached and done', async () => {
