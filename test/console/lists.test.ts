@@ -80,6 +80,7 @@ describe('a list', () => {
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
     expect(wordsOf(some)).toContain('2 retirements with beneficiary Ada &amp; Bo');
     expect(idsOf(some)).toEqual(['r-2', 'r-1']);
+    expect(wordsOf(await page('/runs?id=abc'))).toContain('0 reads with id abc');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });

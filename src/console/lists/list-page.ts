@@ -60,7 +60,7 @@ function show(
   return html`<section id="above" data-live>${above}</section>
 ${freshness !== null && freshnessOf(freshness, now)}
 <section id="rows" data-live>${table(
-    caption(paging, paged, one),
+    caption(paging, paged, one, query),
     columns.map(column => ({
       name: heading(listing, paging, query, column),
       cell: (row: Row) => leading(listing, row, column, cell(column, row[column], now), at),
@@ -83,13 +83,18 @@ function heading(listing: Listing, paging: Paging, query: URLSearchParams, colum
   return html`<a href="${sorted}">${words}</a>${arrow(paging, column)}`;
 }
 
-function caption({ filters: set }: Paging, { count, isCountedToTheEnd }: Paged, one: string): string {
+function caption(
+  { filters: set }: Paging,
+  { count, isCountedToTheEnd }: Paged,
+  one: string,
+  query: URLSearchParams,
+): string {
   const how = isCountedToTheEnd
     ? counted(count, one, `${one}s`)
     : `More than ${withThousands(count)} ${one}s`;
   return set.length === 0
     ? how
-    : `${how} with ${set.map(([column, value]) => `${column} ${value}`).join(', ')}`;
+    : `${how} with ${set.map(([column]) => `${column} ${query.get(column)}`).join(', ')}`;
 }
 
 function filters({ path, filters: names }: Listing, { query, at }: Ask): Html | false {
