@@ -80,7 +80,7 @@ async function stage() {
 }
 
 /** Of these nothing is there, or nothing of it was said by anybody else. */
-const WITHOUT = ['/help', '/projects', '/transactions'];
+const WITHOUT = ['/help', '/transactions'];
 
 /** What was asked for is shown as well. */
 const said = encodeURIComponent(HOSTILE);
