@@ -140,7 +140,8 @@ describe('doctor', () => {
 
   test('a permission that is missing is named as the registry names it', async () => {
     const { installations } = demo.sandbox.registry;
-    const [first] = installations.all();
+    const [owner] = demo.organizationIds;
+    const first = installations.all().find(({ organization }) => organization.id === owner);
     const { organization_members: _, ...rest } = first?.permissions ?? {};
     demo.sandbox.registry.apps.change(demo.appId, { permissions: rest });
     installations.acceptPermissions(first?.id ?? '');
@@ -165,6 +166,7 @@ describe('doctor', () => {
     expect(after.of('answers').filter(({ state }) => state !== 'ok')).toMatchObject([
       { state: 'warn', found: expect.stringMatching(/^addresses: 404, no rows, /) },
     ]);
+    await demo.change('UPDATE resource_states SET not_offered_at = NULL');
   });
 
   test('a receiver that nobody answers for fails', async () => {
@@ -227,7 +229,7 @@ describe('doctor', () => {
 
   test('something that was announced and that nobody has read fails, exit 3', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-    const [id = ''] = demo.organizationIds;
+    const [, id = ''] = demo.organizationIds;
     await demo.change(
       "UPDATE resource_states SET complete_at = ? WHERE organization_id = ? AND resource = 'addresses'",
       minutesAgo(10),

@@ -34,7 +34,7 @@ export function everyCommand({
   ask,
   tag = '',
 }: Asking): Record<string, () => string[] | Promise<string[]>> {
-  const [owner = '', receiver = ''] = demo.organizationIds;
+  const [owner = '', receiver = '', bystander = ''] = demo.organizationIds;
   const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
   const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
   const one = async (table: string, column = 'id') =>
@@ -164,8 +164,8 @@ export function everyCommand({
     'sandbox deliveries show': async () => [await delivery()],
     'sandbox deliveries drop': async () => {
       const { installations } = demo.sandbox.registry;
-      const live = installations.all().filter(({ state }) => state !== 'uninstalled');
-      const { id = '', state } = live[0] ?? {};
+      const { id = '', state } =
+        installations.all().find(({ organization }) => organization.id === bystander) ?? {};
       if (state === 'suspended') installations.unsuspend(id);
       installations.suspend(id);
       return [await delivery()];
