@@ -70,6 +70,10 @@ test('an instant leads on to the same instant, and back to now', async () => {
   expect(shown).toContain(`href="/retirements/r-1?${asOf}"`);
   expect(shown).toContain(`href="/warehouse?${asOf}"`);
   expect(shown).toContain('href="/retirements?vintage=2021">Back to now</a>');
+  expect(await page(`/retirements/r-1?as-of=${between}`)).toContain(
+    `href="/organizations/organization-1?${asOf}"`,
+  );
+  expect(await page('/retirements/r-1')).toContain('href="/organizations/organization-1"');
 });
 
 test.each(['soon', '2026-02-30', '2999-01-01', "'; drop table retirements"])(

@@ -18,7 +18,7 @@ async function read({ reader, params }: Ask): Promise<Row | null> {
 function show(job: Row, { now, canAct }: Ask): Shown {
   const id = String(job['id']);
   const body = html`<h1 id="sentence" data-live>Job ${id}: ${shown(job['kind'])} ${badge(String(job['state']))}</h1>
-<section id="facts" data-live>${facts(job, now)}${acts(job, canAct)}</section>`;
+<section id="facts" data-live>${facts(job, { now })}${acts(job, canAct)}</section>`;
   return { title: `Job ${id}`, body };
 }
 

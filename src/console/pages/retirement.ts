@@ -58,9 +58,9 @@ function isStanding(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-function show({ row, isGone, history, explained }: Retirement, { now }: Ask): Shown {
+function show({ row, isGone, history, explained }: Retirement, { now, at }: Ask): Shown {
   const body = html`<h1 id="sentence" data-live>${sentence(row)}${isGone && html` <span class="state gone">The registry does not show it any more.</span>`}</h1>
-<section id="facts" data-live>${facts(row, now, WITHOUT)}</section>
+<section id="facts" data-live>${facts(row, { now, at }, WITHOUT)}</section>
 <section id="certificate" data-live><h2>Certificate</h2>${certificate(explained)}</section>
 <section id="why" data-live><h2>Why it stands here</h2>${why(explained)}</section>
 <section id="versions" data-live><h2>What the registry said of it, newest first</h2>${versions(history, now)}</section>

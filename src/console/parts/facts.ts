@@ -1,4 +1,5 @@
 import type { Row, Value } from '../../engines/contract/tables.js';
+import { withAt } from './as-of.js';
 import { cell } from './cell.js';
 import { html, type Html } from './html.js';
 
@@ -12,19 +13,25 @@ const LEADS: Readonly<Record<string, string>> = {
   merged_into: '/jobs/',
 };
 
+interface When {
+  readonly now: number;
+  /** Where what they lead to is to be as of the same instant. */
+  readonly at?: string | null;
+}
+
 /** The columns of one row, a line each. */
-export function facts(row: Row, now: number, without: readonly string[] = []): Html {
+export function facts(row: Row, when: When, without: readonly string[] = []): Html {
   const shown = Object.keys(row).filter(column => !without.includes(column));
   return html`<dl>${shown.map(
-    column => html`<dt>${column.replaceAll('_', ' ')}</dt><dd>${leading(column, row[column], now)}</dd>`,
+    column => html`<dt>${column.replaceAll('_', ' ')}</dt><dd>${leading(column, row[column], when)}</dd>`,
   )}</dl>`;
 }
 
-function leading(column: string, value: Value | undefined, now: number): Html {
+function leading(column: string, value: Value | undefined, { now, at = null }: When): Html {
   const content = cell(column, value, now);
   const path = LEADS[column];
   if (path === undefined || (typeof value !== 'string' && typeof value !== 'number')) return content;
-  return html`<a href="${path}${encodeURIComponent(value)}">${content}</a>`;
+  return html`<a href="${withAt(`${path}${encodeURIComponent(value)}`, at)}">${content}</a>`;
 }
 
 /** Text of the registry as it was sent, closed until somebody wants to see it. */
