@@ -60,6 +60,32 @@ test('a worker at rest wakes for a job that its own process asks for', async () 
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
+test('a worker is idle for whoever asks once it has looked after that, not by a look that was under way', async () => {
+  const { folder } = newInbox();
+  const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
+  const looked: (() => void)[] = [];
+  const slow: InboxPort = {
+    ...inbox,
+    claim: async wanted => {
+      const found = await inbox.claim(wanted);
+      await new Promise<void>(resolve => looked.push(resolve));
+      return found;
+    },
+  };
+  const done: (string | null)[] = [];
+  const perform: Perform = async ({ job }) => {
+    done.push(job.installationId);
+    return 'read';
+  };
+  const worker = startWorker(folder, perform, { inbox: slow });
+  await expect.poll(() => looked.length).toBe(1);
+  await inbox.enqueue([installationJob('i9', null, 'person')]);
+  const seen = worker.idle().then(() => [...done]);
+  const letGo = setInterval(() => looked.shift()?.(), 5);
+  onTestFinished(() => clearInterval(letGo));
+  expect(await seen).toEqual(['i9']);
+});
+
 test('T63 with four workers no installation is ever worked on twice at once, and nothing is left over', async () => {
   const { folder, inbox } = newInbox();
   const atWork = new Set<string>();

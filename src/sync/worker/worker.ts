@@ -110,6 +110,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function take(): Promise<void> {
     clearTimeout(alarm);
     if (!started) return;
+    const asked = waitingForIdle.length;
     const at = performance.now();
     try {
       const open = bothLanes.map(each => ({ lane: each.lane, slots: slotsOf(each) }));
@@ -118,7 +119,7 @@ export function createWorker(options: WorkerOptions): Worker {
       if (!started) return giveBack(jobs);
       for (const job of jobs) begin(job, performance.now() - at);
       sleep(Math.min(Math.max(nextChangeInMs ?? Infinity, 1), LONGEST_SLEEP_MS));
-      if (!othersWait && running() === 0) tellIdle();
+      if (!othersWait && running() === 0) tellIdle(asked);
     } catch (error) {
       log.warn({ error: describe(error) }, 'the inbox cannot be read now');
       if (started) sleep(TROUBLE_WAIT_MS);
@@ -227,8 +228,9 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  function tellIdle(): void {
-    for (const resolve of waitingForIdle.splice(0)) resolve();
+  /** Whoever asks while it is looked learns it from the look that comes after. */
+  function tellIdle(asked: number): void {
+    for (const resolve of waitingForIdle.splice(0, asked)) resolve();
   }
 
   return {
