@@ -5,6 +5,9 @@ import { amount, credit, retirement, retirements } from '../support/mirror.js';
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
+const WORDS =
+  /^(address|certificate|credit|delivery|installation|job|member|organization|project|read|request|reservation|retirement|transaction|addresses|deliveries|\w+[^sy]s)$/;
+
 /** The ids of a page of retirements, in the order of its rows. */
 function idsOf(page: string): string[] {
   return Array.from(page.matchAll(/href="\/retirements\/([^"]+)"/g), ([, id = '']) => decodeURIComponent(id));
@@ -20,6 +23,7 @@ describe('a list', () => {
     async path => {
       const { open, page, faults } = await consoleStage();
       expect((await open(`/${path}`)).status).toBe(200);
+      expect(/<caption>\d+ (\w+)<\/caption>/.exec(await page(`/${path}`))?.[1]).toMatch(WORDS);
       expect(await page(`/${path}.csv`)).toMatch(/^[a-z_]+(,[a-z_]+)*\n/);
       expect(Array.isArray(JSON.parse(await page(`/${path}.json`)))).toBe(true);
       expect(faults).toEqual([]);

@@ -10,7 +10,7 @@ import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
 import { table } from '../parts/table.js';
 import { withThousands } from '../../text/thousands.js';
-import { counted } from '../parts/words.js';
+import { counted, manyOf } from '../parts/words.js';
 import { cursorOf, isSortable, pagingOf } from './asked.js';
 import type { Listing } from './listing.js';
 
@@ -89,9 +89,7 @@ function caption(
   one: string,
   query: URLSearchParams,
 ): string {
-  const how = isCountedToTheEnd
-    ? counted(count, one, `${one}s`)
-    : `More than ${withThousands(count)} ${one}s`;
+  const how = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
   return set.length === 0
     ? how
     : `${how} with ${set.map(([column]) => `${column} ${query.get(column)}`).join(', ')}`;

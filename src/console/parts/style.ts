@@ -33,7 +33,7 @@ caption { text-align: left; font-weight: 650; padding: 0 0 .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem 1.25rem .3rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 500; color: var(--quiet); white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; min-width: 4rem; max-width: 24rem; }
 .id, code, pre { font-family: ui-monospace, monospace; font-size: .875em; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 time { white-space: nowrap; }
@@ -47,6 +47,9 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; 
 dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }
 form.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+form.filters label { flex: 1 1 9rem; max-width: 13rem; }
+form.filters input { width: 100%; }
+form.filters a { padding: .3rem 0; border: 1px solid transparent; }
 label { display: grid; gap: .15rem; color: var(--quiet); font-size: .875rem; }
 textarea { width: 100%; max-width: 60rem; font-family: ui-monospace, monospace; }
 .fault { color: var(--bad); font-weight: 650; }
