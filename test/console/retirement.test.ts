@@ -34,6 +34,11 @@ test('its certificate stands in the page, with a link inside, its hash and wheth
   expect(said).toContain(SHA256);
 });
 
+test('its instants stand whole, to be quoted, with how long ago they were beside them', async () => {
+  const { words } = await stage();
+  expect(await words('/retirements/r-1')).toMatch(/valid from ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
+});
+
 test('a file that was changed or is gone does not match, and the page says so', async () => {
   const { words, at } = await stage();
   writeFileSync(at, `${PDF} `);

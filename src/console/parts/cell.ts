@@ -35,11 +35,11 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   return html`${shown(value)}`;
 }
 
-function isInstant(column: string): boolean {
+export function isInstant(column: string): boolean {
   return /_at$|^valid_(from|to)$/.test(column);
 }
 
-function isId(column: string, value: string): boolean {
+export function isId(column: string, value: string): boolean {
   return /(^|_)id$/.test(column) && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(value);
 }
 

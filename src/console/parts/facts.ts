@@ -1,7 +1,8 @@
 import type { Row, Value } from '../../engines/contract/tables.js';
 import { withAt } from './as-of.js';
-import { cell } from './cell.js';
+import { cell, isId, isInstant } from './cell.js';
 import { html, type Html } from './html.js';
+import { instantAgo } from './words.js';
 
 /** Where there is more about what a column names. */
 const LEADS: Readonly<Record<string, string>> = {
@@ -28,10 +29,17 @@ export function facts(row: Row, when: When, without: readonly string[] = []): Ht
 }
 
 function leading(column: string, value: Value | undefined, { now, at = null }: When): Html {
-  const content = cell(column, value, now);
+  const content = whole(column, value, now);
   const path = LEADS[column];
   if (path === undefined || (typeof value !== 'string' && typeof value !== 'number')) return content;
   return html`<a href="${withAt(`${path}${encodeURIComponent(value)}`, at)}">${content}</a>`;
+}
+
+/** What a list shortens: here is room for it. */
+function whole(column: string, value: Value | undefined, now: number): Html {
+  if (typeof value === 'string' && value !== '' && isInstant(column)) return instantAgo(value, now);
+  if (typeof value === 'string' && isId(column, value)) return html`<span class="id">${value}</span>`;
+  return cell(column, value, now);
 }
 
 /** Text of the registry as it was sent, closed until somebody wants to see it. */

@@ -37,7 +37,8 @@ td { overflow-wrap: break-word; min-width: 4rem; max-width: 24rem; }
 .id, code, pre { font-family: ui-monospace, monospace; font-size: .875em; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 time { white-space: nowrap; }
-.none { color: var(--quiet); }
+.none, .ago { color: var(--quiet); }
+.ago { margin-left: .5rem; font-size: .875rem; }
 .state { white-space: nowrap; }
 .state::before { content: "· "; }
 .current, .active, .accepted, .done, .complete, .stored { color: var(--good); }
@@ -55,11 +56,12 @@ textarea { width: 100%; max-width: 60rem; font-family: ui-monospace, monospace; 
 .fault { color: var(--bad); font-weight: 650; }
 input, select, textarea, button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: .3rem; padding: .3rem .5rem; }
 button { cursor: pointer; border-color: var(--link); }
-.under { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: .75rem 0; }
+.under { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: .75rem 0; padding: 0; list-style: none; }
 form.search { margin: 0 0 0 auto; }
 form.search label { display: flex; gap: .5rem; align-items: center; }
 form.act { display: inline-block; margin: .25rem .5rem .25rem 0; }
 form.asof { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1.5rem 0 0; }
+form.asof input { width: 16rem; max-width: 100%; }
 form.asof p { margin: 0; flex-basis: 100%; }
 figure { margin: 0 0 1rem; }
 figcaption { margin: 0 0 .5rem; }
@@ -79,13 +81,11 @@ details { margin: .5rem 0; }
   dd { margin: 0 0 .5rem; }
 }
 @media print {
-  header, .skip, form, object, .under, details:not([open]) { display: none !important; }
+  header, .skip, form, object, .under, .ago, details:not([open]) { display: none !important; }
   body { color: #000; background: #fff; }
   .wide { overflow: visible; }
   a { color: inherit; text-decoration: none; }
   time { font-size: 0; }
   time::after { content: attr(datetime); font-size: 1rem; }
-  dl .id { font-size: 0; }
-  dl .id::after { content: attr(title); font-size: 1rem; }
 }
 `;

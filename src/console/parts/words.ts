@@ -6,9 +6,17 @@ import { html, type Html, type Part } from './html.js';
 /** Shows how long ago it was, and holds the instant itself in UTC. */
 export function ago(instant: string | null, now: number): Html {
   if (instant === null) return html`<span class="none">never</span>`;
+  return html`<time datetime="${instant}" title="${instant}">${wordsAgo(instant, now)}</time>`;
+}
+
+/** The instant itself, and how long ago it was for who looks at a screen. */
+export function instantAgo(instant: string, now: number): Html {
+  return html`<time datetime="${instant}">${instant}</time> <span class="ago">${wordsAgo(instant, now)}</span>`;
+}
+
+function wordsAgo(instant: string, now: number): string {
   const seconds = (now - Date.parse(instant)) / 1000;
-  const said = seconds < 0 ? `in ${stretch(-seconds)}` : `${stretch(seconds)} ago`;
-  return html`<time datetime="${instant}" title="${instant}">${said}</time>`;
+  return seconds < 0 ? `in ${stretch(-seconds)}` : `${stretch(seconds)} ago`;
 }
 
 /** `1 job`, `2 jobs`. */
