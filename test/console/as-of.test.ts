@@ -68,6 +68,7 @@ test('an instant leads on to the same instant, and back to now', async () => {
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);
   const asOf = `as-of=${encodeURIComponent(between)}`;
   expect(shown).toContain(`href="/retirements/r-1?${asOf}"`);
+  expect(shown).toContain(`href="/organizations/organization-1?${asOf}"`);
   expect(shown).toContain(`href="/warehouse?${asOf}"`);
   expect(shown).toContain('href="/retirements?vintage=2021">Back to now</a>');
   expect(await page(`/retirements/r-1?as-of=${between}`)).toContain(

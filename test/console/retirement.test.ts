@@ -39,6 +39,13 @@ test('its instants stand whole, to be quoted, with how long ago they were beside
   expect(await words('/retirements/r-1')).toMatch(/valid from ?\d{4}-\d\d-\d\dT[\d:.]+Z \d+ min ago/);
 });
 
+test('the list of certificates leads to the retirement that each is of, and to its organization', async () => {
+  const { page } = await stage();
+  const shown = await page('/certificates');
+  expect(shown).toContain('<a href="/retirements/r-1">');
+  expect(shown).toContain('<a href="/organizations/organization-1">');
+});
+
 test('a file that was changed or is gone does not match, and the page says so', async () => {
   const { words, at } = await stage();
   writeFileSync(at, `${PDF} `);

@@ -8,6 +8,7 @@ import { freshnessOf } from '../parts/freshness.js';
 import { gapsOf } from '../parts/gaps.js';
 import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
+import { leading } from '../parts/leading.js';
 import { table } from '../parts/table.js';
 import { withThousands } from '../../text/thousands.js';
 import { counted, manyOf } from '../parts/words.js';
@@ -63,7 +64,7 @@ ${freshness !== null && freshnessOf(freshness, now)}
     caption(paging, paged, one, query),
     columns.map(column => ({
       name: heading(listing, paging, query, column),
-      cell: (row: Row) => leading(listing, row, column, cell(column, row[column], now), at),
+      cell: (row: Row) => leadingFrom(listing, row, column, cell(column, row[column], now), at),
       numeric: isNumeric(column),
     })),
     paged.rows,
@@ -105,10 +106,16 @@ ${names.map(
 <button>Show</button> <a href="${withAt(`/${path}`, at)}">All</a></form>`;
 }
 
-function leading({ path, leads }: Listing, row: Row, column: string, content: Html, at: string | null): Html {
-  if (column !== leads) return content;
-  const href = withAt(`/${path}/${encodeURIComponent(String(row[column]))}`, at);
-  return html`<a href="${href}">${content}</a>`;
+function leadingFrom(
+  { path, leads }: Listing,
+  row: Row,
+  column: string,
+  content: Html,
+  at: string | null,
+): Html {
+  const value = row[column];
+  if (column !== leads) return leading(column, value, content, at);
+  return html`<a href="${withAt(`/${path}/${encodeURIComponent(String(value))}`, at)}">${content}</a>`;
 }
 
 function turned({ order }: Paging, column: string): string {
