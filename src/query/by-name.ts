@@ -12,16 +12,58 @@ type Named = ExpressionBuilder<Tables & Record<string, Row>, string>;
 
 /** Columns of a table, and the name of the organization whose a row is, which no table but its own holds. */
 export function withOwner(from: string, columns: readonly string[]) {
+  return withLookedUp(from, from, columns);
+}
+
+/** The state of the job that was sure to start after a delivery. */
+const JOB_STATE = 'job_state';
+
+const DELIVERIES = 'inbox.deliveries';
+
+/** The column by which another is looked up in another table; null where the table itself has it. */
+export function lookedUpBy(table: string, column: string): string | null {
+  if (table === DELIVERIES && column === JOB_STATE) return 'job_id';
+  if (column !== NAME_OF_OWNER) return null;
+  return table === DELIVERIES ? 'installation_id' : 'organization_id';
+}
+
+/** Columns of a table, or of its rows under another name, and those that are looked up for each row. */
+export function withLookedUp(table: string, from: string, columns: readonly string[]) {
   return (eb: Named) =>
-    columns.map(name =>
-      name === NAME_OF_OWNER
-        ? eb
-            .selectFrom('organizations as owner')
-            .select('owner.full_name')
-            .whereRef('owner.id', '=', `${from}.organization_id`)
-            .as(NAME_OF_OWNER)
-        : name,
-    );
+    columns.map(name => {
+      const by = lookedUpBy(table, name);
+      if (by === null) return name;
+      const ref = `${from}.${by}`;
+      if (name === JOB_STATE) return jobState(eb, ref);
+      return by === 'installation_id' ? nameOfInstalled(eb, ref) : nameOfOwner(eb, ref);
+    });
+}
+
+function nameOfOwner(eb: Named, id: string) {
+  return eb
+    .selectFrom('organizations as owner')
+    .select('owner.full_name')
+    .whereRef('owner.id', '=', id)
+    .as(NAME_OF_OWNER);
+}
+
+function nameOfInstalled(eb: Named, id: string) {
+  return eb
+    .selectFrom('installations as installed')
+    .innerJoin('organizations as owner', 'owner.id', 'installed.organization_id')
+    .select('owner.full_name')
+    .whereRef('installed.id', '=', id)
+    .as(NAME_OF_OWNER);
+}
+
+/** Of the job that it was merged into, where it was. */
+function jobState(eb: Named, id: string) {
+  return eb
+    .selectFrom('inbox.jobs as job')
+    .leftJoin('inbox.jobs as merged', 'merged.id', 'job.merged_into')
+    .select(of => of.fn.coalesce('merged.state', 'job.state').as('state'))
+    .whereRef('job.id', '=', id)
+    .as(JOB_STATE);
 }
 
 type Direct = (order: OrderByItemBuilder) => OrderByItemBuilder;

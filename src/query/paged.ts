@@ -9,9 +9,8 @@ import {
 } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
-import { NAME_OF_OWNER } from '../resources/entry.js';
 import { PROJECTS } from '../resources/projects.js';
-import { byName, mayBeNull, withOwner } from './by-name.js';
+import { byName, lookedUpBy, mayBeNull, withLookedUp } from './by-name.js';
 
 export type Direction = 'asc' | 'desc';
 
@@ -66,12 +65,14 @@ export async function readPage(reader: Reader, paging: Paging): Promise<Paged> {
   };
 }
 
-/** The names of organizations are looked up for the rows of the page, and not for all that were put in order. */
+/** What stands in another table is looked up for the rows of the page, and not for all that were put in order. */
 async function readRows(way: Way, reader: Reader, paging: Paging): Promise<Row[]> {
   const columns = shownOf(paging);
-  const own = columns.map(name => (name === NAME_OF_OWNER ? OWNER : name));
+  const own = columns.map(name => lookedUpBy(paging.from, name) ?? name);
   const rows = askBy(way, reader, paging, [...new Set(own)]).limit(paging.limit + 1);
-  const named = byName(reader).selectFrom(rows.as('paged')).select(withOwner('paged', columns));
+  const named = byName(reader)
+    .selectFrom(rows.as('paged'))
+    .select(withLookedUp(paging.from, 'paged', columns));
   return await inOrder(named, way, paging).execute();
 }
 
@@ -105,7 +106,7 @@ async function isMissing(reader: Reader, paging: Paging, column: string): Promis
 
 function askBy(way: Way, reader: Reader, paging: Paging, columns = shownOf(paging)) {
   const { from, order, after } = paging;
-  let asked = filtered(reader, paging).select(withOwner(from, columns));
+  let asked = filtered(reader, paging).select(withLookedUp(from, from, columns));
   if (after !== null)
     asked = asked.where(eb => (way === 'seek' ? beyondAll(order, after) : laterThan(eb, order, after)));
   return inOrder(asked, way, paging);

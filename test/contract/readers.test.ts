@@ -263,8 +263,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
   readPage: reader =>
-    [...PAGINGS, ...PAGINGS_BY_INDEX, ...PAGINGS_OF_THEN].map(paging => () => everyPage(reader, paging)),
-  streamRows: reader => PAGINGS.map(paging => () => streamRows(reader, paging, 7)),
+    [...PAGINGS, ...PAGINGS_OF_INBOX, ...PAGINGS_BY_INDEX, ...PAGINGS_OF_THEN].map(
+      paging => () => everyPage(reader, paging),
+    ),
+  streamRows: reader => [...PAGINGS, ...PAGINGS_OF_INBOX].map(paging => () => streamRows(reader, paging, 7)),
   'readList of what is looked for': reader =>
     LOOKED_FOR.map(
       holds => () =>
@@ -341,6 +343,17 @@ const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as con
   ),
 );
 
+/** What stands in other tables beside what the inbox has. */
+const PAGINGS_OF_INBOX = ['job_state', 'organization_name'].map(
+  (column): Paging => ({
+    ...PAGING,
+    from: 'inbox.deliveries',
+    columns: ['event', column],
+    order: [['id', 'desc']],
+    isIndexed: true,
+  }),
+);
+
 /** Along an index, with what is missing and without, and by a key. */
 const PAGINGS_BY_INDEX: readonly Paging[] = [
   ...(['created_at', 'id'] as const).flatMap(column =>
@@ -399,12 +412,14 @@ const PARTS = [
   'count',
   'holds',
   'inSnapshot',
+  'lookedUpBy',
   'lowered',
   'mayBeNull',
   'ofAnyOrganization',
   'ofOrganization',
   'toldOf',
   'totalOrder',
+  'withLookedUp',
   'withOwner',
 ];
 

@@ -1,6 +1,6 @@
 import type { Value } from '../../engines/contract/tables.js';
+import { lookedUpBy } from '../../query/by-name.js';
 import type { Direction, Paging } from '../../query/paged.js';
-import { NAME_OF_OWNER } from '../../resources/entry.js';
 import type { Listing } from './listing.js';
 
 const ROWS = 50;
@@ -50,15 +50,16 @@ function numberIn(text: string): number {
 }
 
 /** `amount`, or `-amount` for the other way. */
-function orderOf({ columns, order }: Listing, sort: string | null): Paging['order'] {
+function orderOf(listing: Listing, sort: string | null): Paging['order'] {
   const direction: Direction = sort?.startsWith('-') ? 'desc' : 'asc';
-  const column = columns.filter(isSortable).find(name => name === sort?.replace(/^-/, ''));
-  return column === undefined ? order : [[column, direction]];
+  const sortable = listing.columns.filter(name => isSortable(listing, name));
+  const column = sortable.find(name => name === sort?.replace(/^-/, ''));
+  return column === undefined ? listing.order : [[column, direction]];
 }
 
-/** The name of an organization stands in another table. */
-export function isSortable(column: string): boolean {
-  return column !== NAME_OF_OWNER;
+/** By what stands in the table itself. */
+export function isSortable({ from }: Listing, column: string): boolean {
+  return lookedUpBy(from, column) === null;
 }
 
 export function cursorOf(next: readonly Value[]): string {

@@ -79,7 +79,7 @@ ${gapsOf(dated?.resource ?? '', gaps)}
 
 function heading(listing: Listing, paging: Paging, query: URLSearchParams, column: string): Part {
   const words = column.replaceAll('_', ' ');
-  if (!isSortable(column)) return words;
+  if (!isSortable(listing, column)) return words;
   const sorted = withQuery(`/${listing.path}`, query, { sort: turned(paging, column), after: null });
   return html`<a href="${sorted}">${words}</a>${arrow(paging, column)}`;
 }

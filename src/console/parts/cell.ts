@@ -3,7 +3,7 @@ import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
 import { ago, badge, shown } from './words.js';
 
-const STATES = ['state', 'state_now', 'verdict'];
+const STATES = ['state', 'state_now', 'job_state', 'final_state', 'verdict'];
 const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
