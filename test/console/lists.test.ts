@@ -117,6 +117,18 @@ describe('a list', () => {
     expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
+  test('sets thousands of tonnes apart on the page, and leaves each digit as it was sent in what a program reads', async () => {
+    const { scene, page } = await consoleStage();
+    const odd = { exact: 'x12345', value: null, micro: null, fault: 'no number' };
+    const some = [amount('1234567.000001'), odd].map((each, index) =>
+      retirement(`r-${index}`, { amount: each }),
+    );
+    await scene.read('retirements', some);
+    const shown = await page('/retirements');
+    for (const text of ['1,234,567.000001', 'x12345']) expect(shown).toContain(`>${text}</td>`);
+    expect(await page('/retirements.csv')).toContain(',1234567.000001,');
+  });
+
   test('says how old its rows are and of how many organizations, and where they were never read', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     expect(wordsOf(await page('/retirements'))).toContain('never read in 1 organization. ');

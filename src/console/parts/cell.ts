@@ -32,6 +32,8 @@ export function cell(column: string, value: Value | undefined, now: number): Htm
   if (typeof value === 'string' && STATES.includes(column)) return badge(value);
   if (typeof value === 'string' && isId(column, value)) return shortId(value);
   if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
+  if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
+    return html`${withThousands(String(value))}`;
   return html`${shown(value)}`;
 }
 
