@@ -74,6 +74,11 @@ export interface Explanation {
   readonly lines: readonly string[];
 }
 
+/** A database that cannot be used now, and may be later. */
+export function isAway(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'PostgresError' && 'code' in error && error.code === 'away';
+}
+
 /** The one table from an error to what a person reads and a script gets. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandFault) {

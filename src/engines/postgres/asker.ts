@@ -10,6 +10,7 @@ import {
 } from '../contract/question.js';
 import type { Row, Value } from '../contract/tables.js';
 import { cellOf, createPool, type PoolOptions } from './driver.js';
+import { named } from './errors.js';
 
 const MB = 1024 * 1024;
 /** Rows are asked for in parts of about this size. */
@@ -33,7 +34,7 @@ export async function ask(options: PoolOptions, { sql, timeLimitMs }: Question):
   demandRead(sql);
   const pool = createPool(options);
   try {
-    const client = await pool.connect();
+    const client = await named(() => pool.connect());
     const answer = beginAnswer(client, timeLimitMs);
     const close = async () => {
       answer.end();
@@ -66,6 +67,7 @@ const begin = (timeLimitMs: number): string => `
   SET LOCAL search_path = mirror, inbox;
   SET LOCAL DateStyle = 'ISO';
   SET LOCAL TimeZone = 'UTC';
+  SET LOCAL bytea_output = 'hex';
   SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)};
   SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeLimitMs) + 1000};
   DO $$ BEGIN
@@ -131,7 +133,7 @@ function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
 
   return {
     begin: async sql => {
-      await client.query(begin(timeLimitMs));
+      await named(() => client.query(begin(timeLimitMs)));
       if (/^explain\b/i.test(withoutComments(sql))) {
         const part = await run(sql);
         return { columns: part.columns, rows: read(part, null) };

@@ -1,4 +1,4 @@
-import { Pool, types } from 'pg';
+import { type ClientBase, Pool, types } from 'pg';
 import type { Value } from '../contract/tables.js';
 
 export type { Pool } from 'pg';
@@ -26,6 +26,7 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    onConnect: inIso,
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });
   // One that broke under a statement has told whoever waits for it.
@@ -39,6 +40,11 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     client.on('error', () => undefined);
   });
   return pool;
+}
+
+/** Nobody is given the connection before. Poolers keep this setting for whoever made it. */
+function inIso(client: ClientBase): unknown {
+  return client.query("SET DateStyle = 'ISO'");
 }
 
 /** `sslmode` as libpq has it. Without one a server beyond this machine is talked to encrypted, whoever it is. */

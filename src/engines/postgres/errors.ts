@@ -22,12 +22,13 @@ const REFUSED = /^(28|42501)/;
 const MISSING = '3D000';
 
 /** A fault of the statement as it came; whatever keeps every statement from being done now is `away`. */
-export function namedFault(error: unknown): unknown {
+function namedFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PostgresError) return error;
   const code = 'code' in error ? String(error.code) : '';
   const isSaidByServer = 'severity' in error;
   if (isSaidByServer && REFUSED.test(code)) {
-    return new PostgresError('refused', `PostgreSQL refuses: ${error.message}. ${WHO}`, { cause: error });
+    const advice = code.startsWith('28') ? WHO : RIGHTS;
+    return new PostgresError('refused', `PostgreSQL refuses: ${error.message}. ${advice}`, { cause: error });
   }
   if (isSaidByServer && code === MISSING) {
     return new PostgresError(
@@ -44,7 +45,17 @@ export function namedFault(error: unknown): unknown {
   });
 }
 
-const WHO = 'MIRROR_DATABASE_URL names who asks; "carbon-mirror schema --grants" prints what they need.';
+/** Work of which every fault has its name. */
+export async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw namedFault(error);
+  }
+}
+
+const WHO = 'MIRROR_DATABASE_URL names who asks, and holds their password.';
+const RIGHTS = 'MIRROR_DATABASE_URL names who asks; "carbon-mirror schema --grants" prints what they need.';
 
 export function stateOf(error: unknown): string {
   return error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : '';

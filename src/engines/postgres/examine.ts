@@ -13,6 +13,8 @@ export interface Server {
   readonly synchronous_standby_names: string;
   readonly replicas: number;
   readonly encrypted: boolean;
+  readonly standby: boolean;
+  readonly read_only: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -22,7 +24,8 @@ const SERVER = `
     current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
     current_setting('synchronous_standby_names') AS synchronous_standby_names,
     (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS replicas,
-    coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted`;
+    coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted,
+    pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only`;
 
 /** What is the server's matter, and ours to tell: whose it is, and how durable a 202 is there. */
 export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
@@ -39,6 +42,7 @@ export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
 export function judge(url: string, server: Server): Finding[] {
   return [
     ok('databases', describe(url, server)),
+    ...checkWrites(server),
     ...checkFlush(server),
     ...checkReplicas(server),
     ...checkConnection(url, server),
@@ -48,6 +52,21 @@ export function judge(url: string, server: Server): Finding[] {
 function describe(url: string, { version, bytes, certificates }: Server): string {
   const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
   return `PostgreSQL ${version}, ${placeOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+}
+
+function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {
+  if (!standby && !isReadOnly) return [];
+  const why = standby
+    ? 'the server is a standby'
+    : 'the role or the database has default_transaction_read_only = on';
+  return [
+    {
+      check: 'databases',
+      state: 'fail',
+      found: `${why}: nothing can be written, and each webhook is answered 503`,
+      todo: 'Name the primary in MIRROR_DATABASE_URL, or let the role write.',
+    },
+  ];
 }
 
 function checkFlush(server: Server): Finding[] {

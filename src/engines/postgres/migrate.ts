@@ -57,7 +57,7 @@ async function apply(
   const version = await versionOf(query, family);
   if (version > newest) throw newerSchema(family, version, newest);
   if (version >= migration.version) return false;
-  await query(`CREATE SCHEMA IF NOT EXISTS ${family}`);
+  await makeSchema(query, family);
   await query(records(family));
   await query(migration.sql);
   await query(`INSERT INTO ${family}.schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`, [
@@ -66,6 +66,12 @@ async function apply(
     now,
   ]);
   return true;
+}
+
+/** Whoever owns the schema may not be allowed to make one, not even where it is there. */
+async function makeSchema(query: Query, family: Family): Promise<void> {
+  const found = await query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [family]);
+  if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
 }
 
 async function demandUtf8(query: Query): Promise<void> {

@@ -1,7 +1,7 @@
 import type { QueryArrayConfig } from 'pg';
 import type { Family } from '../migrations.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
-import { namedFault } from './errors.js';
+import { named } from './errors.js';
 
 /** What a statement is given and answers. */
 export type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];
@@ -39,22 +39,14 @@ export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
   const begin = (modes = '') => beginOn(pool, modes);
   const query: Query = async (text, given = [], timeoutMs = 0) => {
-    try {
-      const asked = { text, values: [...given], query_timeout: timeoutMs };
-      return (await pool.query(asked)).rows;
-    } catch (error) {
-      throw namedFault(error);
-    }
+    const asked = { text, values: [...given], query_timeout: timeoutMs };
+    return (await named(() => pool.query(asked))).rows;
   };
   return {
     query,
     rows: async <Row extends readonly unknown[]>(text: string, given: readonly Given[]) => {
       const asked: QueryArrayConfig = { text, values: [...given], rowMode: 'array' };
-      try {
-        return (await pool.query<Row & unknown[]>(asked)).rows;
-      } catch (error) {
-        throw namedFault(error);
-      }
+      return (await named(() => pool.query<Row & unknown[]>(asked))).rows;
     },
     begin,
     transact: async work => {
@@ -69,7 +61,7 @@ export function openPostgres(options: PoolOptions): Postgres {
       }
     },
     listen: async (channel, heard, lost) => {
-      const client = await pool.connect();
+      const client = await named(() => pool.connect());
       let isOver = false;
       const end = (): void => {
         if (isOver) return;
@@ -82,11 +74,11 @@ export function openPostgres(options: PoolOptions): Postgres {
         lost();
       });
       try {
-        await client.query(`LISTEN ${channel}`);
+        await named(() => client.query(`LISTEN ${channel}`));
         return end;
       } catch (error) {
         end();
-        throw namedFault(error);
+        throw error;
       }
     },
     close: () => pool.end(),
@@ -94,8 +86,9 @@ export function openPostgres(options: PoolOptions): Postgres {
 }
 
 async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
-  const client = await pool.connect();
-  const query: Transaction['query'] = async (sql, given = []) => (await client.query(sql, [...given])).rows;
+  const client = await named(() => pool.connect());
+  const query: Transaction['query'] = async (sql, given = []) =>
+    (await named(() => client.query(sql, [...given]))).rows;
   const abandon = () => client.release(true);
   try {
     await query(`BEGIN ${modes}`);

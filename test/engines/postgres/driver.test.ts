@@ -10,6 +10,15 @@ const INSTANTS = [
   ['0001-01-01 00:00:00+00 BC', '0000-01-01T00:00:00.000Z'],
 ] as const;
 
+test('an instant is read whatever the DateStyle of the role or the database is', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  await openTemporary(database, 1).query(`ALTER DATABASE ${database.name} SET DateStyle = 'SQL, DMY'`);
+  const postgres = openTemporary(database, 1);
+  expect(await postgres.query("SELECT '2026-05-04 12:00:00+00'::timestamptz AS at")).toEqual([
+    { at: '2026-05-04T12:00:00.000Z' },
+  ]);
+});
+
 test.each(INSTANTS)(
   'the instant %s is %s in every time zone that a connection may have',
   async (sent, shown) => {

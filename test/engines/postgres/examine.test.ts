@@ -13,6 +13,8 @@ const SOUND: Server = {
   synchronous_standby_names: '',
   replicas: 0,
   encrypted: false,
+  standby: false,
+  read_only: false,
 };
 
 const found = (server: Partial<Server>, url = 'postgres://db.example/mirror') =>
@@ -43,6 +45,24 @@ test('a connection that is encrypted and not verified is told of, with what woul
   const said = [['warn', expect.stringMatching(/was not verified .*sslmode=verify-full/)]];
   expect(found({ encrypted: true })).toEqual(said);
   expect(found({ encrypted: true }, 'postgres://db.example/mirror?sslmode=require')).toEqual(said);
+});
+
+test('a server that nothing can be written to fails: a standby, and a role that may only read', () => {
+  expect(found({ standby: true, read_only: true })).toEqual([
+    ['fail', expect.stringMatching(/^the server is a standby: .* answered 503 Name the primary/)],
+  ]);
+  expect(found({ read_only: true })).toEqual([
+    ['fail', expect.stringMatching(/default_transaction_read_only = on: .* let the role write/)],
+  ]);
+});
+
+test('doctor fails where the database lets nobody write', async () => {
+  const database = await temporaryDatabase();
+  await openTemporary(database, 1).query(
+    `ALTER DATABASE ${database.name} SET default_transaction_read_only = on`,
+  );
+  const of = await doctor({ MIRROR_DATABASE_URL: database.url });
+  expect(of('databases').map(({ state }) => state)).toContain('fail');
 });
 
 async function doctor(env: Record<string, string>) {

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { grantsTo } from '../../../src/engines/contract/grants.js';
 import { openEngine } from '../../../src/engines/open.js';
 import { changesSince } from '../../support/changes.js';
 import { openAs, stageOn } from '../../support/engines.js';
@@ -29,6 +32,34 @@ test('the same test notices a follower that begins at its number instead of afte
   );
   expect(seen).not.toEqual(told);
 });
+
+test('a follower goes on where it was once a server that went away is back, and says that it waits', async () => {
+  const database = await temporaryDatabase();
+  const owner = openAs(database);
+  const scene = await stageOn(openAs(database));
+  const role = `${database.name}_reader`;
+  await owner.query(`CREATE ROLE ${role} LOGIN`);
+  for (const grant of grantsTo('read', role)) await owner.query(grant);
+  const env = { MIRROR_DATABASE_URL: database.url.replace('//postgres@', `//${role}@`) };
+  const words = [PROGRAM, 'changes', '--follow', '--after', '0'];
+  const follower = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void follower.kill('SIGKILL'));
+  const seen: number[] = [];
+  let said = '';
+  createInterface({ input: follower.stdout }).on('line', line => seen.push(JSON.parse(line).number));
+  follower.stderr.on('data', text => (said += String(text)));
+  const newest = async () => (await changesSince(scene.db, 0)).map(({ number }) => number);
+  await scene.read('warehouse', [credit('c-1')]);
+  await expect.poll(() => seen).toEqual(await newest());
+  await owner.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
+  await owner.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+  await expect.poll(() => said).toContain('It is asked again each second');
+  await scene.read('warehouse', [credit('c-1'), credit('c-2')]);
+  await owner.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
+  await expect.poll(() => seen).toEqual(await newest());
+  expect(said.split('It is asked again each second')).toHaveLength(2);
+  expect(follower.exitCode).toBeNull();
+}, 120_000);
 
 test('the server tells of what changed when that is committed, and of nothing else', async () => {
   const database = await temporaryDatabase();

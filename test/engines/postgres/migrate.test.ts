@@ -25,6 +25,17 @@ test('ten who migrate at once apply each file once, and each has its record', as
   expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL);
 });
 
+test('whoever owns the schemas migrates them, and needs no right to make any', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const postgres = openTemporary(database, 1);
+  const role = `${database.name}_owner`;
+  await postgres.query(`CREATE ROLE ${role} LOGIN`);
+  for (const schema of ['inbox', 'mirror'])
+    await postgres.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
+  const theirs = openTemporary({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
+  expect(await migrate(theirs, NOW)).toEqual(ALL);
+});
+
 test('a file that fails leaves nothing of itself behind', async () => {
   const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
   const broken = { version: 1, name: '0001-broken.sql', sql: 'CREATE TABLE inbox.half (); SELECT 1 / 0' };

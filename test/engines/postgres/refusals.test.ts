@@ -7,6 +7,7 @@ function address(user: string, database: string): string {
   return `postgres://${user}:very-secret-word@${host}/${database}?${searchParams.toString()}`;
 }
 
+const NO_SCHEMA = 'a database without our schema';
 const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: number, said: RegExp])[] = [
   [
     'a user whom the server does not know',
@@ -26,14 +27,17 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
     5,
     /^PostgreSQL cannot be used now: /,
   ],
-  ['a database without our schema', () => theDatabase().url, 2, /carbon-mirror migrate/],
+  [NO_SCHEMA, () => theDatabase().url, 2, /carbon-mirror migrate/],
 ];
 
-test.each(FAULTS)(
+const COMMANDS = [['status'], ['migrate'], ['query', 'select 1'], ['changes']];
+
+test.each(FAULTS.flatMap(fault => COMMANDS.map(words => [...fault, words] as const)))(
   'T69 %s is told in a sentence, without the password and without a stack',
-  async (_what, url, exitCode, said) => {
+  async (what, url, exitCode, said, words) => {
+    if (what === NO_SCHEMA && words[0] !== 'status') return;
     const env = { MIRROR_DATABASE_URL: url(), REGISTRY_BASE_URL: 'https://registry.example' };
-    const outcome = await runCommand(['status'], { env });
+    const outcome = await runCommand(words, { env });
     expect(outcome).toMatchObject({ exitCode, stdout: '' });
     expect(outcome.stderr).toMatch(said);
     expect(outcome.stderr).not.toMatch(/very-secret-word|\n\s+at /);

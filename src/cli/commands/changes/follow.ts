@@ -1,7 +1,7 @@
 import type { Reader } from '../../../engines/contract/reader.js';
 import type { Engine } from '../../../engines/engine.js';
 import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/past/changes.js';
-import { CommandFault, EXIT } from '../../exit.js';
+import { CommandFault, EXIT, isAway } from '../../exit.js';
 import { emit, type Io, say } from '../../io.js';
 import { jsonText } from '../../output/output.js';
 import { parseChange } from '../../../text/change.js';
@@ -10,6 +10,8 @@ export interface Followed {
   readonly reader: Reader;
   readonly watch: Engine['watchChanges'];
 }
+
+const ASK_AGAIN_MS = 1000;
 
 /** Whoever keeps the number of the last line and begins after it sees each change once, however often either side is stopped. */
 export async function followChanges(
@@ -23,15 +25,29 @@ export async function followChanges(
   const doorbell = createDoorbell(interrupted);
   const stop = await watch(doorbell.ring);
   say(io, `Waiting for changes after number ${seen}; Ctrl-C stops.`);
+  async function tellNew(): Promise<void> {
+    const last = await readLastNumber(reader);
+    if (last < seen) throw new OtherMirror(seen, last);
+    for await (const row of readBetween(reader, asked, seen, last)) {
+      await emit(io, `${jsonText(parseChange(row))}\n`);
+      seen = row.number;
+      if (interrupted.aborted) throw leftAfter(seen);
+    }
+    seen = last;
+  }
+
+  let isToldAway = false;
   try {
     while (!interrupted.aborted) {
-      const last = await readLastNumber(reader);
-      if (last < seen) throw new OtherMirror(seen, last);
-      for await (const row of readBetween(reader, asked, seen, last)) {
-        await emit(io, `${jsonText(parseChange(row))}\n`);
-        if (interrupted.aborted) throw leftAfter(row.number);
+      try {
+        await tellNew();
+        isToldAway = false;
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (!isToldAway) say(io, `${error.message}. It is asked again each second; Ctrl-C stops.`);
+        isToldAway = true;
+        setTimeout(doorbell.ring, ASK_AGAIN_MS);
       }
-      seen = last;
       await doorbell.rung();
     }
   } finally {

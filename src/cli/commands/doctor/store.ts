@@ -36,10 +36,17 @@ function describeMissing(missing: string): Finding {
   };
 }
 
+const TODO: Readonly<Record<string, string>> = {
+  away: 'Is the server that MIRROR_DATABASE_URL names up, and does this machine reach it?',
+  refused: 'See who is named in MIRROR_DATABASE_URL, with which password, and what they may do.',
+  missing: 'Make that database, or name another in MIRROR_DATABASE_URL.',
+};
+
 function describeUnreadable(error: unknown): Finding {
   const words = error instanceof Error ? describeDamage(error) : null;
   const [found = String(error), ...advice] = words ?? [];
-  const todo = advice.join(' ') || 'See "carbon-mirror migrate", or restore a backup.';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const todo = advice.join(' ') || TODO[code] || 'See "carbon-mirror migrate", or restore a backup.';
   return { check: 'databases', state: 'fail', found, todo };
 }
 
