@@ -1,7 +1,8 @@
-import type { KeyObject } from 'node:crypto';
+import { KeyObject } from 'node:crypto';
 import { createAppClient } from './registry/app-client.js';
 import type { AppClient, OrganizationClient, RegistryClient, TokenClient } from './registry/clients.js';
 import type { HttpOptions } from './registry/http/calls.js';
+import { RegistryError } from './registry/errors.js';
 import { createHttp } from './registry/http/http.js';
 import type { AppJwt, TokenSource } from './registry/http/credential.js';
 import type { Installation } from './registry/model.js';
@@ -64,9 +65,9 @@ export interface Client extends RegistryClient {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { appId, onClockCorrection, onClockRefusal } = options;
-  const privateKey =
-    typeof options.privateKey === 'string' ? readPrivateKey(options.privateKey) : options.privateKey;
+  const { onClockCorrection, onClockRefusal } = options;
+  const appId = checkedAppId(options.appId);
+  const privateKey = keyOf(options.privateKey);
   const clock = createClock({
     now: options.now,
     ...(onClockCorrection === undefined ? {} : { onCorrection: onClockCorrection }),
@@ -99,6 +100,21 @@ export function createClient(options: ClientOptions): Client {
     tokens,
     jwt,
   };
+}
+
+/** Programs without types leave out what they have not read. */
+function checkedAppId(appId: unknown): string {
+  if (typeof appId === 'string' && /^[\x21-\x7e]+$/.test(appId)) return appId;
+  throw new RegistryError('bad_request', 'appId: expected the id of the app, as the registry gave it');
+}
+
+function keyOf(key: unknown): KeyObject {
+  if (typeof key === 'string') return readPrivateKey(key);
+  if (key instanceof KeyObject && key.type === 'private' && key.asymmetricKeyType === 'rsa') return key;
+  throw new RegistryError(
+    'bad_request',
+    'privateKey: expected PEM text, or an RSA private key that was read',
+  );
 }
 
 function pemOf(key: KeyObject): string {

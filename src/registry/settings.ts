@@ -21,6 +21,9 @@ export function readSettings(options: HttpOptions) {
   const faults = Object.entries(settings).flatMap(([name, value]) =>
     typeof value === 'number' && !(value > 0) ? [`${name}: expected more than 0, came ${value}`] : [],
   );
+  for (const name of ['now', 'random'] as const)
+    if (typeof options[name] !== 'function')
+      faults.push(`${name}: expected a function that answers a number`);
   if (!/^[a-z][a-z0-9-]{0,40}$/i.test(settings.headerPrefix))
     faults.push('headerPrefix: expected a plain word');
   if (!/^[\w.-]{1,40}$/.test(settings.apiVersion)) faults.push('apiVersion: expected a version');

@@ -1,0 +1,36 @@
+import { createPublicKey } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createClient } from '../../src/client.js';
+import { createPrivateKey } from '../support/sandbox.js';
+
+const KEY = createPrivateKey();
+const OPTIONS = {
+  baseUrl: 'http://127.0.0.1:9',
+  appId: 'a1',
+  privateKey: KEY,
+  now: Date.now,
+  random: Math.random,
+};
+
+/** As a program without types calls it. */
+function create(options: object): unknown {
+  const call: Function = createClient;
+  return Reflect.apply(call, undefined, [options]);
+}
+
+test.each([
+  ['appId', undefined, 'appId: expected the id of the app'],
+  ['appId', '', 'appId: expected the id of the app'],
+  ['privateKey', undefined, 'privateKey: expected PEM text'],
+  ['privateKey', createPublicKey(KEY), 'privateKey: expected PEM text'],
+  ['now', undefined, 'now: expected a function'],
+  ['random', 4, 'random: expected a function'],
+])('a client without a usable %s is none, and it is said what was expected: %s', (name, value, said) => {
+  expect(() => create({ ...OPTIONS, [name]: value })).toThrow(
+    expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(said) }),
+  );
+});
+
+test('one with all of them is one', () => {
+  expect(create(OPTIONS)).toMatchObject({ http: expect.anything() });
+});
