@@ -75,12 +75,25 @@ const BYTES = 17;
 /** How a cell is read that anybody may have asked for: what SQLite has no type for is text as the server writes it. */
 export function cellOf(oid: number): (text: string) => Value {
   if (WHOLE.includes(oid)) return BigInt;
-  if (FLOAT.includes(oid)) return Number;
-  if (oid === NUMERIC) return text => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
+  if (FLOAT.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
+  if (oid === NUMERIC) return numericOf;
   if (oid === BOOLEAN) return text => (text === 't' ? 1n : 0n);
   if (oid === BYTES) return text => Buffer.from(text.slice(2), 'hex');
   if (oid === TIMESTAMPTZ) return text => (ISO.test(text) ? instantOf(text) : text);
   return text => text;
+}
+
+/** A number where it keeps every digit. */
+function numericOf(text: string): Value {
+  if (/^-?\d+$/.test(text)) return BigInt(text);
+  const number = Number(text);
+  const isKept = Number.isFinite(number) && digitsOf(number.toExponential()) === digitsOf(text);
+  return isKept ? number : text;
+}
+
+/** Those that tell one value from another of its size. */
+function digitsOf(text: string): string {
+  return text.replace(/e.*/, '').replace('.', '').replace(/^-?0*/, '').replace(/0*$/, '');
 }
 
 function wholeNumber(text: string): number | bigint {

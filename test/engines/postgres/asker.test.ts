@@ -66,6 +66,31 @@ test('an instant is written as it is everywhere, and what has no type of ours as
   ]);
 });
 
+test.each([
+  ['123456789012.123456::numeric', '123456789012.123456'],
+  ['12345678901234567890.5::numeric', '12345678901234567890.5'],
+  ['-0.12345678901234567890::numeric', '-0.12345678901234567890'],
+  ['9.99999999999999999::numeric', '9.99999999999999999'],
+  ["('0.' || repeat('0', 400) || '1')::numeric", `0.${'0'.repeat(400)}1`],
+  ["'NaN'::numeric", 'NaN'],
+  ["'NaN'::float8", 'NaN'],
+  ["'-Infinity'::float8", '-Infinity'],
+  ['-1234567.891000::numeric', -1234567.891],
+  ['0.000000123::numeric', 0.000000123],
+  ['0.00::numeric', 0],
+  ['100.0::numeric', 100],
+  ['avg(n) from (values (1), (2), (2)) as v (n)', 1.6666666666666667],
+  ['12345678901234567890::numeric', 12345678901234567890n],
+  ['0.1::float8', 0.1],
+])(
+  'a number that keeps every digit is one, and another is text as the server writes it: %s',
+  async (sql, n) => {
+    const { all } = await scene();
+    const asked = sql.includes(' from ') ? sql.replace(' from ', ' as n from ') : `${sql} as n`;
+    expect((await all(`select ${asked}`)).rows).toEqual([{ n }]);
+  },
+);
+
 describe('T76 nothing is written by a question', () => {
   test.each([
     "insert into origin (only_row, base_url, app_id, first_at) values (1, 'x', 'y', now())",
