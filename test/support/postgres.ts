@@ -55,13 +55,18 @@ export function openTemporary({ url }: Database, connections = 4): Postgres {
 }
 
 /** A new role that may do in a database what one process needs, and no more: a connection as it. */
-export async function openGranted(
+export async function openGranted(owner: Postgres, database: Database, purpose: Purpose): Promise<Postgres> {
+  return openTemporary(await grantedTo(owner, database, purpose));
+}
+
+/** The database as such a role is told of it. */
+export async function grantedTo(
   owner: Postgres,
   { name, url }: Database,
   purpose: Purpose,
-): Promise<Postgres> {
+): Promise<Database> {
   const role = `${purpose} "${randomBytes(6).toString('hex')}"`;
   await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);
   for (const grant of grantsTo(purpose, role)) await owner.query(grant);
-  return openTemporary({ name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) });
+  return { name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) };
 }

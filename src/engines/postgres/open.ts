@@ -26,6 +26,8 @@ export interface Postgres {
   readonly query: Query;
   /** The same, and of each row its cells. */
   readonly rows: <Row extends readonly unknown[]>(sql: string, given: readonly Given[]) => Promise<Row[]>;
+  /** One statement whose rows nobody needs: answers what the server warned of. */
+  readonly warnings: (sql: string) => Promise<string[]>;
   /** In the modes that are named, as SQL has them. */
   readonly begin: (modes?: string) => Promise<Transaction>;
   /** Work on one connection, within one transaction. For what is rare: each statement is a round trip. */
@@ -34,6 +36,9 @@ export interface Postgres {
   readonly listen: (channel: string, heard: () => void, lost: () => void) => Promise<() => void>;
   readonly close: () => Promise<void>;
 }
+
+/** As its SQLSTATE begins: the name of its severity is in the language of the server. */
+const WARNING = '01';
 
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
@@ -48,6 +53,7 @@ export function openPostgres(options: PoolOptions): Postgres {
       const asked: QueryArrayConfig = { text, values: [...given], rowMode: 'array' };
       return (await named(() => pool.query<Row & unknown[]>(asked))).rows;
     },
+    warnings: text => named(() => warningsOn(pool, text)),
     begin,
     transact: async work => {
       const transaction = await begin();
@@ -83,6 +89,20 @@ export function openPostgres(options: PoolOptions): Postgres {
     },
     close: () => pool.end(),
   };
+}
+
+async function warningsOn(pool: Pool, text: string): Promise<string[]> {
+  const client = await pool.connect();
+  const warnings: string[] = [];
+  client.on('notice', ({ code, message }) => {
+    if (code?.startsWith(WARNING) && message !== undefined) warnings.push(message);
+  });
+  try {
+    await client.query(text);
+    return warnings;
+  } finally {
+    client.release(true);
+  }
 }
 
 async function beginOn(pool: Pool, modes: string): Promise<Transaction> {
