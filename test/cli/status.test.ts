@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
+import { ALL_PERMISSIONS } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
 
@@ -87,4 +88,22 @@ test('a retirement that nobody has claimed is called unclaimed, one whose certif
   );
   expect(await counts()).toEqual({ unavailable: 1, unclaimed: 1 });
   expect((await status(installed)).text).toMatch(/1 unavailable, 1 unclaimed/);
+});
+
+test('an organization whose permission was taken away is not called current: its rows say of when they are', async () => {
+  const installed = await startInstalled();
+  const { program, installationId } = installed;
+  const { organization_inventory: _, ...rest } = ALL_PERMISSIONS;
+  program.registry.apps.change(program.app.id, { permissions: rest });
+  program.registry.installations.acceptPermissions(installationId);
+  await program.rest();
+  const { text, json } = await status(installed);
+  const inventory = json.organizations[0].resources.find(
+    ({ resource }: { resource: string }) => resource === 'inventory',
+  );
+  expect(inventory).toMatchObject({ state: 'forbidden', complete_at: expect.any(String) });
+  expect(text).toMatch(/ forbidden /);
+  expect(text).toContain(
+    `inventory: forbidden: its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
+  );
 });

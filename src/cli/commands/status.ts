@@ -88,18 +88,18 @@ function describeSums({ organizations }: Status): string[] {
   ];
 }
 
-/** No trouble: it is as the organization or its registry has it. */
-const EXPECTED = ['forbidden', 'not_offered'];
+/** As the organization or its registry has it. */
+const WITHHELD = ['forbidden', 'not_offered'];
 
 /** From best to worst. */
 const STATES = [
   'current',
-  'forbidden',
-  'not_offered',
   'late',
   'behind',
   'partial',
   'never_read',
+  'not_offered',
+  'forbidden',
   'doubtful',
   'failing',
   'suspended',
@@ -107,12 +107,20 @@ const STATES = [
 ];
 
 function worst(resources: readonly ResourceStatus[]): string {
-  const rank = (state: string) => (EXPECTED.includes(state) ? 0 : STATES.indexOf(state));
-  const found = resources.reduce(
-    (sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar),
-    'current',
-  );
+  const rank = (state: string) => STATES.indexOf(state);
+  const found = resources
+    .filter(resource => !isWithheld(resource) || isFrozen(resource))
+    .reduce((sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar), 'current');
   return resources.length === 0 ? 'never_read' : found;
+}
+
+function isWithheld({ state }: ResourceStatus): boolean {
+  return WITHHELD.includes(state);
+}
+
+/** Its rows are those of the last read, whatever came after. */
+function isFrozen(resource: ResourceStatus): boolean {
+  return isWithheld(resource) && resource.completeAt !== null;
 }
 
 /** Which mirror this is, and whether anything is stuck. */
@@ -163,11 +171,13 @@ function summary(status: Status, now: number): string[] {
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
   for (const organization of status.organizations) {
-    for (const { resource, error, state } of organization.resources) {
-      if (error === null || state === 'forbidden') continue;
-      lines.push(
-        `${shortName(organization.name ?? organization.organizationId)}, ${resource}: ${state}: ${error}`,
-      );
+    for (const each of organization.resources) {
+      const why = isFrozen(each)
+        ? `its ${withThousands(each.rows)} rows are those of ${each.completeAt}, and nothing later is known`
+        : each.error;
+      if (why === null || (each.state === 'forbidden' && !isFrozen(each))) continue;
+      const whose = shortName(organization.name ?? organization.organizationId);
+      lines.push(`${whose}, ${each.resource}: ${each.state}: ${why}`);
     }
   }
   return lines;
