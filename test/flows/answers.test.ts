@@ -93,6 +93,9 @@ test('T35 a warehouse that is suddenly all but empty is believed only when a sec
   await ask();
   await program.worker().idle();
   expect([await count(), await state()]).toEqual([25, 'doubtful']);
+  expect(await program.rows("SELECT error FROM freshness WHERE resource = 'warehouse'")).toMatchObject([
+    { error: expect.stringContaining('60 s after the first that missed them at the earliest') },
+  ]);
   program.time.move(5000);
   await ask();
   await program.worker().idle();

@@ -1,4 +1,4 @@
-import { ASK_AT_MOST, type Evidence, judge, type Judgement } from './closing.js';
+import { AGREE_AFTER_MS, ASK_AT_MOST, type Evidence, judge, type Judgement } from './closing.js';
 import type { Ask } from '../mirror.js';
 import type { Fault, List, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
@@ -105,8 +105,7 @@ export function partial(why: Fault): Decision {
 const WORDS = {
   rows_moved: 'missing from the list, but still there when asked for by id',
   rows_missing: 'missing from a list that moved while it was read',
-  mostly_gone:
-    'missing: the whole list or more than half of it. A second read must agree before they are closed',
+  mostly_gone: `missing: the whole list or more than half of it. A second read must agree before they are closed, ${AGREE_AFTER_MS / 1000} s after the first that missed them at the earliest`,
 } as const;
 
 function fault(code: keyof typeof WORDS, rows: number): Fault {

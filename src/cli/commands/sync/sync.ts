@@ -101,7 +101,9 @@ function demandWhole(
     throw new CommandFault(
       EXIT.checkFailed,
       notBelieved.map(row => `${nameOf(row)}: ${row.state}: ${row.error ?? ''}`),
-      'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
+      notBelieved.some(({ state }) => state === 'doubtful')
+        ? 'A worker reads it again by itself; without one repeat "carbon-mirror sync" after a minute.'
+        : 'It is read again by itself; a repeated "carbon-mirror sync" asks at once.',
     );
   }
   const refused = rows.filter(row => row.refused);
