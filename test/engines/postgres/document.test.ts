@@ -10,8 +10,8 @@ import { blocks } from '../../support/readme.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const document = readFileSync(new URL('docs/postgres.md', ROOT), 'utf8');
-/** Named to say that they are not used, or as another's. */
-const NOT_OURS = ['DATABASE_URL', 'MIRROR_DATABASE', 'FILE'];
+/** Named to say that they are not used, or as another's: a setting or a right. */
+const NOT_OURS = ['DATABASE_URL', 'MIRROR_DATABASE', 'FILE', 'MAINTAIN'];
 
 test('each setting that docs/postgres.md names is one', () => {
   const named = Array.from(document.matchAll(/`([A-Z][A-Z_]+)`/g), ([, name = '']) => name);
