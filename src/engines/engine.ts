@@ -37,7 +37,7 @@ export interface WorkStore extends Stores {
 }
 
 export interface Erased {
-  /** Whether unused parts were rewritten, so that no older copy stays in them. */
+  /** Whether the engine has vacuumed all that rows were removed from; what that leaves is in `left`. */
   readonly vacuumed: boolean;
   readonly logEmptied: boolean;
   /** Where older copies may still stand. */

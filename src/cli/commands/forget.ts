@@ -30,8 +30,11 @@ export function define(program: Command, io: Io): void {
       'Remove a person from members and their history, and from the webhooks that name the address',
     )
     .requiredOption('--person <email>', "the person's e-mail address")
-    .option('--vacuum', 'rewrite both files, so that no older copy stays in them; done unless it is left out')
-    .option('--no-vacuum', 'leave older copies in unused parts of both files, so that no writer has to wait')
+    .option(
+      '--vacuum',
+      'rewrite both files, so that no older copy stays in them, or vacuum the tables of PostgreSQL; done unless it is left out',
+    )
+    .option('--no-vacuum', 'leave older copies in unused parts of the files, so that no writer has to wait')
     .option('--json', 'print what was removed as JSON')
     .action((options: ForgetOptions) => forget(io, options));
   examples(command, [

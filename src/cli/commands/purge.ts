@@ -25,7 +25,7 @@ export function define(program: Command, io: Io): void {
     .requiredOption('--organization <name>', `the organization: ${HOW_NAMED}`)
     .requiredOption('--confirm <name>', 'its exact name, to say that it is meant')
     .option('--force', 'even while the app is installed there; the next read brings it back')
-    .option('--no-vacuum', 'leave older copies in unused parts of both files, so that no writer has to wait')
+    .option('--no-vacuum', 'leave older copies in unused parts of the files, so that no writer has to wait')
     .option('--json', 'print what was removed as JSON')
     .action((options: PurgeOptions) => purge(io, options));
   examples(command, [

@@ -96,15 +96,20 @@ export function createShared(): (pool: PoolOptions) => Promise<Postgres> {
 
 const DEAD_ROWS =
   'Removed rows stand in the files of the server until it has vacuumed: without --no-vacuum it does so now.';
+const FREE_SPACE =
+  "Bytes of removed rows may stay in free space of the server's files until it is written again: VACUUM FULL by the owner of the tables rewrites the files.";
 const OPERATORS =
   "The server's log of writes, its replicas and its backups keep older copies until their operator removes them.";
 
 const OWNER = 'The owner of the tables may vacuum, and since PostgreSQL 17 whoever has MAINTAIN on them.';
 
-/** Rows are gone with the commit, their bytes after this. */
+/**
+ * Rows are gone with the commit. Vacuumed, their space is free, and their bytes stand in it until it is written again:
+ * what rewrites the files locks tables that a door or a worker needs, and is the owner's to choose.
+ */
 async function erase(postgres: Postgres, vacuum: boolean): Promise<Erased> {
   const kept = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
-  return { vacuumed: vacuum && kept.length === 0, logEmptied: false, left: [...kept, OPERATORS] };
+  return { vacuumed: vacuum && kept.length === 0, logEmptied: false, left: [...kept, FREE_SPACE, OPERATORS] };
 }
 
 /** Answers what was not vacuumed: a table that whoever asks may not vacuum is skipped with no more than a warning. */

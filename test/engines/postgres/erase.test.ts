@@ -41,3 +41,30 @@ test('who asks that nothing be vacuumed is told how it is', async () => {
     stderr: expect.stringContaining('without --no-vacuum it does so now'),
   });
 });
+
+test('T75 what a vacuum leaves of a row is said, and what is told to be done about it takes that away', async () => {
+  const database = await temporaryDatabase();
+  const owner = openTemporary(database, 1);
+  await owner.query(
+    `INSERT INTO mirror.members_past (version, organization_id, id, email, valid_from, valid_to, sync_run_id, closed_by,
+       document, closed_version)
+     SELECT n, 'organization-1', n, email, now(), now(), 1, 1, '{}', n + 2
+     FROM (VALUES (1, 'another@example.org'), (2, 'someone@example.org')) AS v (n, email)`,
+  );
+  const isInFile = async () => {
+    await owner.query('CHECKPOINT');
+    const [row] = await owner.query<{ found: boolean }>(
+      `SELECT position('someone@example.org'::bytea IN
+         pg_read_binary_file(pg_relation_filepath('mirror.members_past'))) > 0 AS found`,
+    );
+    return row?.found;
+  };
+  const { stderr } = await forget(database);
+  expect(await owner.query('SELECT email FROM mirror.members_past')).toEqual([
+    { email: 'another@example.org' },
+  ]);
+  expect(await isInFile()).toBe(true);
+  expect(stderr).toContain("may stay in free space of the server's files");
+  await owner.query('VACUUM FULL mirror.members_past');
+  expect(await isInFile()).toBe(false);
+});
