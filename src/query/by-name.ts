@@ -91,9 +91,17 @@ function beside(way: 'asc' | 'desc'): Direct {
 }
 
 export function mayBeNull(table: string, column: string): boolean {
-  const columns = Object.entries(TABLES).find(([name]) => name === table)?.[1] ?? {};
-  const kind = Object.entries(columns).find(([name]) => name === column)?.[1];
+  const kind = kindOf(table, column);
   return typeof kind === 'string' && kind.endsWith('?');
+}
+
+export function hasColumn(table: string, column: string): boolean {
+  return kindOf(table, column) !== undefined;
+}
+
+function kindOf(table: string, column: string): unknown {
+  const columns = Object.entries(TABLES).find(([name]) => name === table)?.[1] ?? {};
+  return Object.entries(columns).find(([name]) => name === column)?.[1];
 }
 
 /** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */

@@ -117,6 +117,24 @@ describe('a list', () => {
     expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
+  test('sorts amounts by their size', async () => {
+    const { scene, page } = await consoleStage();
+    const some = ['9', '123456789.123456', '1000', '20.5'].map((text, index) =>
+      retirement(`r-${index}`, { amount: amount(text) }),
+    );
+    await scene.read('retirements', some);
+    const sorted = async (sort: string) => {
+      const rows: { amount_exact: string }[] = JSON.parse(await page(`/retirements.json?sort=${sort}`));
+      return rows.map(row => row.amount_exact);
+    };
+    const falling = ['123456789.123456', '1000', '20.5', '9'];
+    expect(await sorted('-amount_exact')).toEqual(falling);
+    expect(await sorted('amount_exact')).toEqual(falling.toReversed());
+    expect(await page('/retirements?sort=amount_exact')).toContain(
+      'sort=-amount_exact">amount exact</a> <span title="rising">',
+    );
+  });
+
   test('sets thousands of tonnes apart on the page, and leaves each digit as it was sent in what a program reads', async () => {
     const { scene, page } = await consoleStage();
     const odd = { exact: 'x12345', value: null, micro: null, fault: 'no number' };

@@ -410,6 +410,7 @@ const PARTS = [
   'asTold',
   'byName',
   'count',
+  'hasColumn',
   'holds',
   'inSnapshot',
   'lookedUpBy',

@@ -1,5 +1,5 @@
 import type { Value } from '../../engines/contract/tables.js';
-import { lookedUpBy } from '../../query/by-name.js';
+import { hasColumn, lookedUpBy } from '../../query/by-name.js';
 import type { Direction, Paging } from '../../query/paged.js';
 import type { Listing } from './listing.js';
 
@@ -54,7 +54,12 @@ function orderOf(listing: Listing, sort: string | null): Paging['order'] {
   const direction: Direction = sort?.startsWith('-') ? 'desc' : 'asc';
   const sortable = listing.columns.filter(name => isSortable(listing, name));
   const column = sortable.find(name => name === sort?.replace(/^-/, ''));
-  return column === undefined ? listing.order : [[column, direction]];
+  return column === undefined ? listing.order : [[sortedBy(listing, column), direction]];
+}
+
+/** Amounts by their size, and not by their first digits. */
+export function sortedBy({ from }: Pick<Listing, 'from'>, column: string): string {
+  return column === 'amount_exact' && hasColumn(from, 'amount_micro') ? 'amount_micro' : column;
 }
 
 /** By what stands in the table itself. */

@@ -12,7 +12,7 @@ import { leading } from '../parts/leading.js';
 import { table } from '../parts/table.js';
 import { withThousands } from '../../text/thousands.js';
 import { counted, manyOf } from '../parts/words.js';
-import { cursorOf, isSortable, pagingOf } from './asked.js';
+import { cursorOf, isSortable, pagingOf, sortedBy } from './asked.js';
 import type { Listing } from './listing.js';
 
 interface Answer {
@@ -80,8 +80,8 @@ ${gapsOf(dated?.resource ?? '', gaps)}
 function heading(listing: Listing, paging: Paging, query: URLSearchParams, column: string): Part {
   const words = column.replaceAll('_', ' ');
   if (!isSortable(listing, column)) return words;
-  const sorted = withQuery(`/${listing.path}`, query, { sort: turned(paging, column), after: null });
-  return html`<a href="${sorted}">${words}</a>${arrow(paging, column)}`;
+  const sorted = withQuery(`/${listing.path}`, query, { sort: turned(listing, paging, column), after: null });
+  return html`<a href="${sorted}">${words}</a>${arrow(listing, paging, column)}`;
 }
 
 function caption(
@@ -118,13 +118,13 @@ function leadingFrom(
   return html`<a href="${withAt(`/${path}/${encodeURIComponent(String(value))}`, at)}">${content}</a>`;
 }
 
-function turned({ order }: Paging, column: string): string {
+function turned(listing: Listing, { order }: Paging, column: string): string {
   const [first] = order;
-  return first?.[0] === column && first[1] === 'asc' ? `-${column}` : column;
+  return first?.[0] === sortedBy(listing, column) && first[1] === 'asc' ? `-${column}` : column;
 }
 
-function arrow({ order }: Paging, column: string): Html | false {
+function arrow(listing: Listing, { order }: Paging, column: string): Html | false {
   const [first] = order;
-  if (first?.[0] !== column) return false;
+  if (first?.[0] !== sortedBy(listing, column)) return false;
   return first[1] === 'asc' ? html` <span title="rising">↑</span>` : html` <span title="falling">↓</span>`;
 }
