@@ -14,7 +14,7 @@ import { SCRIPT } from './live/script.js';
 import type { Pdfs } from './pdfs.js';
 import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
-import { AS_OF } from './parts/as-of.js';
+import { AS_OF, withQuery } from './parts/as-of.js';
 import { parseInstant, type ReadInstant } from '../text/instant.js';
 import { STYLE } from './parts/style.js';
 
@@ -52,6 +52,8 @@ export function createConsole(options: ConsoleOptions): Express {
       if ('fault' in asked)
         return await answers.page(request, response, only('Fault', asked.fault), { status: 400 });
       const { at } = asked;
+      if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
+        return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
       const isFound = await readers.use(async reader => {
         const params = paramsOf(request);
         const shown = await page.show({ reader, now: now(), query, at, canAct, webhookUrl, inspect, params });
@@ -82,6 +84,9 @@ export function createConsole(options: ConsoleOptions): Express {
   });
   return app;
 }
+
+/** Programs take the rows at the first answer. */
+const IS_FILE = /\.(csv|json)$/;
 
 function instantIn(query: URLSearchParams, now: number): ReadInstant | { readonly at: null } {
   const said = query.get(AS_OF);

@@ -63,6 +63,21 @@ test('what cannot be known of an instant is said plainly', async () => {
   expect(await shown(`/retirements?as-of=${between}`)).not.toContain('What cannot be known');
 });
 
+test.each(['now', '1h', '2026-05-04'])(
+  'what names an instant by the moment of asking leads to that instant, which is cited and stays: %s',
+  async said => {
+    const { open, page } = await stage();
+    const answer = await open(`/retirements?vintage=2021&as-of=${said}`);
+    expect(answer.status).toBe(303);
+    const leads = answer.headers.get('location') ?? '';
+    expect(leads).toMatch(/^\/retirements\?vintage=2021&as-of=\d{4}-\d\d-\d\dT[\d%A.]+Z$/);
+    expect((await open(leads)).status).toBe(200);
+    const instant = new URLSearchParams(leads).get('as-of') ?? '';
+    expect(await page(leads)).toContain(`<time datetime="${instant}">`);
+    expect((await open(`/retirements.csv?as-of=${said}`)).status).toBe(200);
+  },
+);
+
 test('an instant leads on to the same instant, and back to now', async () => {
   const { page, between } = await stage();
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);

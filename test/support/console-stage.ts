@@ -57,7 +57,11 @@ export async function consoleStage({
     scene,
     tables: tablesIn(scene.folder),
     asked,
-    page: async path => await (await visit.open(path)).text(),
+    page: async path => {
+      const answer = await visit.open(path);
+      const leads = answer.headers.get('location');
+      return await (leads === null ? answer : await visit.open(leads)).text();
+    },
   };
 }
 

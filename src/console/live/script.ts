@@ -25,7 +25,11 @@ export const SCRIPT = `'use strict';
     return left;
   };
 
+  // What had been told by an instant is told by no later one.
+  const isOfThen = new URLSearchParams(location.search).has('as-of');
+
   const look = async () => {
+    if (isOfThen) { gone.hidden = changes.readyState === EventSource.OPEN; return; }
     if (!due || asking || document.hidden) return;
     asking = true;
     due = false;
