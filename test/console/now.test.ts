@@ -95,6 +95,23 @@ test('what can be sold is drawn, said in one sentence, and a table with the same
   expect(figure).toContain('href="/warehouse?project_id=p-2&amp;vintage=2022"');
 });
 
+test('a job that fails again and again is stuck, with its error, although it goes on by itself', async () => {
+  const { page, scene, tables } = await consoleStage();
+  await scene.db.change('DELETE FROM installations');
+  const job = (
+    attempts: number,
+  ) => `INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at,
+    created_at, last_error, repeats_only) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'ready', ${attempts},
+    '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
+  await tables.change(job(1));
+  expect(wordsOf(await page('/'))).not.toContain('failed more than once');
+  await tables.change(job(5));
+  const words = wordsOf(await page('/'));
+  expect(words).toContain('1 job failed more than once: answered 503');
+  expect(words).toContain('no organization is known to have installed the app');
+  expect(words).not.toContain('Nothing is stuck');
+});
+
 test('an empty mirror invites, by the address to give to the registry and a light that tells of the first delivery', async () => {
   const { page, scene, tables } = await consoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
   await scene.db.change('DELETE FROM installations');

@@ -161,12 +161,14 @@ function secondsSince(at: string | null, now: number): number {
 
 function summary(status: Status, now: number): string[] {
   const since = (at: string | null) => (at === null ? 'never' : `${stretch(secondsSince(at, now))} ago`);
-  const { due, claimed, parked, buried } = status.jobs;
+  const { due, claimed, parked, buried, retrying, retryingError } = status.jobs;
   const lines = [
     ...describeSums(status),
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
     `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
+  if (retrying > 0)
+    lines.push(`Failed more than once, and tried again by themselves: ${retrying}: ${retryingError}`);
   lines.push(describeFindings(status.findings, now));
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');

@@ -77,7 +77,11 @@ function byLot(lots: readonly Lot[], now: number): Html {
   return table(
     'By project and vintage',
     [
-      { name: 'Project', cell: lot => html`<a href="${hrefOf(lot)}">${lot.project}</a>` },
+      {
+        name: 'Project',
+        cell: lot =>
+          lot.projectId === null ? lot.project : html`<a href="${hrefOf(lot)}">${lot.project}</a>`,
+      },
       { name: 'Vintage', cell: ({ vintage }) => vintage },
       { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
       { name: 'Organizations', cell: ({ organizations }) => organizations.size, numeric: true },

@@ -52,7 +52,7 @@ function sentence({ status, available }: Overview, stuck: readonly Stuck[]): Htm
       ? 'Nothing is stuck.'
       : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`;
   if (status.organizations.length === 0)
-    return html`Nothing is mirrored yet: no organization has installed the app. ${whatIsStuck}`;
+    return html`Nothing is mirrored yet: no organization is known to have installed the app. ${whatIsStuck}`;
   const all = available.rows.reduce((sum, row) => sum + microOf(row), 0n);
   const ages = warehouseAges(status.organizations);
   const organizations = counted(available.warehouses, 'organization');

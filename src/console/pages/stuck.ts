@@ -33,6 +33,11 @@ export function findStuck(status: Status, now: number): Stuck[] {
       href: '/deliveries',
       todo: 'carbon-mirror doctor says why.',
     }),
+    ...when(jobs.retrying > 0, {
+      what: `${counted(jobs.retrying, 'job')} failed more than once: ${jobs.retryingError ?? ''}`,
+      href: '/jobs?state=ready',
+      todo: 'It is tried again by itself, ever later; carbon-mirror doctor says what helps.',
+    }),
     ...when(jobs.buried > 0, {
       what: `${counted(jobs.buried, 'job')} failed for good`,
       href: '/jobs?state=buried',

@@ -53,6 +53,10 @@ interface JobSums {
   readonly claimed: number;
   readonly parked: number;
   readonly buried: number;
+  /** Failed more than once, and due again by themselves. */
+  readonly retrying: number;
+  /** Of the newest of them. */
+  readonly retryingError: string | null;
 }
 
 interface Owned {
@@ -175,12 +179,16 @@ async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[
 async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
   const jobs = db.selectFrom('inbox.jobs');
   const ready = jobs.where('state', '=', 'ready');
+  const retrying = ready.where('attempts', '>', 1).where('last_error', 'is not', null);
+  const newest = await retrying.select('last_error').orderBy('id', 'desc').limit(1).executeTakeFirst();
   return {
     due: await count(ready.where('run_at', '<=', now)),
     planned: await count(ready.where('run_at', '>', now)),
     claimed: await count(jobs.where('state', '=', 'claimed')),
     parked: await count(jobs.where('state', '=', 'parked')),
     buried: await count(jobs.where('state', '=', 'buried')),
+    retrying: await count(retrying),
+    retryingError: newest?.last_error ?? null,
   };
 }
 
