@@ -13,7 +13,8 @@ export function readMigrations(family: Family): Migration[] {
 
 /**
  * Bring a database to the program's schema; answers the names of the files applied. Each file and its record share one
- * transaction, and the version is read under a lock, so that many processes may do this at once.
+ * transaction, and the version is read under a lock, so that many processes may do this at once. Where one schema is not
+ * for this program, neither is changed.
  */
 export async function migrate(
   postgres: Postgres,
@@ -21,6 +22,7 @@ export async function migrate(
   migrationsOf: (family: Family) => readonly Migration[] = readMigrations,
 ): Promise<string[]> {
   const applied: string[] = [];
+  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, migrationsOf(family).length);
   for (const family of FAMILIES) {
     for (const migration of migrationsOf(family)) {
       const newest = migrationsOf(family).length;
@@ -34,8 +36,7 @@ export async function migrate(
 /** For those who never migrate: say what to do when the schema is not the program's. */
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
   const newest = readMigrations(family).length;
-  const version = await versionOf(query, family);
-  if (version > newest) throw newerSchema(family, version, newest);
+  const version = await knownVersionOf(query, family, newest);
   if (version < newest) {
     throw new PostgresError(
       'older',
@@ -54,8 +55,7 @@ async function apply(
   await query("SET LOCAL lock_timeout = '60s'");
   await query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   await demandUtf8(query);
-  const version = await versionOf(query, family);
-  if (version > newest) throw newerSchema(family, version, newest);
+  const version = await knownVersionOf(query, family, newest);
   if (version >= migration.version) return false;
   await makeSchema(query, family);
   await query(records(family));
@@ -88,6 +88,12 @@ const records = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family
   name text COLLATE "C" NOT NULL,
   applied_at timestamptz(3) NOT NULL
 )`;
+
+async function knownVersionOf(query: Query, family: Family, newest: number): Promise<number> {
+  const version = await versionOf(query, family);
+  if (version > newest) throw newerSchema(family, version, newest);
+  return version;
+}
 
 /** 0 where there is no such schema, or an empty one. */
 async function versionOf(query: Query, family: Family): Promise<number> {

@@ -68,6 +68,15 @@ test.each([
   await postgres.query(theirs);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'foreign' });
   await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject({ code: 'foreign' });
+  expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
+});
+
+test('where one schema is newer than the program, the other is not made either', async () => {
+  const postgres = openTemporary(await temporaryDatabase());
+  await postgres.query('DROP SCHEMA inbox CASCADE');
+  await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1)", [NOW]);
+  await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'schema' });
+  expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });
 
 test('an empty schema that was made beforehand is used', async () => {
