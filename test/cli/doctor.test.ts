@@ -1,6 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findExposures } from '../../src/cli/faults/exposures.js';
+import { SETTINGS } from '../../src/config/settings.js';
 import { runCommand } from '../support/command.js';
 import { holdLog } from '../support/held.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
@@ -89,6 +91,19 @@ describe('doctor', () => {
       },
       { state: 'warn', found: expect.stringContaining('OPERATIONS_HOST is ::') },
     ]);
+  });
+
+  test('T70 every file that a setting has a secret read from is told where others may read it', () => {
+    const file = join(demo.folder, 'open');
+    writeFileSync(file, 'nobody knows this secret', { mode: 0o644 });
+    const names = SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : []));
+    expect(names).toContain('MIRROR_DATABASE_URL_FILE');
+    for (const name of names) {
+      const env = { DATA_DIR: demo.folder, [name]: file };
+      expect(findExposures({ env, secretFiles: [] })).toEqual([
+        { found: `the file of ${name} can be read by others (mode 644)`, todo: `chmod 600 ${file}` },
+      ]);
+    }
   });
 
   test('T66 a reader that holds a log back is told, with its process', async () => {

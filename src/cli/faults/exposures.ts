@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { SETTINGS } from '../../config/settings.js';
 import type { Io } from '../io.js';
 
 /** What stands more open than it needs to. */
@@ -12,12 +13,12 @@ const BY_OTHERS = 0o077;
 const WRITTEN_BY_OTHERS = 0o022;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i;
 
+const SECRET_FILES = SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : []));
+
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Exposure[] {
   return [
     ...findOpenFolder(env['DATA_DIR'] || 'data'),
-    ...['REGISTRY_PRIVATE_KEY_FILE', 'WEBHOOK_SECRETS_FILE'].flatMap(name =>
-      findOpenFile(`the file of ${name}`, env[name]),
-    ),
+    ...SECRET_FILES.flatMap(name => findOpenFile(`the file of ${name}`, env[name])),
     ...findOpenSettings(secretFiles),
     ...findOpenOperations(env),
   ];
