@@ -33,6 +33,8 @@ interface ReadList {
   readonly resource: string;
 }
 
+const UNREADABLE = ['forbidden', 'not_offered', 'suspended', 'uninstalled'] as const;
+
 /** Everything that was read completely and that an active installation lets us read again. */
 export async function readReadable({ db }: Reader): Promise<ReadList[]> {
   return await db
@@ -40,9 +42,21 @@ export async function readReadable({ db }: Reader): Promise<ReadList[]> {
     .innerJoin('installations as i', 'i.organization_id', 'f.organization_id')
     .where('i.state', '=', 'active')
     .where('f.complete_at', 'is not', null)
-    .where('f.state', 'not in', ['forbidden', 'suspended', 'uninstalled'])
+    .where('f.state', 'not in', UNREADABLE)
     .groupBy(['f.organization_id', 'f.resource'])
     .select(eb => ['f.organization_id', eb.fn.max('i.id').as('installation_id'), 'f.resource'])
+    .orderBy('f.organization_id')
+    .orderBy('f.resource')
+    .execute();
+}
+
+/** What the mirror keeps or would keep, and nobody can read again or has read completely. */
+export async function readNotReadable({ db }: Reader) {
+  return await db
+    .selectFrom('freshness as f')
+    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
+    .where(eb => eb.or([eb('f.complete_at', 'is', null), eb('f.state', 'in', UNREADABLE)]))
+    .select(['f.organization_id', 'o.full_name as name', 'f.resource', 'f.state'])
     .orderBy('f.organization_id')
     .orderBy('f.resource')
     .execute();

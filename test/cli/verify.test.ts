@@ -49,6 +49,30 @@ test('a mirror that is whole passes, against the registry too', async () => {
   expect(compared.stderr).toContain('rows are as at the registry');
 });
 
+test('what nobody can read is said not to be compared, and where that is everything the check fails', async () => {
+  const [{ name, id } = { name: '', id: '' }] = await demo.rows(
+    'SELECT o.full_name AS name, o.id FROM organizations AS o JOIN resource_states AS s ON s.organization_id = o.id ORDER BY o.id LIMIT 1',
+  );
+  const resource = 'inventory';
+  const of = `organization_id = '${String(id)}' AND resource = '${resource}'`;
+  await demo.change(`UPDATE resource_states SET forbidden_at = complete_at WHERE ${of}`);
+  const some = await run('--against-registry', '--json');
+  expect(some).toMatchObject({ exitCode: 0 });
+  expect(some.stderr).toContain(`Not compared: ${String(name)}, inventory: forbidden.`);
+  expect(JSON.parse(some.stdout)).toMatchObject({
+    not_compared: [{ organization_id: id, resource, state: 'forbidden' }],
+  });
+  await demo.change(`UPDATE resource_states SET forbidden_at = NULL WHERE ${of};
+    CREATE TABLE active AS SELECT id FROM installations WHERE state = 'active';
+    UPDATE installations SET state = 'uninstalled'`);
+  const none = await run('--against-registry');
+  expect(none).toMatchObject({ exitCode: 3 });
+  expect(none.stderr).toContain(`${String(name)}: uninstalled`);
+  expect(none.stderr).toContain('Nothing was compared with the registry');
+  await demo.change(`UPDATE installations SET state = 'active' WHERE id IN (SELECT id FROM active);
+    DROP TABLE active`);
+});
+
 test('installations, projects and certificates are held against the registry too, those byte by byte', async () => {
   expect(await run('--certificates')).toMatchObject({ exitCode: 2 });
   const compared = await run('--against-registry', '--certificates');

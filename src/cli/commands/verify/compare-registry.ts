@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RegistryClient } from '../../../registry/clients.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { isForgotten } from '../../../mirror/people.js';
-import { readDocuments, readForgotten, readReadable } from '../../../query/documents.js';
+import { readDocuments, readForgotten, readNotReadable, readReadable } from '../../../query/documents.js';
 import type { Entry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
@@ -18,6 +18,13 @@ export interface Difference {
 export interface Compared {
   readonly rows: number;
   readonly differences: readonly Difference[];
+}
+
+export interface NotCompared {
+  readonly organization_id: string;
+  readonly name: string | null;
+  readonly resource: string;
+  readonly state: string;
 }
 
 interface Target {
@@ -58,6 +65,11 @@ export async function compareWithRegistry(
 
 function name({ key, difference }: Difference): string {
   return `${difference}: ${key}`;
+}
+
+/** The lists that were left out, and why. */
+export async function findNotCompared(reader: Reader): Promise<NotCompared[]> {
+  return (await readNotReadable(reader)).filter(({ resource }) => isListResource(resource));
 }
 
 async function targets(reader: Reader): Promise<Target[]> {

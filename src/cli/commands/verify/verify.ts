@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { countFindings } from '../../../query/past/findings.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Broken } from '../../../engines/engine.js';
-import type { Difference } from './compare-registry.js';
+import type { Difference, NotCompared } from './compare-registry.js';
 import type { Reader } from '../../../engines/contract/reader.js';
+import { shortName } from '../../../text/clean.js';
 import { examples } from '../../command.js';
 import { compareSingles } from './compare-single.js';
 import { connect } from '../../place/connect.js';
@@ -14,6 +15,8 @@ import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
 import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
 import { reading, withPdfs, type Place } from '../../place/place.js';
+
+const CLOSED = ['suspended', 'uninstalled'];
 
 interface VerifyOptions {
   readonly againstRegistry?: boolean;
@@ -68,11 +71,21 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
       findings,
       certificates: certificates.checked,
       rows: compared?.rows ?? null,
+      not_compared: compared?.notCompared.map(({ name: _, ...each }) => each) ?? null,
     });
   else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
   const found = describeCounts(findings);
   if (found !== null) say(io, `What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
+  const left = [...new Set(compared?.notCompared.map(describeLeft))];
+  if (left.length > 0) say(io, `Not compared: ${left.join('; ')}.`);
   const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
+  if (faults.length === 0 && compared?.rows === 0) {
+    throw new CommandFault(
+      EXIT.checkFailed,
+      'Nothing was compared with the registry: there is no row that can be read there.',
+      '"carbon-mirror status" says what each organization lets be read.',
+    );
+  }
   if (faults.length === 0)
     return say(io, `${place.engine.checked}, and ${certificates.checked} certificates.${rows}`);
   throw new CommandFault(
@@ -99,7 +112,7 @@ async function compare(
   options: VerifyOptions,
   interrupted: AbortSignal,
 ) {
-  const { compareWithRegistry } = await import('./compare-registry.js');
+  const { compareWithRegistry, findNotCompared } = await import('./compare-registry.js');
   const client = await connect(place, io);
   const lists = await compareWithRegistry(reader, client, ({ organization_id: organization, resource }) => {
     if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);
@@ -110,7 +123,16 @@ async function compare(
   return {
     rows: lists.rows + singles.rows,
     differences: [...lists.differences, ...singles.differences],
+    notCompared: await findNotCompared(reader),
   };
+}
+
+/** An organization that is closed is named once. */
+function describeLeft({ organization_id: id, name, resource, state }: NotCompared): string {
+  const whose = shortName(name ?? id);
+  return CLOSED.includes(state)
+    ? `${whose}: ${state}`
+    : `${whose}, ${resource}: ${state.replaceAll('_', ' ')}`;
 }
 
 function fromLaw({ law, where }: Broken) {
