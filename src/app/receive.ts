@@ -12,7 +12,7 @@ import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import type { DoorThreadData } from './door-thread.js';
-import { LOST } from './lost.js';
+import { LOST, WAITS } from './lost.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -28,7 +28,7 @@ export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean }
 export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
   return openAll(async closing => {
     const engine = openEngine(settings);
-    const applied = await engine.prepare(['inbox'], now());
+    const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');
 
     const health = createHealth();

@@ -15,7 +15,7 @@ import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { startCounting } from './counting.js';
-import { LOST } from './lost.js';
+import { LOST, WAITS } from './lost.js';
 import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
@@ -41,7 +41,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
   const { log, now, engine = openEngine(settings), random = Math.random } = tools;
   return openAll(async closing => {
     const health = createHealth();
-    const applied = await engine.prepare(['inbox', 'mirror'], now());
+    const applied = await engine.prepare(['inbox', 'mirror'], now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
     const metrics = createMetrics(EVENTS);

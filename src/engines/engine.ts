@@ -82,8 +82,12 @@ export interface Engine {
   readonly findMissing: () => string | null;
   /** Bring all to the schema of this program. */
   readonly migrate: (now: number) => Promise<readonly Applied[]>;
-  /** The same where it is a process's own to do; elsewhere it is waited for. */
-  readonly prepare: (families: readonly Family[], now: number) => Promise<readonly Applied[]>;
+  /** The same where it is a process's own to do; elsewhere it is waited for, which `waits` is told once, and for what. */
+  readonly prepare: (
+    families: readonly Family[],
+    now: number,
+    waits: (what: string) => void,
+  ) => Promise<readonly Applied[]>;
   readonly openReader: () => Promise<OpenReader>;
   readonly openPlain: () => Promise<OpenPlain>;
   /** The same for pages, of which several are made at a time. */

@@ -22,7 +22,8 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     files: {},
     findMissing: () => null,
     migrate: async now => (await import('./prepare.js')).migrateAll(command, now),
-    prepare: async families => (await import('./prepare.js')).awaitSchema(command, families),
+    prepare: async (families, _, waits) =>
+      (await import('./prepare.js')).awaitSchema(command, families, waits),
     openReader: async () => (await stores()).openReader(command),
     openPlain: async () => (await import('./plain.js')).openPlain(command),
     openPages: async () => {

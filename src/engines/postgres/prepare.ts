@@ -23,6 +23,7 @@ export async function migrateAll(pool: PoolOptions, now: number): Promise<Applie
 export async function awaitSchema(
   pool: PoolOptions,
   families: readonly Family[],
+  waits: (what: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<Applied[]> {
   await during(pool, async postgres => {
@@ -30,6 +31,7 @@ export async function awaitSchema(
       const fault = await faultOf(postgres, families);
       if (fault === null) return;
       if (look === LOOKS || !isForLater(fault)) throw fault;
+      if (look === 1) waits(fault.message);
       await wait(LOOK_EVERY_MS);
     }
   });
@@ -68,6 +70,6 @@ async function faultOf(postgres: Postgres, families: readonly Family[]): Promise
   }
 }
 
-function isForLater(error: unknown): boolean {
+function isForLater(error: unknown): error is PostgresError {
   return error instanceof PostgresError && LATER.includes(error.code);
 }

@@ -16,7 +16,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
   const fileOf = (family: Family) => (family === 'inbox' ? inboxFile : mirrorFile);
 
-  const migrate: Engine['prepare'] = async (families, now) => {
+  const migrate = async (families: readonly Family[], now: number) => {
     const { migrateFile } = await import('./migrate.js');
     const at = new Date(now).toISOString();
     return families.flatMap(family =>

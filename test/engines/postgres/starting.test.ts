@@ -28,21 +28,23 @@ async function start(
   meanwhile: (waitedMs: number) => Promise<void> = async () => undefined,
 ) {
   let waitedMs = 0;
+  const told: string[] = [];
   const wait = async (ms: number) => {
     waitedMs += ms;
     await meanwhile(waitedMs);
   };
-  const fault = await awaitSchema(poolOf(database), FAMILIES, wait).then(
+  const fault = await awaitSchema(poolOf(database), FAMILIES, what => told.push(what), wait).then(
     () => null,
     (error: unknown) => explain(error),
   );
-  return { waitedMs, fault };
+  return { waitedMs, told, fault };
 }
 
 test('a process that starts before the schema is there waits a minute, then ends with 2 and a sentence', async () => {
-  const { waitedMs, fault } = await start(await temporaryDatabase({ migrated: false }));
+  const { waitedMs, told, fault } = await start(await temporaryDatabase({ migrated: false }));
   expect(waitedMs).toBeGreaterThan(59_000);
   expect(waitedMs).toBeLessThanOrEqual(60_000);
+  expect(told).toEqual([expect.stringMatching(/run "carbon-mirror migrate" first$/)]);
   expect(fault).toEqual({
     exitCode: 2,
     lines: [expect.stringMatching(/run "carbon-mirror migrate" first$/)],
@@ -60,13 +62,17 @@ test('it goes on as soon as somebody else has migrated', async () => {
 
 test('a server that is not there is waited for as long, and what another program wrote not at all', async () => {
   const nobody = { name: 'mirror', url: 'postgres://postgres@127.0.0.1:1/mirror' };
-  expect(await start(nobody)).toMatchObject({ waitedMs: 59_500, fault: { exitCode: 5 } });
+  expect(await start(nobody)).toMatchObject({
+    waitedMs: 59_500,
+    told: { length: 1 },
+    fault: { exitCode: 5 },
+  });
   const latin = await temporaryDatabase({ migrated: false });
   await openTemporary(latin, 1).query(
     'CREATE TABLE public.theirs (); CREATE SCHEMA mirror; CREATE TABLE mirror.t ()',
   );
   await openTemporary(latin, 1).query('CREATE SCHEMA inbox; CREATE TABLE inbox.t ()');
-  expect(await start(latin)).toMatchObject({ waitedMs: 0, fault: { exitCode: 2 } });
+  expect(await start(latin)).toMatchObject({ waitedMs: 0, told: [], fault: { exitCode: 2 } });
 });
 
 test('ten who type migrate at once all succeed, and each file is applied by one of them', async () => {
@@ -129,4 +135,19 @@ test('up with a database alone starts no demo: it lists the settings that are mi
   for (const name of ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS']) {
     expect(stderr).toContain(name);
   }
+});
+
+test('sync says once that it waits for the schema', async () => {
+  const database = await temporaryDatabase({ migrated: false });
+  const owner = openTemporary(database, 1);
+  const env = { MIRROR_DATABASE_URL: database.url, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };
+  const syncing = runCommand(['sync', '--organization', 'nobody'], { env });
+  const looks = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND state = 'idle' AND pid <> pg_backend_pid()
+    AND query LIKE '%schema_migrations%'`;
+  await expect.poll(async () => await owner.query(looks, [database.name])).toHaveLength(1);
+  await migrate(owner, AT);
+  const { stderr } = await syncing;
+  expect(
+    stderr.match(/^Waiting a minute for the database: .* run "carbon-mirror migrate" first\.$/gm),
+  ).toHaveLength(1);
 });

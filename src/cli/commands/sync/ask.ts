@@ -4,7 +4,7 @@ import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, type Resource, writeWish } from '../../../sync/plan.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { withInbox } from '../../place/inbox-writer.js';
-import type { Io } from '../../io.js';
+import { type Io, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { type Place, reading } from '../../place/place.js';
 
@@ -16,7 +16,9 @@ export interface Wanted {
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
 export async function askForSync(io: Io, place: Place, wanted: Wanted): Promise<Asked> {
-  await place.engine.prepare(['inbox', 'mirror'], io.now());
+  await place.engine.prepare(['inbox', 'mirror'], io.now(), what =>
+    say(io, `Waiting a minute for the database: ${what}.`),
+  );
   const { organizationId, mark, targets } = await look(io, place, wanted.organization);
   if (organizationId !== null && targets.length === 0) {
     throw new CommandFault(
