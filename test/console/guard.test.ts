@@ -3,6 +3,7 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { createKeys } from '../../src/console/guard/keys.js';
 import type { Visit } from '../support/console.js';
 import { consoleStage } from '../support/console-stage.js';
 
@@ -104,6 +105,18 @@ describe('T81 the key', () => {
         );
       }
     }
+  });
+
+  test('an address of before the console was started anew lets nobody in, whoever may have opened it', () => {
+    const clock = { at: 1_000_000 };
+    const begin = () => createKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
+    const before = begin();
+    const shown = before.mint();
+    expect(before.exchange(shown)).not.toBeNull();
+    clock.at += 1;
+    const anew = begin();
+    expect(anew.exchange(shown)).toBeNull();
+    expect(anew.exchange(anew.mint())).not.toBeNull();
   });
 
   test('the address that is printed is exchanged for a cookie of this port, once', async () => {

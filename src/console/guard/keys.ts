@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 export interface Keys {
   /** What the printed address holds: good for one visit. */
   mint(): string;
-  /** The visitor's own key; null where what was shown is not ours, is too old or was shown before. */
+  /** The visitor's own key; null where what was shown is not ours, is too old, was shown before or made before this began. */
   exchange(shown: string): string | null;
   isVisitor(key: string): boolean;
 }
@@ -19,6 +19,7 @@ const VISIT_MS = 30 * 86_400_000;
 
 /** Keys say themselves until when they are good, so that a console that starts again knows them. */
 export function createKeys({ secret, now }: KeysOptions): Keys {
+  const begunAt = now();
   const shownBefore = new Map<string, number>();
 
   const sign = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
@@ -31,11 +32,14 @@ export function createKeys({ secret, now }: KeysOptions): Keys {
     return text.startsWith(`${kind}.`) && isEqual(sign(text), signature) && untilOf(text) > now();
   };
 
+  /** Whether it was shown to a console that ran before this one, nobody knows. */
+  const isOfBefore = (key: string): boolean => untilOf(key) - SHOWN_FOR_MS < begunAt;
+
   return {
     mint: () => make('once', now() + SHOWN_FOR_MS),
     exchange: shown => {
       for (const [key, until] of shownBefore) if (until <= now()) shownBefore.delete(key);
-      if (!isGood(shown, 'once') || shownBefore.has(shown)) return null;
+      if (!isGood(shown, 'once') || shownBefore.has(shown) || isOfBefore(shown)) return null;
       shownBefore.set(shown, untilOf(shown));
       return make('visit', now() + VISIT_MS);
     },
