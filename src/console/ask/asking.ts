@@ -1,4 +1,5 @@
 import { type Asked, AskError, type Question } from '../../engines/contract/asked.js';
+import { sizeOf } from '../../engines/contract/question.js';
 import type { Relation } from '../../engines/contract/relation.js';
 import type { Row } from '../../engines/contract/tables.js';
 
@@ -23,6 +24,8 @@ export type Reply =
 
 const TIME_LIMIT_MS = 30_000;
 const MOST_ROWS = 500;
+/** A page of more is none that a browser shows, and several of them would fill the memory. */
+const MOST_BYTES = 4 * 1024 * 1024;
 /** Each is a process or a connection of its own. */
 const AT_ONCE = 2;
 
@@ -55,7 +58,11 @@ export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
       try {
         const { columns, rows } = await stream(sql);
         const taken = await take(rows, MOST_ROWS + 1);
-        return { columns, rows: taken.slice(0, MOST_ROWS), hasMore: taken.length > MOST_ROWS };
+        return {
+          columns,
+          rows: taken.slice(0, MOST_ROWS),
+          hasMore: taken.length > MOST_ROWS || bytesIn(taken) > MOST_BYTES,
+        };
       } catch (error) {
         if (error instanceof AskError) return { fault: said(error) };
         throw error;
@@ -77,11 +84,17 @@ export async function leave(rows: AsyncIterable<Row>): Promise<void> {
   await take(rows, 1);
 }
 
+function bytesIn(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + sizeOf(Object.values(row)), 0);
+}
+
 async function take(rows: AsyncIterable<Row>, most: number): Promise<Row[]> {
   const taken: Row[] = [];
+  let bytes = 0;
   for await (const row of rows) {
     taken.push(row);
-    if (taken.length === most) break;
+    bytes += bytesIn([row]);
+    if (taken.length === most || bytes > MOST_BYTES) break;
   }
   return taken;
 }
