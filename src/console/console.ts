@@ -75,6 +75,9 @@ export function createConsole(options: ConsoleOptions): Express {
   });
   app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
+    const refused = refusalOf(error);
+    if (refused !== null && !response.headersSent)
+      return await answers.page(request, response, only('Fault', refused.said), { status: refused.status });
     failed(error);
     if (response.headersSent) {
       response.destroy();
@@ -83,6 +86,15 @@ export function createConsole(options: ConsoleOptions): Express {
     await answers.page(request, response, only('Fault', `This page ${NOT_MADE}`), { status: 500 });
   });
   return app;
+}
+
+/** What was sent cannot be taken: who sent it is told so, and nobody else. */
+function refusalOf(error: unknown): { readonly status: number; readonly said: string } | null {
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
+  if (!(status >= 400 && status < 500)) return null;
+  const said =
+    status === 413 ? 'What was sent is longer than a page may send.' : 'What was sent cannot be read.';
+  return { status, said };
 }
 
 /** Programs take the rows at the first answer. */

@@ -28,6 +28,27 @@ test('a page shows the first rows and says so, the CSV has all of them', async (
   expect(csv.split('\n')).toHaveLength(602);
 });
 
+test('a page takes in no more than a browser shows, however large its rows are', async () => {
+  const { send } = await consoleStage();
+  const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20)
+    select i, printf('%.*c', 900000, 'x') as x from n`;
+  const shown = await (await send('/ask', { sql })).text();
+  expect(shown.length).toBeLessThan(8_000_000);
+  expect(shown).toContain('The first 5 rows; the CSV has all of them');
+});
+
+test('what is sent too long or cannot be read is told to who sent it, and is no fault of ours', async () => {
+  const { send, open, faults } = await consoleStage();
+  const long = await send('/ask', { sql: 'x'.repeat(200_000) });
+  expect([long.status, await long.text()]).toEqual([
+    413,
+    expect.stringContaining('longer than a page may send'),
+  ]);
+  const odd = await open('/organizations/%E0%A4%A');
+  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('cannot be read')]);
+  expect(faults).toEqual([]);
+});
+
 test.each([
   'delete from retirements',
   'select * from nothing',
