@@ -1,5 +1,5 @@
 import type { Reader } from '../engines/contract/reader.js';
-import { type AsOf, readKnownSince } from '../query/past/as-of.js';
+import { type AsOf, readKnownSince, readKnownUntil } from '../query/past/as-of.js';
 import { countDatedBy } from '../query/past/explain.js';
 import { CommandFault, EXIT } from './exit.js';
 import { type Io, say } from './io.js';
@@ -15,16 +15,18 @@ export async function knownAt(
   const known: AsOf[] = [];
   for (const asOf of wanted) {
     const since = await readKnownSince(reader, asOf);
+    const until = await readKnownUntil(reader, asOf);
     if (since === null) unknown.push(`${nameOf(asOf)}: never read completely`);
     else if (since > asOf.at)
       unknown.push(`${nameOf(asOf)}: not known before ${since}${await stillKnown(reader, asOf)}`);
+    else if (until !== null && until < asOf.at) unknown.push(`${nameOf(asOf)}: not known after ${until}`);
     else known.push(asOf);
   }
   if (known.length === 0 && unknown.length > 0) {
     throw new CommandFault(
       EXIT.checkFailed,
       unknown,
-      'The mirror cannot tell what was there before its first complete read.',
+      'The mirror cannot tell what was there before its first complete read, nor what came after its last.',
     );
   }
   for (const line of unknown) say(io, line);

@@ -2,6 +2,7 @@ import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row, Value } from '../engines/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
 import { byName } from './by-name.js';
+import { UNREADABLE } from './unreadable.js';
 
 /** So many versions after one, whole. */
 export async function readVersions(
@@ -32,8 +33,6 @@ interface ReadList {
   readonly installation_id: string;
   readonly resource: string;
 }
-
-const UNREADABLE = ['forbidden', 'not_offered', 'suspended', 'uninstalled'] as const;
 
 /** Everything that was read completely and that an active installation lets us read again. */
 export async function readReadable({ db }: Reader): Promise<ReadList[]> {

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { gapsOf } from '../../src/console/parts/gaps.js';
+import { html } from '../../src/console/parts/html.js';
+import { openReader } from '../../src/engines/sqlite/reader.js';
+import { readGaps } from '../../src/query/past/as-of.js';
 import { runCommand } from '../support/command.js';
+import { wordsOf } from '../support/console-stage.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { MINUTE, retirement, retirements, type Scene, TRAFFIC, temporaryScene } from '../support/mirror.js';
 
@@ -76,6 +82,29 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
+});
+
+test('a list that nobody can read any more is not known after its last complete read, and is before', async () => {
+  const { ask, db, folder, clock, read } = await sceneToAsk();
+  await read('retirements', [retirement('second')], { claim: 3 });
+  clock.at += MINUTE;
+  const list = (at: string) =>
+    runCommand(['retirements', 'list', '--as-of', at], { env: { DATA_DIR: folder }, now: () => clock.at });
+  expect((await list('now')).stdout).toContain('second');
+  await db.change("UPDATE resource_states SET forbidden_at = complete_at WHERE resource = 'retirements'");
+  const until = 'retirements: not known after 2026-05-04T14:00:00.000Z';
+  for (const asked of [await list('now'), await ask('now')]) {
+    expect(asked).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(asked.stderr).toContain(until);
+  }
+  expect(await ask('2026-05-04T12:30:00Z')).toMatchObject({ exitCode: 0, stderr: '' });
+  const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
+  onTestFinished(() => reader.close());
+  const gaps = async (at: string) => await readGaps(reader, 'retirements', at, null);
+  expect(await gaps('2026-05-04T12:30:00.000Z')).toEqual([]);
+  expect(wordsOf(html`${gapsOf('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
+    until,
+  );
 });
 
 test('between two reads as-of speaks of no read', async () => {

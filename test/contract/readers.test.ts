@@ -94,6 +94,10 @@ const ofRetirements = (organizationId: string | null): ListFilter[] => [
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readAnswers: once(readAnswers),
   readKnownSince: about(OF_DATED, asOf.readKnownSince),
+  readKnownUntil: about(
+    pairs(RESOURCES, [ONE, 'organization_1', 'Organization-1', 'nobody']),
+    (reader, [resource, organizationId]) => asOf.readKnownUntil(reader, { resource, organizationId }),
+  ),
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
   readReadAt: about(AT_MOMENTS, asOf.readReadAt),
   readAsOf: about(AT_MOMENTS, asOf.readAsOf),

@@ -1,4 +1,4 @@
-import { countAt, readKnownSince, readLastReadBefore } from '../../query/past/as-of.js';
+import { countAt, readKnownSince, readKnownUntil, readLastReadBefore } from '../../query/past/as-of.js';
 import { type OrganizationStatus, readStatus } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
@@ -15,6 +15,7 @@ interface Stood {
   readonly resource: string;
   readonly rows: number;
   readonly since: string | null;
+  readonly until: string | null;
   readonly lastRead: string | null;
 }
 
@@ -34,6 +35,7 @@ async function readStood({ reader }: Ask, organizationId: string, at: string): P
       resource,
       rows: await countAt(reader, entry.table, owner, { organizationId, at }),
       since: await readKnownSince(reader, { organizationId, resource }),
+      until: await readKnownUntil(reader, { organizationId, resource }),
       lastRead: await readLastReadBefore(reader, { organizationId, resource, at }),
     });
   }
@@ -86,14 +88,15 @@ function known(stood: readonly Stood[], at: string): Html {
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
-      { name: 'What cannot be known', cell: ({ since }) => gap(since, at) },
+      { name: 'What cannot be known', cell: each => gap(each, at) },
     ],
     stood,
   );
 }
 
-function gap(since: string | null, at: string): string {
+function gap({ since, until }: Stood, at: string): string {
   if (since === null) return 'It was never read completely.';
+  if (until !== null && until < at) return `It is not known after ${until}: nobody can read it any more.`;
   return since > at ? `It is not known before ${since}, the end of the first complete read.` : '';
 }
 

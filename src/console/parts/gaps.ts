@@ -5,7 +5,7 @@ import { html, type Html } from './html.js';
 export function gapsOf(resource: string, gaps: readonly Gap[]): Html | false {
   const what = resource.replaceAll('_', ' ');
   const told = gaps.flatMap(({ organizationId, name, unknown, reading }) => [
-    unknown !== null && html`<li>${name ?? organizationId}, ${what}: ${since(unknown.since)}</li>`,
+    unknown !== null && html`<li>${name ?? organizationId}, ${what}: ${outside(unknown)}</li>`,
     reading !== null &&
       html`<li>${name ?? organizationId}, ${what}: a read was under way from ${reading}; what it had not told by then is not shown.</li>`,
   ]);
@@ -14,8 +14,9 @@ export function gapsOf(resource: string, gaps: readonly Gap[]): Html | false {
   );
 }
 
-function since(instant: string | null): string {
-  return instant === null
+function outside({ since, until }: NonNullable<Gap['unknown']>): string {
+  if (until !== null) return `not known after ${until}: nobody can read it any more.`;
+  return since === null
     ? 'was never read completely.'
-    : `not known before ${instant}, the end of the first complete read.`;
+    : `not known before ${since}, the end of the first complete read.`;
 }

@@ -4,6 +4,7 @@ import { NAME_OF_OWNER } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { byName, NULLS_FIRST } from '../by-name.js';
 import { count } from '../count.js';
+import { UNREADABLE } from '../unreadable.js';
 
 const DATES = ['valid_from', 'valid_to'] as const;
 
@@ -57,6 +58,37 @@ export async function readKnownSince(
   return row?.first_complete_at ?? null;
 }
 
+/** Until when a list is known that nobody can read any more: the start of its last complete read, or the end of its only one. */
+export async function readKnownUntil(
+  { db }: Reader,
+  { organizationId, resource }: Omit<ReadAt, 'at'>,
+): Promise<string | null> {
+  const row = await ended({ db })
+    .where('f.organization_id', '=', organizationId)
+    .where('f.resource', '=', resource)
+    .executeTakeFirst();
+  return row?.until ?? null;
+}
+
+function ended({ db }: Pick<Reader, 'db'>) {
+  return db
+    .selectFrom('freshness as f')
+    .innerJoin('resource_states as s', join =>
+      join.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
+    )
+    .where('f.state', 'in', UNREADABLE)
+    .select(eb => [
+      'f.organization_id as organizationId',
+      eb
+        .case()
+        .when('s.first_complete_at', '>', eb.ref('f.complete_at'))
+        .then(eb.ref('s.first_complete_at'))
+        .else(eb.ref('f.complete_at'))
+        .end()
+        .as('until'),
+    ]);
+}
+
 /** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
 export async function readLastReadBefore(
   { db }: Reader,
@@ -97,8 +129,8 @@ export async function readReadAt(
 export interface Gap {
   readonly organizationId: string;
   readonly name: string | null;
-  /** Null where it was known; else since when it is, where it ever was. */
-  readonly unknown: { readonly since: string | null } | null;
+  /** Null where it was known; else since when it is, where it ever was, and until when, where it had ended by then. */
+  readonly unknown: { readonly since: string | null; readonly until: string | null } | null;
   /** Since when a read was under way. */
   readonly reading: string | null;
 }
@@ -125,10 +157,15 @@ export async function readGaps(
     ? asked
     : asked.where('s.organization_id', '=', organizationId)
   ).execute();
+  const ends = await ended(reader).where('f.resource', '=', resource).execute();
   return states.flatMap(({ since, ...state }) => {
-    const isKnown = since !== null && since <= at;
+    const end = ends.find(each => each.organizationId === state.organizationId)?.until ?? null;
+    const until = since !== null && end !== null && end < at ? end : null;
+    const isKnown = since !== null && since <= at && until === null;
     const reading = reads.find(each => each.organizationId === state.organizationId)?.from ?? null;
-    return isKnown && reading === null ? [] : [{ ...state, unknown: isKnown ? null : { since }, reading }];
+    return isKnown && reading === null
+      ? []
+      : [{ ...state, unknown: isKnown ? null : { since, until }, reading }];
   });
 }
 
