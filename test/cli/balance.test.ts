@@ -60,9 +60,29 @@ test('what ties is shown in a sheet for each identity, with what was seen to ris
 
 test('where nothing had been read yet it is not said that anything ties', async () => {
   const { ask } = await sceneToBalance();
-  const { stdout } = await ask('--as-of', '2020-01-01');
-  expect(stdout).toContain('Nothing can be added up');
+  const { exitCode, stdout, stderr } = await ask('--as-of', '2020-01-01');
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('Nothing can be added up');
   expect(stdout).not.toContain('sums tie');
+  const json = await ask('--as-of', '2020-01-01', '--json');
+  expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { ties: null }]);
+});
+
+test('rows without an amount that can be added are counted, whatever ties', async () => {
+  const { ask, read, clock } = await sceneToBalance();
+  const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
+  clock.at += MINUTE;
+  await read('warehouse', [
+    credit('c-1', { amount: amount('98'), vintage: '2021' }),
+    credit('c-2', { amount: none }),
+  ]);
+  const two = [
+    retirement('r-0', { amount: amount('2'), createdAt: '2026-05-04T12:01:30Z' }),
+    retirement('r-1', { amount: none }),
+  ];
+  await read('retirements', two, { limit: 10, total: 2 });
+  expect((await ask()).stderr).toContain('2 rows have no amount that can be added');
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_not_summed: 2 });
 });
 
 test('what does not tie is listed with its rows, and the exit says so', async () => {

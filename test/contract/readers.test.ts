@@ -145,6 +145,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readProjectBalances: once(balance.readProjectBalances),
   readSerialBalances: once(balance.readSerialBalances),
   readJudged: once(balance.readJudged),
+  countNotSummed: about(pairs([null, ONE], [null, '2026']), (reader, [organizationId, year]) =>
+    balance.countNotSummed(reader, { organizationId, year }),
+  ),
   readStockAt: about(pairs([null, ONE], MOMENTS), (reader, [organizationId, at]) =>
     balance.readStockAt(reader, { organizationId }, at),
   ),

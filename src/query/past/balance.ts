@@ -1,3 +1,4 @@
+import { count } from '../count.js';
 import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
 
@@ -137,4 +138,19 @@ export function readRetiredBetween({ db }: Reader, from: string, to: string) {
     .orderBy('organization_id')
     .orderBy('id')
     .stream(AT_ONCE);
+}
+
+/** Retirements whose amount is none that can be added: all, or those of a year. */
+export async function countNotSummed(
+  { db }: Reader,
+  { organizationId, year }: { readonly organizationId: string | null; readonly year: string | null },
+): Promise<number> {
+  let asked = db.selectFrom('retirements').where('amount_micro', 'is', null);
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  if (year !== null) {
+    asked = asked
+      .where('created_at', '>=', `${year}-01-01T00:00:00.000Z`)
+      .where('created_at', '<=', `${year}-12-31T23:59:59.999Z`);
+  }
+  return await count(asked);
 }

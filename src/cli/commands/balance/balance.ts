@@ -4,14 +4,15 @@ import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
 import { AN_INSTANT, readInstant } from '../../instant.js';
-import type { Io } from '../../io.js';
+import { type Io, say } from '../../io.js';
+import { withThousands } from '../../../text/thousands.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { readOrganizationNames } from '../../../query/names.js';
 import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
 import { reading } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
-import { writeForPeople } from './for-people.js';
+import { isNothingKnown, NOTHING_KNOWN, writeForPeople } from './for-people.js';
 import { type Asked, balanceOf } from './identities.js';
 import { COLUMNS, type Line } from './line.js';
 
@@ -51,11 +52,20 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
     ...line,
   });
   const [sums, loose] = [balance.sums.map(named), balance.loose.map(named)];
-  const ties = loose.every(line => line.ties === null);
-  if (options.json) await writeValue(io, { ...asked, ties, sums, doesNotTie: loose });
+  const isNothing = isNothingKnown(sums);
+  const ties = isNothing ? null : loose.every(line => line.ties === null);
+  const { notSummed = 0 } = balance;
+  if (options.json)
+    await writeValue(io, { ...asked, ties, rowsNotSummed: notSummed, sums, doesNotTie: loose });
   else if (isCsv(options)) await writeRows(io, formatOf(options), COLUMNS, [...sums, ...loose]);
   else await writeForPeople(io, sums, loose);
-  if (!ties) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
+  if (notSummed > 0)
+    say(
+      io,
+      `${withThousands(notSummed)} rows have no amount that can be added: they are in no sum, whatever ties.`,
+    );
+  if (isNothing) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
+  if (ties === false) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
 }
 
 const YEAR = /^\d{4}$/;

@@ -31,8 +31,12 @@ export async function addCredits({ opening, moves, closing }: StockParts): Promi
     if (moved > 0n) account.risen += moved;
     else account.fallen -= moved;
   }
-  for await (const row of closing) accountOf(accounts, row).closing += toldBy(row);
-  return { sums: sumsOf(accounts.values()), loose: [...accounts.values()].flatMap(looseOf) };
+  let notSummed = 0;
+  for await (const row of closing) {
+    if (row.amount_micro === null) notSummed += 1;
+    accountOf(accounts, row).closing += toldBy(row);
+  }
+  return { sums: sumsOf(accounts.values()), loose: [...accounts.values()].flatMap(looseOf), notSummed };
 }
 
 function accountOf(accounts: Map<string, Account>, row: Named): Account {

@@ -74,7 +74,7 @@ export async function writeForPeople(
     const rows = loose.map(line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`);
     await print(io, 'What does not tie:', ...rows, '');
   }
-  await print(io, verdictOn(sums));
+  if (!isNothingKnown(sums)) await print(io, verdictOn(sums));
 }
 
 async function writeSheet(io: Io, sheet: Sheet, lines: readonly NamedLine[]): Promise<void> {
@@ -106,9 +106,15 @@ function tonnes(micro: bigint | null): string {
   return plainTonnes(microOf(micro));
 }
 
+export const NOTHING_KNOWN =
+  'Nothing can be added up: no list of which a row stands had been read completely by then.';
+
+/** Then nobody can say that it ties. */
+export function isNothingKnown(sums: readonly Line[]): boolean {
+  return sums.every(({ rows, opening_micro: opening }) => rows === 0 && microOf(opening) === 0n);
+}
+
 function verdictOn(sums: readonly Line[]): string {
-  if (sums.every(({ rows, opening_micro: opening }) => rows === 0 && microOf(opening) === 0n))
-    return 'Nothing can be added up: no list of which a row stands had been read completely by then.';
   const count = (ties: Line['ties']) => sums.filter(line => line.ties === ties).length;
   const [loose, unknown] = [count(0), count(null)];
   const of = `of ${withThousands(sums.length)} sums`;

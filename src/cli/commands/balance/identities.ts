@@ -1,6 +1,7 @@
 import type { Reader } from '../../../engines/contract/reader.js';
 import { readLastReadBefore } from '../../../query/past/as-of.js';
 import {
+  countNotSummed,
   readJudged,
   readMoves,
   readProjectBalances,
@@ -29,13 +30,22 @@ export interface Asked {
 export async function balanceOf(reader: Reader, asked: Asked): Promise<Part> {
   const parts = [
     ...(asked.isNow || asked.year !== null
-      ? [await addRetirements(readReckonings(reader, asked), asked.year)]
+      ? [
+          {
+            ...(await addRetirements(readReckonings(reader, asked), asked.year)),
+            notSummed: await countNotSummed(reader, asked),
+          },
+        ]
       : []),
     await balanceCredits(reader, asked),
     ...(asked.organizationId === null ? [partOf(await balanceProjects(reader, asked))] : []),
     ...(asked.isNow && asked.organizationId === null ? [addSerials(await readSerialBalances(reader))] : []),
   ];
-  return { sums: parts.flatMap(({ sums }) => sums), loose: parts.flatMap(({ loose }) => loose) };
+  return {
+    sums: parts.flatMap(({ sums }) => sums),
+    loose: parts.flatMap(({ loose }) => loose),
+    notSummed: parts.reduce((all, { notSummed = 0 }) => all + notSummed, 0),
+  };
 }
 
 function balanceCredits(reader: Reader, asked: Asked): Promise<Part> {

@@ -49,6 +49,8 @@ export const EMPTY = {
 export interface Part {
   readonly sums: readonly Line[];
   readonly loose: readonly Line[];
+  /** Rows without an amount that can be added: they are in no sum. */
+  readonly notSummed?: number;
 }
 
 export function flagOf(holds: boolean): 0 | 1 {
