@@ -118,7 +118,7 @@ const NOW = Date.UTC(2026, 4, 4, 13);
 const OWN = [
   [/"disk": \{[^}]*\}/, '"disk": null'],
   [/"(logs?_emptied)": true/, '"$1": false'],
-  [/^(Older copies may stand|Removed rows stand|The server's log of writes).*\n/gm, ''],
+  [/^(Older copies may stand|Removed rows stand|Bytes of removed rows|The server's log of writes).*\n/gm, ''],
 ] as const;
 
 async function answerOf({ env, place }: SameMirror['inFiles'], argv: readonly string[]): Promise<unknown> {
