@@ -5,7 +5,8 @@ import type { Told } from './past/told.js';
 import { inSnapshot } from './snapshot.js';
 import { readStatus, type Status } from './reads/status.js';
 
-const HOLDS = 20;
+/** One more is read, so that it can be said that there are more. */
+export const MOST_HOLDS = 20;
 const CHANGES = 8;
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
@@ -47,6 +48,6 @@ async function readHolds({ db }: Reader) {
     .orderBy('h.reserved_to_at')
     .orderBy('h.organization_id')
     .orderBy('h.id')
-    .limit(HOLDS)
+    .limit(MOST_HOLDS + 1)
     .execute();
 }

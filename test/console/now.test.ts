@@ -134,6 +134,19 @@ test('holds stand there with the time that is left, the last changes as sentence
   expect(words).toContain('hold h-1 added');
 });
 
+test('where more is held than is shown, that is said, with the way to all of it', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  const reservedToDate = new Date(Date.now() + 8.5 * 60_000).toISOString();
+  const some = (count: number) =>
+    Array.from({ length: count }, (_, index) => hold(`h-${index}`, { reservedToDate }));
+  await scene.read('reservations', some(20));
+  expect(await page('/')).not.toContain('that end first');
+  await scene.read('reservations', some(21), { claim: 2 });
+  const shown = await page('/');
+  expect(shown).toContain('What is held, and is in no warehouse meanwhile: the 20 that end first');
+  expect(shown).toContain('<a href="/reservations">All reservations</a>');
+});
+
 function hold(id: string, overrides: { reservedToDate: string }) {
   const item = {
     id,

@@ -1,5 +1,5 @@
 import type { Available, LeftOut } from '../../query/available.js';
-import { type Hold, type Overview, readOverview } from '../../query/overview.js';
+import { type Hold, MOST_HOLDS, type Overview, readOverview } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
@@ -96,8 +96,10 @@ function stuckList(stuck: readonly Stuck[], canAct: boolean): Html {
 
 function holds(held: readonly Hold[], now: number): Html | false {
   if (held.length === 0) return false;
-  return table(
-    'What is held, and is in no warehouse meanwhile',
+  const what = 'What is held, and is in no warehouse meanwhile';
+  const hasMore = held.length > MOST_HOLDS;
+  return html`${table(
+    hasMore ? `${what}: the ${MOST_HOLDS} that end first` : what,
     [
       { name: 'Ends', cell: hold => ago(hold.reserved_to_at, now) },
       { name: 'Tonnes', cell: hold => hold.amount_exact, numeric: true },
@@ -105,8 +107,8 @@ function holds(held: readonly Hold[], now: number): Html | false {
       { name: 'Organization', cell: hold => hold.organization_name ?? hold.organization_id },
       { name: 'By', cell: hold => hold.reserver_name },
     ],
-    held,
-  );
+    held.slice(0, MOST_HOLDS),
+  )}${hasMore && html`<p class="under"><a href="/reservations">All reservations</a></p>`}`;
 }
 
 function glance(organizations: readonly OrganizationStatus[]): Html {
