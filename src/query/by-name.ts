@@ -11,8 +11,8 @@ export function byName({ db }: Reader) {
 type Named = ExpressionBuilder<Tables & Record<string, Row>, string>;
 
 /** Columns of a table, and the name of the organization whose a row is, which no table but its own holds. */
-export function withOwner(from: string, columns: readonly string[]) {
-  return withLookedUp(from, from, columns);
+export function withOwner(from: string, columns: readonly string[], at: string | null = null) {
+  return withLookedUp(from, from, columns, at);
 }
 
 /** The state of the job that was sure to start after a delivery. */
@@ -27,19 +27,28 @@ export function lookedUpBy(table: string, column: string): string | null {
   return table === DELIVERIES ? 'installation_id' : 'organization_id';
 }
 
-/** Columns of a table, or of its rows under another name, and those that are looked up for each row. */
-export function withLookedUp(table: string, from: string, columns: readonly string[]) {
+/** Columns of a table, or of its rows under another name, and those that are looked up for each row: as of the instant of the rows. */
+export function withLookedUp(table: string, from: string, columns: readonly string[], at: string | null) {
   return (eb: Named) =>
     columns.map(name => {
       const by = lookedUpBy(table, name);
       if (by === null) return name;
       const ref = `${from}.${by}`;
       if (name === JOB_STATE) return jobState(eb, ref);
-      return by === 'installation_id' ? nameOfInstalled(eb, ref) : nameOfOwner(eb, ref);
+      return by === 'installation_id' ? nameOfInstalled(eb, ref) : nameOfOwner(eb, ref, at);
     });
 }
 
-function nameOfOwner(eb: Named, id: string) {
+function nameOfOwner(eb: Named, id: string, at: string | null) {
+  if (at !== null) {
+    return eb
+      .selectFrom('organizations_history as owner')
+      .select('owner.full_name')
+      .whereRef('owner.id', '=', id)
+      .where('owner.valid_from', '<=', at)
+      .where(of => of.or([of('owner.valid_to', 'is', null), of('owner.valid_to', '>', at)]))
+      .as(NAME_OF_OWNER);
+  }
   return eb
     .selectFrom('organizations as owner')
     .select('owner.full_name')

@@ -26,7 +26,9 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
   const { columns, order } = entry.shown;
   const { organizationId, where = [], at, limit } = filter;
   const from = at === undefined ? entry.shown.from : `${entry.table}_history`;
-  let asked = byName(reader).selectFrom(from).select(withOwner(from, columns));
+  let asked = byName(reader)
+    .selectFrom(from)
+    .select(withOwner(from, columns, at ?? null));
   const owned = organizationId === null ? null : ofOrganization(reader, entry, organizationId);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
   for (const condition of where) asked = asked.where(eb => holds(eb, condition));

@@ -72,7 +72,7 @@ async function readRows(way: Way, reader: Reader, paging: Paging): Promise<Row[]
   const rows = askBy(way, reader, paging, [...new Set(own)]).limit(paging.limit + 1);
   const named = byName(reader)
     .selectFrom(rows.as('paged'))
-    .select(withLookedUp(paging.from, 'paged', columns));
+    .select(withLookedUp(paging.from, 'paged', columns, paging.at));
   return await inOrder(named, way, paging).execute();
 }
 
@@ -106,7 +106,7 @@ async function isMissing(reader: Reader, paging: Paging, column: string): Promis
 
 function askBy(way: Way, reader: Reader, paging: Paging, columns = shownOf(paging)) {
   const { from, order, after } = paging;
-  let asked = filtered(reader, paging).select(withLookedUp(from, from, columns));
+  let asked = filtered(reader, paging).select(withLookedUp(from, from, columns, paging.at));
   if (after !== null)
     asked = asked.where(eb => (way === 'seek' ? beyondAll(order, after) : laterThan(eb, order, after)));
   return inOrder(asked, way, paging);

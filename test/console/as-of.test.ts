@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, MINUTE, retirement } from '../support/mirror.js';
+import type { Value } from '../support/tables.js';
 
 /** A warehouse and a retirement that changed ten minutes after they were first read; and the instants between. */
 async function stage() {
@@ -40,6 +41,44 @@ test('every page of data is as the mirror had been told by an instant', async ()
   ]) {
     expect(await at(path, between), path).toContain(`As the mirror had been told by ${between}.`);
   }
+});
+
+test('whatever comes later, the same address has the same rows, and the names of then', async () => {
+  const { page, between, scene, tables } = await stage();
+  const named = (name: string, from: string) =>
+    `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_run_id)
+     VALUES ('organization-1', '${name}', '{}', 5000, '${from}', 1)`;
+  await tables.change(named('Harbour Then', new Date(Date.parse(between) - MINUTE).toISOString()));
+  const paths = [
+    '/',
+    '/warehouse',
+    '/warehouse.csv',
+    '/retirements.csv',
+    '/retirements.json',
+    '/reservations.csv',
+  ];
+  const all = async () => await Promise.all(paths.map(path => page(`${path}?as-of=${between}`)));
+  const before = await all();
+  expect(before[0]).toContain('Harbour Then');
+  await scene.read('warehouse', [credit('c-1', { amount: amount('1') })], { claim: 3 });
+  await scene.read('retirements', [], { claim: 3 });
+  const [gone] = await tables.rows("SELECT * FROM organizations WHERE id = 'organization-1'");
+  const columns = (await tables.rows('SELECT name FROM pragma_table_info(?)', 'organizations_past')).map(
+    ({ name }) => String(name),
+  );
+  const past: Readonly<Record<string, Value>> = {
+    ...gone,
+    valid_to: new Date(Date.now()).toISOString(),
+    closed_version: 5001,
+    closed_by: 1,
+  };
+  await tables.change('DELETE FROM organizations');
+  await tables.change(
+    `INSERT INTO organizations_past (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
+    ...columns.map(name => past[name] ?? null),
+  );
+  await tables.change(named('Harbour Renamed', new Date().toISOString()).replace('5000', '5002'));
+  expect(await all()).toEqual(before);
 });
 
 test('its files hold exactly its rows', async () => {

@@ -58,9 +58,7 @@ const MIRRORED: readonly Listing[] = ENTRIES.map(([path, title, one, entry]) => 
   above: null,
   dated: {
     from: `${entry.table}_history`,
-    columns: [
-      ...new Set([...entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]), 'valid_from', 'valid_to']),
-    ],
+    columns: [...new Set([...entry.shown.columns.flatMap(name => OF_NOW[name] ?? [name]), 'valid_from'])],
     resource: resourceOf(entry),
   },
 }));

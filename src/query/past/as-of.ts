@@ -189,7 +189,12 @@ function underWay({ db }: Reader, resource: string, at: string) {
 export async function readStoodAt({ db }: Reader, at: string) {
   return await db
     .selectFrom('warehouse_credits_history as w')
-    .leftJoin('organizations as o', 'o.id', 'w.organization_id')
+    .leftJoin('organizations_history as o', join =>
+      join
+        .onRef('o.id', '=', 'w.organization_id')
+        .on('o.valid_from', '<=', at)
+        .on(eb => eb.or([eb('o.valid_to', 'is', null), eb('o.valid_to', '>', at)])),
+    )
     .where('w.valid_from', '<=', at)
     .where(eb => eb.or([eb('w.valid_to', 'is', null), eb('w.valid_to', '>', at)]))
     .groupBy(['w.organization_id', 'o.full_name', 'w.project_id', 'w.project_name', 'w.vintage', 'w.type'])
@@ -232,7 +237,12 @@ export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf)
   const { table, columns, order } = DATED[resource];
   let asked = byName(reader)
     .selectFrom(`${table}_history`)
-    .select([...columns, 'amount_micro'])
+    .select(eb => [
+      ...columns.filter(name => name !== 'valid_to'),
+      // By then nobody had been told when it ends.
+      eb.lit(null).as('valid_to'),
+      'amount_micro',
+    ])
     .where('organization_id', '=', organizationId)
     .where('valid_from', '<=', at)
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
