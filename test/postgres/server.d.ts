@@ -19,5 +19,5 @@ export interface StartedServer {
   readonly stop: () => Promise<void>;
 }
 
-/** A PostgreSQL of its own, which goes with this process however that ends. */
-export function startServer(settings: readonly string[]): Promise<StartedServer>;
+/** A PostgreSQL of its own, which goes with this process however that ends: the tests' own, or of a folder. */
+export function startServer(settings: readonly string[], binaries?: string): Promise<StartedServer>;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-export async function startServer(settings) {
+export async function startServer(settings, binaries = '') {
   const guard = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'guard.js'), JSON.stringify(settings)],
+    [join(import.meta.dirname, 'guard.js'), JSON.stringify(settings), binaries],
     // In a session of its own: what a terminal interrupts is this process, which then ends the guard by its pipe.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );
