@@ -12,10 +12,11 @@ import { createGuard, type GuardOptions } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
 import type { Pdfs } from './pdfs.js';
+import type { Fault } from './page.js';
 import { PAGES } from './pages/pages.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './parts/as-of.js';
-import { parseInstant, type ReadInstant } from '../text/instant.js';
+import { parseSpan } from '../text/instant.js';
 import { STYLE } from './parts/style.js';
 
 export interface ConsoleOptions extends GuardOptions {
@@ -58,7 +59,9 @@ export function createConsole(options: ConsoleOptions): Express {
         const params = paramsOf(request);
         const shown = await page.show({ reader, now: now(), query, at, canAct, webhookUrl, inspect, params });
         if (shown === null) return false;
-        if ('text' in shown) await answers.rows(response, shown);
+        if ('fault' in shown)
+          await answers.page(request, response, only('Fault', shown.fault), { status: 400 });
+        else if ('text' in shown) await answers.rows(response, shown);
         else await answers.page(request, response, shown, { dated: page.isDated ? { at } : null });
         return true;
       });
@@ -100,7 +103,10 @@ function refusalOf(error: unknown): { readonly status: number; readonly said: st
 /** Programs take the rows at the first answer. */
 const IS_FILE = /\.(csv|json)$/;
 
-function instantIn(query: URLSearchParams, now: number): ReadInstant | { readonly at: null } {
-  const said = query.get(AS_OF);
-  return said === null || said === '' ? { at: null } : parseInstant(said, now);
+/** Of what takes a while its last instant. */
+function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {
+  const said = query.get(AS_OF) || null;
+  if (said === null) return { at: null };
+  const read = parseSpan(said, now);
+  return 'fault' in read ? read : { at: read.to };
 }

@@ -32,12 +32,17 @@ export interface Sent {
   readonly text: AsyncIterable<string>;
 }
 
+/** Why what was asked for cannot be told, in a sentence. */
+export interface Fault {
+  readonly fault: string;
+}
+
 export interface Page {
   readonly path: string;
   /** Whether it can be shown as of an instant. */
   readonly isDated: boolean;
   /** Null where there is no such thing. */
-  readonly show: (ask: Ask) => Promise<Shown | Sent | null>;
+  readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | null>;
 }
 
 /** A page is a function from an answer to markup. */

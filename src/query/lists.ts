@@ -14,11 +14,11 @@ interface ListFilter {
   readonly limit: number | null;
 }
 
-/** What a column of the list is, or what its text holds, or what it is not below and not above. */
+/** What a column of the list is, or what its text holds, or from what to what it is. */
 export type Condition = { readonly column: string } & (
   | { readonly is: string }
   | { readonly holds: string }
-  | { readonly from: string; readonly before: string }
+  | { readonly from: string; readonly to: string }
 );
 
 /** What is shown of a table or view. */
@@ -46,7 +46,7 @@ export function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condit
   const { column } = condition;
   if ('is' in condition) return eb(column, '=', condition.is);
   if ('from' in condition) {
-    return eb.and([eb(column, '>=', condition.from), eb(column, '<', condition.before)]);
+    return eb.and([eb(column, '>=', condition.from), eb(column, '<=', condition.to)]);
   }
   const text = eb.fn<string>('lower', [column]);
   if (condition.holds === '') return eb(text, 'is not', null);

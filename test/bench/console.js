@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
-import { parseInstant } from '../../dist/text/instant.js';
+import { parseSpan } from '../../dist/text/instant.js';
 import { PAGES } from '../../dist/console/pages/pages.js';
 import { openEngine } from '../../dist/engines/open.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
@@ -205,7 +205,7 @@ async function statementsOf({ db, ...reader }, path, pattern) {
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = PAGES.find(each => each.path === pattern);
-  const at = query.has('as-of') ? parseInstant(query.get('as-of'), now).at : null;
+  const at = query.has('as-of') ? parseSpan(query.get('as-of'), now).to : null;
   const about = { now, query, at, canAct: true, webhookUrl: null, inspect: async () => null };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
   const shown = await page.show({ ...about, params, reader: watched });

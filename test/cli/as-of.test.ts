@@ -78,7 +78,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: 'organization-2, retirements: never read completely\n',
+    stderr: `organization-2, retirements: never read completely\nAs told by ${new Date(clock.at).toISOString()}.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
@@ -147,4 +147,43 @@ test('what is being read now is said to be so', async () => {
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');
   expect(now.stderr).toContain('retirements were being read from 2026-05-04T14:00:00.000Z and still may be');
+});
+
+test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const { read, clock } = temporaryScene({ folder });
+  await read('retirements', [retirement('old')]);
+  clock.at = Date.parse('2026-05-31T23:59:59.999Z');
+  await read('retirements', [retirement('old'), retirement('last')], { claim: 2 });
+  clock.at += 1;
+  await read('retirements', [retirement('next')], { claim: 3 });
+  clock.at += MINUTE;
+  const ask = (...words: string[]) =>
+    runCommand([...words, '--csv'], { env: { DATA_DIR: folder }, now: () => clock.at });
+  const of = ['--organization', 'organization-1', '--resource', 'retirements'];
+  const next = /\bnext\b/;
+  for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
+    const list = await ask('retirements', 'list', '--as-of', span);
+    expect(list.stderr, span).toBe('As told by 2026-05-31T23:59:59.999Z.\n');
+    const asOf = await ask('as-of', span, ...of);
+    expect(asOf.stderr, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);
+    for (const { stdout } of [list, asOf]) {
+      expect(stdout, span).toMatch(/\bold\b[^]*\blast\b|\blast\b[^]*\bold\b/);
+      expect(stdout, span).not.toMatch(next);
+    }
+  }
+  for (const span of ['2026-06-01', '2026-06', '2026']) {
+    const { stdout, stderr } = await ask('as-of', span, ...of);
+    expect(stderr, span).toMatch(/^retirements as of 2026-06-01T00:01:00.000Z/);
+    expect(stdout, span).toMatch(next);
+    expect(stdout, span).not.toMatch(/\bold\b/);
+  }
+  for (const ahead of ['2026-06-02', '2026-07', '2027']) {
+    expect(await ask('as-of', ahead, ...of)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`${ahead} lies in the future`),
+    });
+  }
 });

@@ -67,6 +67,44 @@ test('--since and --until take the instants at which it was learnt, both of them
   });
 });
 
+test('a date is a day: since begins at its first instant, until ends at its last, and the instants that were meant are said', async () => {
+  const { ask, clock, read } = await sceneWithChanges();
+  const told = async (...words: string[]) => {
+    const { exitCode, stdout, stderr } = await ask(...words);
+    return { exitCode, learnt: stdout.match(/^\d\d:\d\d|^\d{4}-\d\d-\d\d/gm), stderr };
+  };
+  const all = ['2026-05-04', '12:00', '12:00', '12:01', '12:02'];
+  clock.at = Date.parse('2026-05-04T12:30:00Z');
+  for (const span of ['2026-05-04', '2026-05', '2026']) {
+    expect(await told('--since', span), span).toMatchObject({ exitCode: 0, learnt: all });
+    expect(await told('--until', span), span).toMatchObject({
+      learnt: all,
+      stderr: 'Learnt up to 2026-05-04T12:30:00.000Z.\n',
+    });
+    expect(await told('--since', span, '--until', span), span).toMatchObject({ learnt: all });
+  }
+  clock.at = Date.parse('2026-05-04T23:59:59.999Z');
+  await read('warehouse', [sold('181')]);
+  clock.at += 1;
+  await read('warehouse', [sold('180')]);
+  clock.at += MINUTE;
+  expect(await told('--since', 'yesterday', '--until', 'yesterday')).toEqual({
+    exitCode: 0,
+    learnt: [...all, '23:59'],
+    stderr: 'Learnt from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z.\n',
+  });
+  expect(await told('--since', '2026-05-05')).toEqual({
+    exitCode: 0,
+    learnt: ['2026-05-05', '00:00'],
+    stderr: 'Learnt from 2026-05-05T00:00:00.000Z on.\n',
+  });
+  for (const ahead of ['2026-05-06', '2026-06', '2027']) {
+    const refused = { exitCode: 2, stderr: expect.stringContaining(`${ahead} lies in the future`) };
+    expect(await told('--since', ahead)).toMatchObject(refused);
+    expect(await told('--until', ahead)).toMatchObject(refused);
+  }
+});
+
 test('--json has the row before and after, and the names of the columns that differ', async () => {
   const { ask } = await sceneWithChanges();
   const told = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);

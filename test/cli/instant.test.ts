@@ -1,28 +1,51 @@
 import { expect, test } from 'vitest';
-import { readInstant } from '../../src/cli/instant.js';
+import { readSpan } from '../../src/cli/instant.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
-const read = (text: string) => readInstant(text, NOW);
+const read = (text: string) => {
+  const { from, to } = readSpan(text, NOW);
+  return `${from} to ${to}`;
+};
 
-test('a past instant is taken as a person says it, and a day is its end in UTC', () => {
-  expect(read('2025-12-31')).toBe('2025-12-31T23:59:59.999Z');
-  expect(read('2025-12-31T12:00:00Z')).toBe('2025-12-31T12:00:00.000Z');
-  expect(read('2025-12-31T12:00+02:00')).toBe('2025-12-31T10:00:00.000Z');
-  expect(read('yesterday')).toBe('2026-02-28T23:59:59.999Z');
-  expect(read('24h')).toBe('2026-02-28T08:30:00.000Z');
-  expect(read('90m')).toBe('2026-03-01T07:00:00.000Z');
-  expect(read('now')).toBe('2026-03-01T08:30:00.000Z');
+test('a day, a month and a year are spans from their first instant to their last, in UTC', () => {
+  expect(read('2025-12-31')).toBe('2025-12-31T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(read('yesterday')).toBe('2026-02-28T00:00:00.000Z to 2026-02-28T23:59:59.999Z');
+  expect(read('2024-02')).toBe('2024-02-01T00:00:00.000Z to 2024-02-29T23:59:59.999Z');
+  expect(read('2025-12')).toBe('2025-12-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(read('2025')).toBe('2025-01-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(read('0001')).toBe('0001-01-01T00:00:00.000Z to 0001-12-31T23:59:59.999Z');
 });
 
-test('the day that goes on ends now', () => {
-  expect(read('2026-03-01')).toBe('2026-03-01T08:30:00.000Z');
-});
+test.each([
+  ['2025-12-31T12:00:00Z', '2025-12-31T12:00:00.000Z'],
+  ['2025-12-31T12:00+02:00', '2025-12-31T10:00:00.000Z'],
+  ['24h', '2026-02-28T08:30:00.000Z'],
+  ['90m', '2026-03-01T07:00:00.000Z'],
+  ['now', '2026-03-01T08:30:00.000Z'],
+])('%s is an instant, and begins where it ends', (text, at) => expect(read(text)).toBe(`${at} to ${at}`));
 
-test.each(['2026-02-30', '2026-02-30T00:00:00Z', '2025-12-31T25:00:00Z', 'tomorrow', '24', '9999999d', ''])(
-  'what no calendar has is refused with what is taken: "%s"',
-  text => expect(() => read(text)).toThrow(/Expected a date .* "yesterday", "24h" or "now", got/),
+test.each(['2026-03-01', '2026-03', '2026'])('%s holds now, and ends now', text =>
+  expect(read(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
 );
 
-test.each(['2026-03-02', '2026-03-01T08:30:01Z'])('%s is not known yet, and said to be so', text =>
-  expect(() => read(text)).toThrow('lies in the future'),
+test.each([
+  '2026-02-30',
+  '2026-02-30T00:00:00Z',
+  '2025-12-31T25:00:00Z',
+  '2025-13',
+  '2025-00',
+  '25',
+  '2025-1',
+  '2025-12-',
+  'tomorrow',
+  '24',
+  '9999999d',
+  '',
+])('what no calendar has is refused with what is taken: "%s"', text =>
+  expect(() => read(text)).toThrow(/Expected a date like .* "yesterday", "24h" or "now", got/),
+);
+
+test.each(['2026-03-02', '2026-04', '2027', '2026-03-01T08:30:01Z', '9999-12-31'])(
+  '%s lies wholly ahead: it is not known yet, and said to be so',
+  text => expect(() => read(text)).toThrow('lies in the future'),
 );

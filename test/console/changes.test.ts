@@ -25,6 +25,31 @@ test('what changed between two instants is a sentence each, added up, with what 
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
 });
 
+test('a date is a day here too: since begins at its first instant, until ends at its last, and what lies ahead is refused', async () => {
+  const { scene, page, open, clock } = await consoleStage();
+  scene.clock.at = Date.parse('2026-05-04T00:00:00Z');
+  await scene.read('warehouse', [credit('c-1', { amount: amount('2') })]);
+  scene.clock.at = Date.parse('2026-05-04T23:59:59.999Z');
+  await scene.read('warehouse', [credit('c-1', { amount: amount('1') })], { claim: 2 });
+  scene.clock.at += 1;
+  await scene.read('warehouse', [credit('c-1', { amount: amount('3') })], { claim: 3 });
+  clock.at = scene.clock.at + MINUTE;
+  const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
+  expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
+    / 2 changes .*Learnt from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z:/,
+  );
+  expect(await shown('since=2026-05-05')).toMatch(
+    / 1 change .*Learnt from 2026-05-05T00:00:00.000Z to 2026-05-05T00:01:00.000Z:/,
+  );
+  expect(await shown('since=2026-05&until=2026')).toMatch(
+    / 3 changes .*Learnt from 2026-05-01T00:00:00.000Z/,
+  );
+  expect(await shown('since=2026-06')).toContain('2026-06 lies in the future');
+  const file = await open('/changes.csv?since=2027');
+  expect(file.status).toBe(400);
+  expect(wordsOf(await file.text())).toContain('2027 lies in the future');
+});
+
 test('older ones are a page further, each shown once, and the files hold all of them', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await scene.read('retirements', retirements(250));
@@ -68,10 +93,10 @@ test('where nothing changed it says so, and what is no instant is refused with a
   const { page, faults, open } = await consoleStage({ now: Date.now });
   expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
-  expect((await open('/changes.csv?since=soon')).status).toBe(404);
+  expect((await open('/changes.csv?since=soon')).status).toBe(400);
   expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('Nothing lies between');
   expect(wordsOf(await page('/changes?resource=retirement'))).toContain('There is no resource “retirement”.');
-  expect((await open('/changes.json?resource=retirement')).status).toBe(404);
+  expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });
 

@@ -84,7 +84,7 @@ const ofRetirements = (organizationId: string | null): ListFilter[] => [
     organizationId,
     where: [
       { column: 'beneficiary', holds },
-      { column: 'created_at', from: EARLIEST, before: LATEST },
+      { column: 'created_at', from: EARLIEST, to: LATEST },
     ],
     limit: null,
   })),

@@ -12,7 +12,7 @@ import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf, isCsv } from '../formats.js';
 import { intoFile } from '../output/into-file.js';
-import { AN_INSTANT, readInstant } from '../instant.js';
+import { ITS_END, readSpan } from '../instant.js';
 import { type Io, print, say } from '../io.js';
 import { knownAt } from '../known-at.js';
 import { organizationIn } from '../named/in-mirror.js';
@@ -34,11 +34,11 @@ export function define(program: Command, io: Io): void {
     .description(
       'Show warehouse, inventory and retirements of an organization as the mirror had been told by then',
     )
-    .argument('<date>', AN_INSTANT)
+    .argument('<date>', ITS_END)
     .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
     .action(async (date: string, options: AsOfOptions) => {
-      const at = readInstant(date, io.now());
+      const at = readSpan(date, io.now()).to;
       await intoFile({ io, findPlace }, { command: 'as-of' }, { ...options, asOf: at }, async (out, form) => {
         await reading(findPlace(io), async reader => await show(out, reader, at, form));
       });

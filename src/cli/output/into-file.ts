@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { readCoverage } from '../../query/certificates.js';
 import { readOrigin } from '../../query/inbox/health.js';
 import type { FileOptions } from '../formats.js';
-import { readInstant } from '../instant.js';
+import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { type Place, reading } from '../place/place.js';
 import { demandNewFile, sidecarOf, writeSidecar } from './sidecar.js';
@@ -82,7 +82,7 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
 
 /** What the registry itself was asked for has no coverage: it is what it was then. */
 async function readAbout(io: Io, place: Place, { live, asOf }: Options) {
-  const at = readInstant(asOf ?? 'now', io.now());
+  const at = readSpan(asOf ?? 'now', io.now()).to;
   if (live) return { asOf: at, demo: place.demo, coverage: null };
   return await reading(place, async reader => {
     const origin = await readOrigin(reader);

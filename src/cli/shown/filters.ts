@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Condition } from '../../query/lists.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { readYear } from '../instant.js';
 
 /** An option of `list` that leaves only some rows, and what it asks of them. */
 export interface Filter {
@@ -21,9 +21,8 @@ export function textFilter(name: string, column: string): Filter {
 
 export function yearFilter(column: string): Filter {
   return filter('year', new Option('--year <year>', 'of one year only, in UTC'), text => {
-    if (!/^\d{4}$/.test(text)) throw new CommandFault(EXIT.usage, `--year: expected a year, got "${text}".`);
-    const next = String(Number(text) + 1).padStart(4, '0');
-    return { column, from: `${text}-01-01T00:00:00.000Z`, before: `${next}-01-01T00:00:00.000Z` };
+    const year = readYear(text);
+    return { column, from: `${year}-01-01T00:00:00.000Z`, to: `${year}-12-31T23:59:59.999Z` };
   });
 }
 

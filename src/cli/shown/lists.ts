@@ -8,7 +8,7 @@ import { shortName } from '../../text/clean.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, formatOf } from '../formats.js';
-import { AN_INSTANT, readInstant } from '../instant.js';
+import { ITS_END, readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { knownAt } from '../known-at.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
@@ -37,7 +37,7 @@ export function defineList(parent: Command, io: Io, resource: Resource): void {
     );
   for (const { option } of filters) command.addOption(option);
   if (dated !== undefined) {
-    command.addOption(new Option('--as-of <date>', `as they stood then: ${AN_INSTANT}`).conflicts('live'));
+    command.addOption(new Option('--as-of <date>', `as they stood then: ${ITS_END}`).conflicts('live'));
   }
   addFile(addFormats(command));
   if (live !== undefined) command.option(...LIVE);
@@ -49,7 +49,7 @@ async function list(io: Io, resource: Resource, options: ListOptions): Promise<v
     return await write(io, resource, options, await readLive(io, findSettings(io), resource, options));
   }
   const where = conditionsOf(resource.filters ?? [], options);
-  const at = options.asOf === undefined ? undefined : readInstant(options.asOf, io.now());
+  const at = options.asOf === undefined ? undefined : readSpan(options.asOf, io.now()).to;
   return await reading(findPlace(io), async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
     const ofOne = (id: string | null) =>
@@ -58,6 +58,7 @@ async function list(io: Io, resource: Resource, options: ListOptions): Promise<v
       at === undefined
         ? ofOne(organizationId)
         : oneByOne(await knownOwners(io, reader, resource, organizationId, at), ofOne);
+    if (at !== undefined) say(io, `As told by ${at}.`);
     const none = isAsked(options, where) ? NONE_FITS : noneOf(resource);
     await write(io, resource, options, rows, none);
   });

@@ -8,10 +8,10 @@ import {
 import { ENTRY_OF } from '../../resources/resources.js';
 import type { Said } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
-import { parseInstant } from '../../text/instant.js';
+import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { FORMS } from '../lists/row-texts.js';
-import { type Ask, page, type Page, type Sent, type Shown } from '../page.js';
+import { type Ask, type Fault, page, type Page, type Sent, type Shown } from '../page.js';
 import { withQuery } from '../parts/as-of.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
@@ -22,9 +22,7 @@ interface Asked extends ChangesAsked {
   readonly until: string;
 }
 
-type Answer =
-  | { readonly asked: Asked; readonly changes: readonly Said[]; readonly isAll: boolean }
-  | { readonly fault: string };
+type Answer = { readonly asked: Asked; readonly changes: readonly Said[]; readonly isAll: boolean } | Fault;
 
 const PATH = '/changes';
 const SINCE = '24h';
@@ -43,21 +41,21 @@ async function read({ reader, query, now }: Ask): Promise<Answer> {
   return { asked, changes: rows.slice(0, MOST), isAll: rows.length <= MOST };
 }
 
-function askedIn(query: URLSearchParams, now: number): Asked | { readonly fault: string } {
-  const since = parseInstant(query.get('since') || SINCE, now);
-  const until = parseInstant(query.get('until') || UNTIL, now);
+function askedIn(query: URLSearchParams, now: number): Asked | Fault {
+  const since = parseSpan(query.get('since') || SINCE, now);
+  const until = parseSpan(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
-  if (since.at > until.at)
-    return { fault: `Nothing lies between ${since.at} and ${until.at}, which is earlier.` };
+  if (since.from > until.to)
+    return { fault: `Nothing lies between ${since.from} and ${until.to}, which is earlier.` };
   const resource = query.get('resource') || null;
   if (resource !== null && !RESOURCES.includes(resource))
     return { fault: `There is no resource “${resource}”.` };
   return {
     organizationId: query.get('organization_id') || null,
     resource,
-    since: since.at,
-    until: until.at,
+    since: since.from,
+    until: until.to,
   };
 }
 
@@ -86,7 +84,7 @@ ${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { befo
 }
 
 /** What is newer than a page is not counted on it. */
-function sentence({ changes, isAll }: Exclude<Answer, { fault: string }>, isOlder: boolean): string {
+function sentence({ changes, isAll }: Exclude<Answer, Fault>, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
   if (!isAll) return `More than ${withThousands(MOST)} ${one}s`;
   if (changes.length === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
@@ -132,9 +130,9 @@ function file(ending: keyof typeof FORMS): Page {
   return {
     path: `${PATH}.${ending}`,
     isDated: false,
-    show: async ({ reader, query, now }: Ask): Promise<Sent | null> => {
+    show: async ({ reader, query, now }: Ask): Promise<Sent | Fault> => {
       const asked = askedIn(query, now);
-      if ('fault' in asked) return null;
+      if ('fault' in asked) return asked;
       return { type, name: `changes.${ending}`, text: write(readChanges(reader, asked), CHANGE_COLUMNS) };
     },
   };

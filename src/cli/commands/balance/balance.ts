@@ -3,7 +3,7 @@ import type { Reader } from '../../../engines/contract/reader.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
-import { AN_INSTANT, readInstant } from '../../instant.js';
+import { ITS_END, readSpan, readYear } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { withThousands } from '../../../text/thousands.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
@@ -28,7 +28,7 @@ export function define(program: Command, io: Io): void {
     .description('Show whether retirements, credits, projects and serializations add up, to the millionth')
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--year <year>', 'what was learnt in that year, in UTC')
-    .addOption(new Option('--as-of <instant>', `what was learnt by then: ${AN_INSTANT}`).conflicts('year'))
+    .addOption(new Option('--as-of <instant>', `what was learnt by then: ${ITS_END}`).conflicts('year'))
     .action(async (options: Options) => {
       await reading(findPlace(io), async reader => await show(io, reader, options));
     });
@@ -45,6 +45,7 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
     organizationId: await organizationOrAll(reader, options.organization),
     ...readPeriod(options, io.now()),
   };
+  if (!asked.isNow) say(io, `As told by ${asked.to}.`);
   const balance = await balanceOf(reader, asked);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const named = (line: Line) => ({
@@ -68,21 +69,10 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
   if (ties === false) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
 }
 
-const YEAR = /^\d{4}$/;
-
 function readPeriod({ year, asOf }: Options, now: number): Omit<Asked, 'organizationId'> {
   if (year === undefined) {
-    return { year: null, from: null, to: readInstant(asOf ?? 'now', now), isNow: asOf === undefined };
+    return { year: null, from: null, to: readSpan(asOf ?? 'now', now).to, isNow: asOf === undefined };
   }
-  const from = Date.parse(`${year}-01-01T00:00:00.000Z`);
-  if (!YEAR.test(year) || from > now) {
-    throw new CommandFault(EXIT.usage, `Expected a year that has begun, like 2025, got "${year}".`);
-  }
-  const end = Date.parse(`${year}-12-31T23:59:59.999Z`);
-  return {
-    year,
-    from: new Date(from - 1).toISOString(),
-    to: new Date(Math.min(end, now)).toISOString(),
-    isNow: false,
-  };
+  const { from, to } = readSpan(readYear(year), now);
+  return { year, from: new Date(Date.parse(from) - 1).toISOString(), to, isNow: false };
 }

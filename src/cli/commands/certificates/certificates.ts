@@ -6,7 +6,7 @@ import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf } from '../../formats.js';
 import { intoFile } from '../../output/into-file.js';
-import { AN_INSTANT } from '../../instant.js';
+import { ITS_END } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readLimit } from '../../words.js';
@@ -65,7 +65,7 @@ export function define(program: Command, io: Io): void {
     )
     .argument('<folder>', 'a folder that is empty or not there yet')
     .option('--organization <name>', OF_ORGANIZATION)
-    .option('--as-of <date>', `as they stood then: ${AN_INSTANT}`)
+    .option('--as-of <date>', `as they stood then: ${ITS_END}`)
     .option('--json', 'print what was written as JSON')
     .action(async (folder: string, options: ExportOptions) => {
       const { exportCertificates } = await import('./export.js');

@@ -11,7 +11,7 @@ import {
   readExport,
   readNotKnownAt,
 } from '../../../query/certificates.js';
-import { readInstant } from '../../instant.js';
+import { readSpan } from '../../instant.js';
 import type { PdfStore } from '../../../mirror/pdf-store.js';
 import { copyFile, measure } from './files.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
@@ -37,7 +37,7 @@ const ABOUT = 'export.json';
 /** SHA256SUMS is written last: where it is there, the export is whole. */
 export async function exportCertificates(io: Io, folder: string, options: ExportOptions): Promise<void> {
   const place = findPlace(io);
-  const at = options.asOf === undefined ? null : readInstant(options.asOf, io.now());
+  const at = options.asOf === undefined ? null : readSpan(options.asOf, io.now()).to;
   const interrupted = io.interruption();
   const madeAt = new Date(io.now()).toISOString();
   const { rows, coverage } = await reading(place, async reader => {
@@ -59,7 +59,8 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   sums.set(ABOUT, sumOf(about));
   await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));
   if (options.json) await writeValue(io, { folder, at, certificates, damaged });
-  say(io, `Wrote ${certificates} certificates, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
+  const then = at === null ? '' : ` as told by ${at}`;
+  say(io, `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and ${SUMS} to ${folder}.`);
   if (damaged.length === 0) return;
   throw new CommandFault(
     EXIT.checkFailed,

@@ -12,7 +12,7 @@ import { ENTRY_OF } from '../../../resources/resources.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
-import { AN_INSTANT, readInstant } from '../../instant.js';
+import { A_DATE, readSpan, readYear } from '../../instant.js';
 import { emit, type Io, print, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { jsonText, writeRows } from '../../output/output.js';
@@ -44,8 +44,8 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('changes')
     .description('Show what was added, changed or removed, a line a change, and what found it')
-    .option('--since <instant>', `what was learnt from then on: ${AN_INSTANT}`)
-    .option('--until <instant>', 'what was learnt by then')
+    .option('--since <instant>', `what was learnt from then on: the beginning of ${A_DATE}`)
+    .option('--until <instant>', 'what was learnt by then: the end of what is said in the same way')
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(
       new Option('--resource <name>', 'one of them only').choices(['installation', ...Object.keys(ENTRY_OF)]),
@@ -115,12 +115,18 @@ function askedIn(io: Io, { resource, since, until }: Options, organizationId: st
   const asked = {
     organizationId,
     resource: resource ?? null,
-    since: since === undefined ? null : readInstant(since, io.now()),
-    until: until === undefined ? null : readInstant(until, io.now()),
+    since: since === undefined ? null : readSpan(since, io.now()).from,
+    until: until === undefined ? null : readSpan(until, io.now()).to,
   };
   if (asked.since !== null && asked.until !== null && asked.since > asked.until)
     throw new CommandFault(EXIT.usage, `--until: expected ${asked.since} or later, got ${asked.until}.`);
+  sayPeriod(io, asked);
   return asked;
+}
+
+function sayPeriod(io: Io, { since, until }: ChangesAsked): void {
+  if (since !== null) say(io, `Learnt from ${since} ${until === null ? 'on' : `to ${until}`}.`);
+  else if (until !== null) say(io, `Learnt up to ${until}.`);
 }
 
 async function show(io: Io, followed: Followed, options: Options): Promise<void> {
@@ -147,11 +153,6 @@ async function* parsed(groups: AsyncIterable<readonly ChangeRow[]>): AsyncGenera
 
 async function* eachOf<Row>(groups: AsyncIterable<readonly Row[]>): AsyncGenerator<Row> {
   for await (const group of groups) yield* group;
-}
-
-function readYear(text: string): string {
-  if (/^\d{4}$/.test(text)) return text;
-  throw new CommandFault(EXIT.usage, `Expected a year like 2025, got "${text}".`);
 }
 
 const NONE = 'Nothing was seen to change.';

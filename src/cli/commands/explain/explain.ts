@@ -3,7 +3,7 @@ import { type Explanation, explainRow, rowsOf } from '../../../query/past/explan
 import { certificateWords, doneBy, lastSeen, shownBy as wordsOf } from '../../../text/read-behind.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { AN_INSTANT, readInstant } from '../../instant.js';
+import { ITS_END, readSpan } from '../../instant.js';
 import { type Io, print } from '../../io.js';
 import { demandEntry, findVersions } from '../../named/versions.js';
 import { writeValue } from '../../output/output.js';
@@ -24,11 +24,11 @@ export function define(program: Command, io: Io): void {
     )
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
     .argument('<id>', "the row's id or its beginning (for certificates that of the retirement)")
-    .option('--as-of <instant>', `as it stood then: ${AN_INSTANT}`)
+    .option('--as-of <instant>', `as it stood then: ${ITS_END}`)
     .option('--json', 'print it as JSON')
     .action(async (table: string, id: string, options: Options) => {
       const entry = demandEntry(table);
-      const at = readInstant(options.asOf ?? 'now', io.now());
+      const at = readSpan(options.asOf ?? 'now', io.now()).to;
       const place = findPlace(io);
       const { inspect } = await import('../certificates/files.js');
       const all = await withPdfs(place, io.now, async pdfs =>
