@@ -91,7 +91,7 @@ export interface Claimed {
 }
 
 export type JobEnd =
-  /** `outcome` is one word for people to read, such as `read`. */
+  /** `outcome` is for people to read: a word such as `read`, and where it was in part what failed. */
   | { readonly act: 'done'; readonly outcome: string }
   /** Try again so much later. The tenth failure buries the job instead. */
   | { readonly act: 'retry'; readonly inMs: number; readonly error: JobError }

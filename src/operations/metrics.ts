@@ -173,7 +173,7 @@ export function createMetrics(events: readonly string[]): Metrics {
       paused.set(seen.paused ? 1 : 0);
     },
     jobs: counts => setAll(jobs, counts, state),
-    jobEnded: outcome => runs.inc({ outcome: outcomes(firstWord(outcome)) }),
+    jobEnded: outcome => runs.inc({ outcome: outcomes(beginningOf(outcome)) }),
     registryRequest: (template, status) =>
       requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
     syncRun: (name, ended, seconds) =>
@@ -209,9 +209,9 @@ function setAll(
   for (const [state, count] of Object.entries(counts)) gauge.set({ state: label(state) }, count);
 }
 
-/** What follows the first word may be a number or a name. */
-function firstWord(outcome: string): string {
-  return outcome.split(' ', 1).join('');
+/** What follows may be a number or a name. */
+function beginningOf(outcome: string): string {
+  return /^\S*( in part)?/.exec(outcome)?.[0] ?? '';
 }
 
 function statusLabel(status: number): string {

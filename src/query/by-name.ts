@@ -15,14 +15,14 @@ export function withOwner(from: string, columns: readonly string[], at: string |
   return withLookedUp(from, from, columns, at);
 }
 
-/** The state of the job that was sure to start after a delivery. */
-const JOB_STATE = 'job_state';
+/** Of the job that was sure to start after a delivery. */
+const OF_JOB: Readonly<Record<string, 'state' | 'outcome'>> = { job_state: 'state', outcome: 'outcome' };
 
 const DELIVERIES = 'inbox.deliveries';
 
 /** The column by which another is looked up in another table; null where the table itself has it. */
 export function lookedUpBy(table: string, column: string): string | null {
-  if (table === DELIVERIES && column === JOB_STATE) return 'job_id';
+  if (table === DELIVERIES && column in OF_JOB) return 'job_id';
   if (column !== NAME_OF_OWNER) return null;
   return table === DELIVERIES ? 'installation_id' : 'organization_id';
 }
@@ -34,7 +34,8 @@ export function withLookedUp(table: string, from: string, columns: readonly stri
       const by = lookedUpBy(table, name);
       if (by === null) return name;
       const ref = `${from}.${by}`;
-      if (name === JOB_STATE) return jobState(eb, ref);
+      const ofJob = OF_JOB[name];
+      if (by === 'job_id' && ofJob !== undefined) return askOfJob(eb, ref, ofJob).as(name);
       return by === 'installation_id' ? nameOfInstalled(eb, ref) : nameOfOwner(eb, ref, at);
     });
 }
@@ -66,13 +67,12 @@ function nameOfInstalled(eb: Named, id: string) {
 }
 
 /** Of the job that it was merged into, where it was. */
-function jobState(eb: Named, id: string) {
+function askOfJob(eb: Named, id: string, column: 'state' | 'outcome') {
   return eb
     .selectFrom('inbox.jobs as job')
     .leftJoin('inbox.jobs as merged', 'merged.id', 'job.merged_into')
-    .select(of => of.fn.coalesce('merged.state', 'job.state').as('state'))
-    .whereRef('job.id', '=', id)
-    .as(JOB_STATE);
+    .select(of => of.fn.coalesce(`merged.${column}`, `job.${column}`).as(column))
+    .whereRef('job.id', '=', id);
 }
 
 type Direct = (order: OrderByItemBuilder) => OrderByItemBuilder;

@@ -43,7 +43,8 @@ export async function fetchCertificates(context: Context, run: CausedJob): Promi
       await run.turn();
       await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
     }
-    return (await walk.finish(traffic())) === 'complete' ? 'fetched' : 'partly fetched';
+    const state = await walk.finish(traffic());
+    return state === 'complete' ? 'fetched' : 'read in part: not every certificate came';
   } catch (error) {
     const { code, message } = describe(run.signal.aborted ? run.signal.reason : error);
     await walk.abandon({ code, message }, traffic());

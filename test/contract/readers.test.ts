@@ -24,6 +24,7 @@ import { readOverview } from '../../src/query/overview.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
+import { withEnds } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as refusals from '../../src/query/inbox/refusals.js';
 import { readEnds, readRuns } from '../../src/query/reads/runs.js';
@@ -256,6 +257,11 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       claims.map(claim => ({ organizationId: ONE, claim })),
     ),
   ),
+  withEnds: once(async reader => {
+    const rows = await inbox.readJobs(reader, { state: null, organizationId: null, limit: null });
+    const inPart = { state: 'done', outcome: 'read in part: retirements failed (503)' };
+    return await withEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
+  }),
   readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
     lists.readHistory(reader, entry, name),
   ),
@@ -352,7 +358,7 @@ const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as con
 );
 
 /** What stands in other tables beside what the inbox has. */
-const PAGINGS_OF_INBOX = ['job_state', 'organization_name'].map(
+const PAGINGS_OF_INBOX = ['job_state', 'outcome', 'organization_name'].map(
   (column): Paging => ({
     ...PAGING,
     from: 'inbox.deliveries',

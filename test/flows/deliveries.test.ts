@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
+import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
+import { visitConsole } from '../support/console.js';
 import { startInstalled } from '../support/installed.js';
 import type { Program } from '../support/program.js';
 
@@ -148,4 +150,46 @@ test('a delivery is read again after it arrived, even while its installation was
     { amount: 2 },
   ]);
   expect(await differences(program)).toEqual([]);
+});
+
+test('T99 a delivery whose read failed in part says what failed and when it is tried again, in list, page, JSON and job', async () => {
+  const { program, retire } = await startInstalled();
+  const { registry, env, time, engine } = program;
+  const fault = { kind: 'status', options: { status: 503 } };
+  const { id } = registry.faults.add({ path: '/organizations/*/retirements', ...fault });
+  retire(1);
+  await program.rest();
+  const run = async (...argv: string[]) =>
+    (await runCommand(argv, { env, now: time.now, columns: 400 })).stdout;
+  const said = async () => {
+    const [delivery] = JSON.parse(await run('deliveries', 'list', '--limit', '1', '--json'));
+    const job = JSON.parse(await run('jobs', 'show', String(delivery.job_id), '--json'));
+    const shown = await run('deliveries', 'show', String(delivery.id));
+    return { delivery, job, shown, list: await run('deliveries', 'list', '--limit', '1') };
+  };
+  const [again] = await program.column<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
+  const end = `read in part: retirements failed (503), tried again ${again?.slice(11, 16)}`;
+  const before = await said();
+  expect(before.delivery.end.startsWith(end), before.delivery.end).toBe(true);
+  expect(before.job.end).toBe(before.delivery.end);
+  for (const text of [before.list, before.shown]) expect(text).toContain(end);
+  for (const text of [before.list, before.shown]) expect(text).not.toContain('nothing new');
+
+  const { open } = await visitConsole(engine.openReader, { now: time.now });
+  const page = async (path: string) => await (await open(path)).text();
+  const delivery = await page(`/deliveries/${before.delivery.id}`);
+  expect(delivery).toContain(end);
+  expect(delivery).toMatch(/retirements<\/a> [^<]*<span class="state failed">failed<\/span> \(503\)/);
+  expect(delivery).not.toMatch(/retirements<\/a> in \d+ ms, nothing changed/);
+  expect(await page(`/jobs/${before.delivery.job_id}`)).toContain(end);
+  for (const list of ['/deliveries', '/jobs'])
+    expect(await page(list)).toContain('read in part: retirements failed (503)');
+
+  registry.faults.remove(id);
+  time.move(60_000);
+  await program.rest();
+  expect((await said()).delivery.end).toContain('read in part: retirements failed (503), tried again');
+  retire(1);
+  await program.rest();
+  expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);
 });

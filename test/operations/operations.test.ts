@@ -205,6 +205,7 @@ describe('/metrics', () => {
       metrics.jobs({ ready: 3, buried: 1 });
       metrics.jobEnded('found 4');
       metrics.jobEnded('found 5');
+      metrics.jobEnded('read in part: retirements failed (503)');
       metrics.registryRequest('/app/installations/:id', 200);
       metrics.registryRequest('/app/installations/:id', null);
       metrics.syncRun('retirements', 'complete', 0.2);
@@ -226,6 +227,7 @@ describe('/metrics', () => {
       'jobs{state="ready"} 3',
       'jobs{state="buried"} 1',
       'job_runs_total{outcome="found"} 2',
+      'job_runs_total{outcome="read in part"} 1',
       'registry_requests_total{route="/app/installations/:id",status="200"} 1',
       'registry_requests_total{route="/app/installations/:id",status="none"} 1',
       'sync_run_duration_seconds_count{resource="retirements",state="complete"} 1',

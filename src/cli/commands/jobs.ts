@@ -3,7 +3,7 @@ import { JOB_STATES, type JobState } from '../../inbox/job.js';
 import { JOB_COLUMNS, readJob, readJobs } from '../../query/inbox/deliveries-and-jobs.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { withEnds } from '../ends.js';
+import { withEnds } from '../../query/inbox/ends.js';
 import { withInbox } from '../place/inbox-writer.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';

@@ -85,6 +85,7 @@ const OWN: readonly Listing[] = [
       'organization_name',
       'verdict',
       'job_state',
+      'outcome',
       'reason',
       'repeats',
       'job_id',

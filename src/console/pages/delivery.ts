@@ -1,4 +1,5 @@
 import { type DeliveryDetail, readDelivery } from '../../query/inbox/deliveries-and-jobs.js';
+import { withEnds } from '../../query/inbox/ends.js';
 import { button } from '../acts/button.js';
 import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
@@ -23,7 +24,9 @@ async function read({ reader, params }: Ask): Promise<Detail | null> {
   const { job_id: own, merged_into: merged, work_for: organizationId } = found.delivery;
   const jobId = merged ?? own;
   const isKnown = typeof jobId === 'number' && typeof organizationId === 'string';
-  return { ...found, followUp: isKnown ? await readFollowUp(reader, { organizationId, jobId }) : null };
+  const followUp = isKnown ? await readFollowUp(reader, { organizationId, jobId }) : null;
+  const [{ end = null } = {}] = await withEnds(reader, [found.delivery]);
+  return { ...found, delivery: { ...found.delivery, end }, followUp };
 }
 
 function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {

@@ -30,7 +30,15 @@ export function life(delivery: Row, followUp: FollowUp | null): Html {
 function stop({ id, resource, started_at: from, finished_at: to, ...rows }: Read): Html {
   const took = to === null ? 'under way' : `in ${between(from, to) ?? 'no time'}`;
   const changed = rows.rows_added + rows.rows_changed + rows.rows_removed;
-  return html`<a href="/runs?id=${id}">${resource.replaceAll('_', ' ')}</a> ${took}, ${changed === 0 ? 'nothing changed' : counted(changed, 'row changed', 'rows changed')}`;
+  const isWhole = rows.state === 'complete' || rows.state === 'running';
+  const changes = changed > 0 && counted(changed, 'row changed', 'rows changed');
+  return html`<a href="/runs?id=${id}">${resource.replaceAll('_', ' ')}</a> ${took}, ${!isWhole && html`${badge(rows.state)} ${causeOf(rows.error)} `}${changes || (isWhole && 'nothing changed')}`;
+}
+
+/** The status that was answered, or what went wrong in words. */
+function causeOf(error: string | null): string {
+  const status = /answered (\d{3})/.exec(error ?? '')?.[1];
+  return status === undefined ? (error ?? '') : `(${status})`;
 }
 
 function between(from: string, to: string): string | null {

@@ -41,7 +41,7 @@ time { white-space: nowrap; }
 .ago { margin-left: .5rem; font-size: .875rem; }
 .state { white-space: nowrap; }
 .state::before { content: "· "; }
-.current, .active, .accepted, .done, .complete, .stored { color: var(--good); }
+.current, .active, .accepted, .complete, .stored { color: var(--good); }
 .failing, .buried, .behind, .gone, .failed { color: var(--bad); }
 .late, .partial, .doubtful, .parked, .never_read, .set_aside { color: var(--doubt); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: 0; }

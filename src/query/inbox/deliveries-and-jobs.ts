@@ -57,7 +57,7 @@ function deliveries(db: Reader['db']) {
     .select(eb => [
       'j.state as job_state',
       eb.fn.coalesce('m.state', 'j.state').as('final_state'),
-      eb.fn.coalesce('j.last_error', 'j.outcome').as('outcome'),
+      eb.fn.coalesce('m.outcome', 'm.last_error', 'j.outcome', 'j.last_error').as('outcome'),
       'j.merged_into',
       eb.fn.coalesce('m.finished_at', 'j.finished_at').as('finished_at'),
       eb.fn.coalesce('m.organization_id', 'j.organization_id').as('work_for'),

@@ -24,6 +24,7 @@ export async function readFollowUp({ db }: Reader, { organizationId, jobId }: Wo
       'rows_added',
       'rows_changed',
       'rows_removed',
+      'error',
       'job_id',
     ])
     .orderBy('id');

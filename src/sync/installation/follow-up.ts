@@ -1,4 +1,5 @@
 import type { NewJob } from '../../inbox/job.js';
+import { RegistryError } from '../../registry/errors.js';
 import type { CausedJob } from '../cause.js';
 import type { Context } from '../context.js';
 import type { Learnt } from './learnt.js';
@@ -74,7 +75,21 @@ async function readAgain(
       startInMs: Math.max(runAt - now(), 0),
     },
   ]);
-  return 'partly read';
+  return `read in part: ${describeFailures(failures)}`;
+}
+
+/** Those that failed alike together. */
+function describeFailures(failures: ReadonlyMap<Resource, unknown>): string {
+  const failed = Array.from(failures, ([resource, error]) => ({ resource, cause: causeOf(error) }));
+  const causes = [...new Set(failed.map(({ cause }) => cause))];
+  const namesOf = (cause: string) =>
+    failed.flatMap(each => (each.cause === cause ? [each.resource.replaceAll('_', ' ')] : [])).join(', ');
+  return causes.map(cause => `${namesOf(cause)} failed (${cause})`).join('; ');
+}
+
+function causeOf(error: unknown): string {
+  const status = error instanceof RegistryError ? error.status : null;
+  return status !== null && status >= 400 ? String(status) : describe(error).code.replaceAll('_', ' ');
 }
 
 function holdsJob(installationId: string, organizationId: string, startInMs: number): NewJob {

@@ -38,8 +38,8 @@ export async function readInstallation(context: Context, atWork: CausedJob): Pro
   }
 }
 
-function wordOf(word: string, { job }: CausedJob, gate: Gate, { news }: Learnt): string {
-  return job.repeatsOnly && !news && !gate.hasChanged() ? UNCHANGED : word;
+function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }: Learnt): string {
+  return job.repeatsOnly && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
 }
 
 interface Prepared {

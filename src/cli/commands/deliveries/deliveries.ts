@@ -5,7 +5,7 @@ import { excessOf } from '../../../registry/json/json-text.js';
 import { maskLooks } from '../../../registry/http/mask.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { withEnds } from '../../ends.js';
+import { withEnds } from '../../../query/inbox/ends.js';
 import { askToLook } from '../../place/inbox-writer.js';
 import { type Io, print, say } from '../../io.js';
 import { sheet } from '../../shown/sheet.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { readDeliveries } from '../../../query/inbox/deliveries-and-jobs.js';
-import { withEnds } from '../../ends.js';
+import { withEnds } from '../../../query/inbox/ends.js';
 import { emit, type Io, print, say } from '../../io.js';
 import { jsonText, type Row } from '../../output/output.js';
 import { reading } from '../../place/place.js';
