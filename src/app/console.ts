@@ -4,7 +4,6 @@ import type { Asking } from '../console/ask/asking.js';
 import { createConsole } from '../console/console.js';
 import type { Deed } from '../console/demo/demo.js';
 import { createKeys } from '../console/guard/keys.js';
-import { listen, type Listening } from '../console/listen.js';
 import { createChanges } from '../console/live/changes.js';
 import { createReaders } from '../console/readers.js';
 import type { OpenPdfs } from '../engines/engine.js';
@@ -13,6 +12,7 @@ import type { Inspected } from '../query/past/explanation.js';
 import type { OpenReader } from '../engines/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/reads/pulse.js';
+import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { openAll } from './closing.js';
 import { createHands } from './hands.js';
 import { listenFrom } from './next-port.js';
@@ -37,6 +37,9 @@ export interface ConsoleSetup {
   /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
   readonly deedsBy: ((hands: Hands) => readonly Deed[]) | null;
 }
+
+/** The browsers of one machine. */
+const LOOPBACK = '127.0.0.1';
 
 /** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
@@ -66,7 +69,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),
     });
-    const open = (port: number): Promise<Listening> => listen(app, port);
+    const open = (port: number): Promise<Listening> => listenForPeople(app, { host: LOOPBACK, port });
     const listening = await (setup.orNextPort ? listenFrom(setup.port, open) : open(setup.port));
     closing.add(() => listening.close());
     closing.add(() => changes.close());

@@ -3,9 +3,10 @@ import type { Engine } from '../engines/engine.js';
 import type { Family } from '../engines/migrations.js';
 import type { Log } from '../log/log.js';
 import type { Check } from '../operations/checks.js';
-import { listenForOperations, type OperationsListener } from '../operations/listen.js';
+import { isLoopback } from '../operations/foreign.js';
 import type { Metrics } from '../operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../operations/operations.js';
+import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { listenFrom } from './next-port.js';
 
 export interface ServeOptions {
@@ -27,11 +28,14 @@ export interface ServeOptions {
 }
 
 /** Port 0 turns them off. */
-export async function serveOperations(options: ServeOptions): Promise<OperationsListener | null> {
+export async function serveOperations(options: ServeOptions): Promise<Listening | null> {
   if (options.port === 0) return null;
   const { host, port: wanted, log } = options;
-  const operations = createOperations(describe(options));
-  const listener = await listenFrom(wanted, port => listenForOperations(operations, { host, port }));
+  const operations = createOperations({
+    ...describe(options),
+    onLoopback: () => isLoopback(listener.address),
+  });
+  const listener = await listenFrom(wanted, port => listenForPeople(operations, { host, port }));
   if (listener.port !== wanted) log.warn({ wanted, port: listener.port }, 'the port of operations was taken');
   return listener;
 }
@@ -45,7 +49,7 @@ function describe({
   stopping,
   ready,
   gauges,
-}: ServeOptions): OperationsOptions {
+}: ServeOptions): Omit<OperationsOptions, 'onLoopback'> {
   return {
     live: { process: broken },
     ready: {

@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import { type Check, runChecks } from './checks.js';
+import { findForeign } from './foreign.js';
 import { sendProblem } from './problem.js';
 
 export interface OperationsOptions {
@@ -8,6 +9,8 @@ export interface OperationsOptions {
   /** What must hold for it to be given work: never the health of the registry, or one outage there would stop all of ours. */
   readonly ready: Readonly<Record<string, Check>>;
   readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
+  /** Whether only this machine can call. */
+  readonly onLoopback: () => boolean;
   /** A check that takes longer has failed. */
   readonly deadlineMs?: number;
 }
@@ -19,19 +22,25 @@ export function createOperations({
   live,
   ready,
   metrics,
+  onLoopback,
   deadlineMs = DEADLINE_MS,
 }: OperationsOptions): Express {
+  const isLive = shared(() => runChecks(live, deadlineMs));
+  const isReady = shared(() => runChecks(ready, deadlineMs));
+  const measure = shared(() => metrics.text());
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
     response.setHeader('cache-control', 'no-store');
-    next();
+    const foreign = findForeign(request.headers, onLoopback());
+    if (foreign === null) return next();
+    return sendProblem(response, foreign.status, foreign.detail);
   });
-  app.get('/livez', (_request, response) => answerChecks(response, live, deadlineMs));
-  app.get('/readyz', (_request, response) => answerChecks(response, ready, deadlineMs));
+  app.get('/livez', async (_request, response) => answerChecks(response, await isLive()));
+  app.get('/readyz', async (_request, response) => answerChecks(response, await isReady()));
   app.get('/metrics', async (_request, response) => {
-    const text = await metrics.text().catch(() => null);
+    const text = await measure().catch(() => null);
     if (text === null) return sendProblem(response, 500, 'the metrics could not be read');
     response.setHeader('content-type', metrics.contentType);
     response.end(text);
@@ -51,12 +60,18 @@ const answerError: ErrorRequestHandler = (_error: unknown, _request, response, _
   sendProblem(response, 500, 'this is a fault of the program');
 };
 
-async function answerChecks(
-  response: Response,
-  checks: Readonly<Record<string, Check>>,
-  deadlineMs: number,
-): Promise<void> {
-  const results = await runChecks(checks, deadlineMs);
+/** Whoever asks while an answer is made gets that one. */
+function shared<T>(make: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | null = null;
+  return () => {
+    underWay ??= make().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+}
+
+function answerChecks(response: Response, results: Readonly<Record<string, string>>): void {
   const failed = Object.entries(results).filter(([, result]) => result !== 'ok');
   if (failed.length > 0) {
     const detail = failed.map(([name, result]) => `${name}: ${result}`).join('; ');

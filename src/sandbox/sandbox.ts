@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { Registry } from './parts/registry.js';
 import type { WorldSpec } from './world/plan.js';
 
@@ -20,8 +21,18 @@ export interface SandboxOptions {
   /** As in `x-<prefix>-api-version`. */
   readonly headerPrefix?: string;
   readonly wall?: () => number;
+  /** How it listens, where the program has limits of its own for who may call. */
+  readonly listen?: (
+    app: RequestListener,
+    address: { readonly host: string; readonly port: number },
+  ) => Promise<Listening>;
   /** Told of a fault of the sandbox itself, which answers 500. There should be none. */
   readonly onUnexpected?: (error: unknown) => void;
+}
+
+export interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
 }
 
 export interface Sandbox {

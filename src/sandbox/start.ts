@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
@@ -9,7 +8,7 @@ import { readSetting, writeSetting } from './store/settings.js';
 import { openStore, type Store } from './store/store.js';
 import { createWorld } from './world/create-world.js';
 import { fillWorld } from './world/fill.js';
-import type { Sandbox, SandboxOptions } from './sandbox.js';
+import type { Listening, Sandbox, SandboxOptions } from './sandbox.js';
 
 export type { Sandbox, SandboxOptions, WorldAmounts } from './sandbox.js';
 
@@ -36,7 +35,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const parts = createRegistry({ store, prefix, wall, strict, asDocumented });
     const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
     try {
-      return { registry: parts, server: await listen(app, port, host) };
+      return { registry: parts, server: await (options.listen ?? listenHere)(app, { host, port }) };
     } catch (error) {
       await parts.deliveries.close();
       throw error;
@@ -44,14 +43,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
-    port: portOf(server),
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    port: server.port,
     folder,
     registry,
     async close() {
       clearInterval(sweep);
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
+      await server.close();
       await registry.deliveries.close();
       store.close();
       removeFolder();
@@ -84,17 +82,19 @@ function reportUnexpected(error: unknown): void {
   );
 }
 
-async function listen(app: Express, port: number, host: string): Promise<Server> {
+function listenHere(app: Express, { host, port }: { host: string; port: number }): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const server = app.listen(port, host, error => {
-      if (error) reject(error);
-      else resolve(server);
+      if (error) return reject(error);
+      const address = server.address();
+      return resolve({
+        port: typeof address === 'object' && address !== null ? address.port : port,
+        close: () => {
+          server.closeAllConnections();
+          return new Promise(closed => server.close(() => closed()));
+        },
+      });
     });
     server.keepAliveTimeout = IDLE_MS;
   });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -6,6 +6,8 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Whoever takes nothing of what was answered for this long is cut. */
   readonly takeWithinMs: number;
+  /** A sender that does not wait for its answers (pipelining) has no more under way than this. */
+  readonly maxOutstanding: number;
 }
 
 export interface Connections {
@@ -18,16 +20,17 @@ export interface Connections {
 interface Connection {
   /** Requests whose answer has not been taken. */
   outstanding: number;
+  /** Bytes of answers that were taken, at the last look. */
+  taken: number;
   /** How many looks in a row found answers that wait to be taken. */
   stalled: number;
 }
 
-/** A sender that does not wait for its answers (pipelining) has no more under way than this. */
-const MAX_OUTSTANDING = 32;
 const LOOKS = 5;
 
 /** A sender that asks and never reads would have each of its answers kept in memory. */
-export function createConnections({ maxConnections, takeWithinMs }: ConnectionLimits): Connections {
+export function createConnections(limits: ConnectionLimits): Connections {
+  const { maxConnections, takeWithinMs, maxOutstanding } = limits;
   /** In the order in which they have last taken an answer. */
   const open = new Map<Socket, Connection>();
   const looking = setInterval(look, takeWithinMs / LOOKS).unref();
@@ -41,7 +44,10 @@ export function createConnections({ maxConnections, takeWithinMs }: ConnectionLi
 
   function look(): void {
     for (const [socket, connection] of open) {
-      connection.stalled = socket.writableLength === 0 ? 0 : connection.stalled + 1;
+      const taking = socket.bytesWritten - socket.writableLength;
+      const isTaking = socket.writableLength === 0 || taking > connection.taken;
+      connection.stalled = isTaking ? 0 : connection.stalled + 1;
+      connection.taken = taking;
       if (connection.stalled > LOOKS) cut(socket);
     }
   }
@@ -60,19 +66,20 @@ export function createConnections({ maxConnections, takeWithinMs }: ConnectionLi
     connection.outstanding -= 1;
     connection.stalled = 0;
     open.delete(socket);
-    open.set(socket, connection);
+    if (this.shouldKeepAlive) open.set(socket, connection);
+    else stopParsing(socket);
   }
 
   return {
     add: socket => {
       makeRoom();
-      open.set(socket, { outstanding: 0, stalled: 0 });
+      open.set(socket, { outstanding: 0, taken: 0, stalled: 0 });
       socket.once('close', () => open.delete(socket));
     },
     admit: (socket, response) => {
       const connection = open.get(socket);
       if (connection === undefined) return false;
-      if (connection.outstanding === MAX_OUTSTANDING) {
+      if (connection.outstanding === maxOutstanding) {
         cut(socket);
         return false;
       }

@@ -1,4 +1,11 @@
-import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { createConnections } from './connections.js';
@@ -14,12 +21,16 @@ export interface ListenOptions {
   readonly checkIntervalMs?: number;
   readonly maxConnections?: number;
   readonly takeWithinMs?: number;
+  readonly maxOutstanding?: number;
+  /** How long a connection without a request stays open. */
+  readonly idleMs?: number;
   /** How long requests that are under way may take to end when the server closes. */
   readonly graceMs?: number;
 }
 
 export interface Listening {
   readonly port: number;
+  readonly address: string;
   /** Take no more, answer what is under way, close idle sockets. */
   close(): Promise<void>;
 }
@@ -31,7 +42,18 @@ export const DEFAULT_LIMITS = {
   checkIntervalMs: 1000,
   takeWithinMs: 5000,
   maxConnections: 1000,
+  maxOutstanding: 32,
+  idleMs: 5000,
   graceMs: 5000,
+} as const;
+
+const FOR_PEOPLE = {
+  maxConnections: 200,
+  maxOutstanding: 4,
+  takeWithinMs: 30_000,
+  /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
+  idleMs: 60_000,
+  graceMs: 0,
 } as const;
 
 /** Then the sender opens another connection. */
@@ -42,7 +64,8 @@ const ANSWERS_AFTER_HALF_CLOSE = { httpAllowHalfOpen: true } as const;
 
 const IDLE_SWEEP_MS = 20;
 
-export function listen(app: Express, options: ListenOptions): Promise<Listening> {
+/** Every listener of the program: who does not take what was answered, or asks without reading, costs the others nothing. */
+export function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, graceMs } = limits;
   const connections = createConnections(limits);
@@ -52,6 +75,7 @@ export function listen(app: Express, options: ListenOptions): Promise<Listening>
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
+      keepAliveTimeout: limits.idleMs,
     },
     (request, response) => {
       if (connections.admit(request.socket, response)) app(request, response);
@@ -71,23 +95,36 @@ export function listen(app: Express, options: ListenOptions): Promise<Listening>
     server.listen(port, host, () => {
       server.off('error', refuse);
       const address = server.address();
-      const taken = typeof address === 'object' && address !== null ? address.port : port;
-      resolve({ port: taken, close: () => close(server, graceMs) });
+      const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
+      resolve({ port: bound.port, address: bound.address, close: () => close(server, graceMs) });
     });
   });
+}
+
+/** Where people and programs ask, who wait for one answer before they ask again. Nobody's work hangs on what is open at the end. */
+export function listenForPeople(
+  app: RequestListener,
+  address: Pick<ListenOptions, 'host' | 'port'>,
+): Promise<Listening> {
+  return listen(app, { ...FOR_PEOPLE, ...address });
 }
 
 /**
  * Express gives every request and response the prototype of its app. Where they are made with it from the start,
  * that changes nothing; where it really changes an object, it costs more than everything else that is done with it.
  */
-function messagesOf(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+function messagesOf(app: RequestListener): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  if (!isExpress(app)) return {};
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
   Object.setPrototypeOf(AppResponse.prototype, app.response);
   Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+function isExpress(app: RequestListener): app is Express {
+  return 'request' in app && 'response' in app;
 }
 
 function close(server: Server, graceMs: number): Promise<void> {

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnswers } from '../../src/console/answers.js';
-import { listen } from '../../src/console/listen.js';
 import { html, type Html } from '../../src/console/parts/html.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
+import { listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryScene } from '../support/mirror.js';
@@ -20,7 +20,7 @@ async function pageThatWaits() {
   const app = express().get('/', (request, response) =>
     answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, later: () => end }),
   );
-  const listening = await listen(app, 0);
+  const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   const { body } = await fetch(`http://127.0.0.1:${listening.port}/`);
   const parts = body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,16 +1,23 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type OperationsListener, listenForOperations } from '../../src/operations/listen.js';
+import { isLoopback } from '../../src/operations/foreign.js';
 import { createMetrics } from '../../src/operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../../src/operations/operations.js';
+import { type Listening, listenForPeople } from '../../src/webhook/listen.js';
 import { talk } from '../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];
-let listener: OperationsListener | undefined;
+let listener: Listening | undefined;
 
 async function start(options: Partial<OperationsOptions> = {}, host = '127.0.0.1'): Promise<string> {
-  const app = createOperations({ live: {}, ready: {}, metrics: createMetrics(EVENTS), ...options });
-  listener = await listenForOperations(app, { host, port: 0 });
+  const app = createOperations({
+    live: {},
+    ready: {},
+    metrics: createMetrics(EVENTS),
+    onLoopback: () => isLoopback(listener?.address ?? ''),
+    ...options,
+  });
+  listener = await listenForPeople(app, { host, port: 0 });
   return `http://127.0.0.1:${listener.port}`;
 }
 
@@ -100,10 +107,22 @@ test('a path that cannot be decoded is answered without a stack', async () => {
   expect(text).not.toContain('at ');
 });
 
-test('a port that is taken is told to the caller', async () => {
-  await start();
-  const taken = { host: '127.0.0.1', port: listener?.port ?? 0 };
-  await expect(listenForOperations(() => {}, taken)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+test('T87 those who ask while the metrics are read get what is read then', async () => {
+  let reads = 0;
+  let finish: (text: string) => void = () => undefined;
+  const text = () => {
+    reads += 1;
+    return new Promise<string>(resolve => {
+      finish = resolve;
+    });
+  };
+  const url = await start({ metrics: { text, contentType: 'text/plain' } });
+  const asked = Promise.all(Array.from({ length: 20 }, () => get(`${url}/metrics`)));
+  await expect.poll(() => reads).toBe(1);
+  finish('enough');
+  await expect.poll(() => finish('enough')).toBeUndefined();
+  expect((await asked).map(answer => answer.text)).toEqual(Array.from({ length: 20 }, () => 'enough'));
+  expect(reads).toBeLessThanOrEqual(2);
 });
 
 describe('T78 a page of another site', () => {

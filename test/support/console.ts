@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
 import { createKeys, type Keys } from '../../src/console/guard/keys.js';
-import { listen } from '../../src/console/listen.js';
 import { createChanges } from '../../src/console/live/changes.js';
 import { createReaders } from '../../src/console/readers.js';
 import type { OpenReader } from '../../src/engines/contract/reader.js';
+import { listenForPeople } from '../../src/webhook/listen.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { NOON } from './inbox.js';
 import { talk } from './wire.js';
@@ -70,7 +70,7 @@ export async function visitConsole(
     deeds: null,
     ...options,
   });
-  const listening = await listen(app, 0);
+  const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     changes.close();
     await listening.close();

@@ -68,8 +68,9 @@ function isOwnPage({ method, headers }: Request): boolean {
   return origin === headers.host;
 }
 
+/** Whoever does not get in costs one answer and the connection. */
 function refuse(response: Response, status: number, sentence: string): void {
-  response.status(status).type('text/plain').send(`${sentence}\n`);
+  response.status(status).set('connection', 'close').type('text/plain').send(`${sentence}\n`);
 }
 
 function cookiesOf(request: Request): readonly (readonly [string, string])[] {

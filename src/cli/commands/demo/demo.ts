@@ -8,6 +8,7 @@ import { findConsole } from '../../console-address.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/landing.js';
+import { listenForPeople } from '../../../webhook/listen.js';
 import { introduce, tellWhenReady } from './banner.js';
 import type { Io } from '../../io.js';
 import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place/find-place.js';
@@ -66,7 +67,13 @@ async function startDemoSandbox(io: Io, folder: string, knownPort: string | unde
   const named = knownPort ?? (io.env['SANDBOX_PORT'] || null);
   const port = Number(named ?? DEFAULT_SANDBOX_PORT);
   const start = (at: number): Promise<Sandbox> =>
-    startSandbox({ port: at, folder: join(folder, 'sandbox'), seed: SEED, strict: true });
+    startSandbox({
+      port: at,
+      folder: join(folder, 'sandbox'),
+      seed: SEED,
+      strict: true,
+      listen: listenForPeople,
+    });
   try {
     return await (named === null ? listenFrom(port, start) : start(port));
   } catch (error) {

@@ -130,9 +130,10 @@ function readCount(what: string, text: string): number {
 
 async function open(request: SandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
+  const { listenForPeople: listen } = await import('../../../webhook/listen.js');
   try {
     if (request.folder !== undefined) makePrivateFolder(request.folder);
-    return await startSandbox(request);
+    return await startSandbox({ ...request, listen });
   } catch (error) {
     throw explainStart(error, request);
   }
