@@ -27,6 +27,7 @@ const OTHERS = [
   'engines/sqlite/asker/query-process',
   'engines/sqlite/asker/query-watch',
 ];
+const DRIVER = 'engines/sqlite/driver';
 
 let project: string;
 
@@ -51,7 +52,7 @@ function createProject(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'src/parts'), { recursive: true });
-  for (const other of OTHERS) {
+  for (const other of [...OTHERS, DRIVER]) {
     mkdirSync(join(folder, 'src', dirname(other)), { recursive: true });
     writeFileSync(join(folder, `src/${other}.ts`), 'export {};\n');
   }
@@ -73,9 +74,10 @@ function writeParts(folder: string, text: string): void {
   }
 }
 
-function build(folder: string) {
+function build(folder: string, env: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['build.js'], {
     cwd: folder,
+    env: { ...process.env, ...env },
     encoding: 'utf8',
   });
   return { status, said: stdout + stderr };
@@ -193,4 +195,19 @@ test('sources that do not compile leave dist/ as it was, and nothing beside it',
   expect(stamps(folder)).toEqual(before);
   expect(readdirSync(folder).filter(name => name.startsWith('.dist'))).toEqual([]);
   expect(existsSync(join(folder, 'dist/main.js'))).toBe(true);
+});
+
+test('T86 a driver that cannot be loaded is told at the end of a build and before the tests, its sentence alone; who left it out on purpose is told nothing', () => {
+  const folder = builtProject();
+  writeFileSync(join(folder, `src/${DRIVER}.ts`), "throw new Error('No driver.\\nTake one.');\nexport {};\n");
+  const told = { status: 1, said: 'No driver.\nTake one.\n' };
+  expect(build(folder), 'built anew').toEqual(told);
+  expect(inDist(folder)).toContain('.sources-sha256');
+  expect(build(folder), 'built before').toEqual(told);
+  expect(build(folder, { npm_config_omit: 'dev\n\noptional' })).toEqual({ status: 0, said: '' });
+  expect(build(folder, { npm_config_omit: 'dev' })).toEqual(told);
+
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(scripts).toMatchObject({ prepare: 'node build.js', build: 'node build.js' });
+  expect(scripts.pretest).toMatch(/^npm run build && /);
 });

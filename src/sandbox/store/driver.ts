@@ -1,11 +1,12 @@
+import { join } from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
 
 /** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */
 const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
 const NEEDED = `better-sqlite3 ${FROM_NODE_22 ? '13' : '12'}`;
 const CURE = FROM_NODE_22
-  ? 'Install it with: npm ci --ignore-scripts && npm run build'
-  : 'Install it with: npm ci (where no binary fits it is compiled: that takes python3, make and g++)';
+  ? 'Install all packages again with this Node and without --omit=optional: npm ci'
+  : `npm leaves it out where it can neither fetch a binary nor compile one. Take Node 22 or later, or with python3, make and g++: npm_config_nodedir=${join(process.execPath, '../..')} npm ci`;
 
 /** The driver that this Node needs is not there, or has no binary for this machine. */
 class DriverError extends Error {

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/inbox.js';
@@ -8,7 +16,9 @@ const ROOT = join(import.meta.dirname, '../../..');
 const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
 const NEEDED = FROM_NODE_22 ? 'better-sqlite3' : 'better-sqlite3-12';
 const OTHER = FROM_NODE_22 ? 'better-sqlite3-12' : 'better-sqlite3';
-const CURE = FROM_NODE_22 ? 'npm ci --ignore-scripts && npm run build' : 'npm ci (where no binary fits';
+const CURE = FROM_NODE_22
+  ? 'without --omit=optional: npm ci'
+  : `npm_config_nodedir=${join(process.execPath, '../..')} npm ci`;
 
 /** The program and all it needs, but for the two drivers. */
 function copyWithoutDrivers(): string {
@@ -82,4 +92,9 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
     expect(run(folder, ['--help'])).toMatchObject({ status: 0, stderr: '' });
     expect(run(folder, ['--version'])).toMatchObject({ status: 0, stderr: '' });
   });
+});
+
+test('T86 the lock says that better-sqlite3 13 needs no compiling: where npm install dropped that, npm ci compiles, fails and leaves it out without a word', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false, scripts: {} });
 });
