@@ -1,6 +1,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ORIGIN } from './guard/guard.js';
 import type { Sent, Shown } from './page.js';
 import { html, type Html } from './parts/html.js';
 import { type Frame, layout } from './parts/layout.js';
@@ -44,7 +45,7 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
   return {
     page: async ({ url, path, method }, response, shown, { status = 200, dated = null } = {}) => {
       const { title, body, later } = shown;
-      const { searchParams: query } = new URL(url, 'http://console');
+      const { searchParams: query } = new URL(url, ORIGIN);
       const { first, last } = layout({ title, path, query, body, dated, hasDemo });
       response.status(status).type('html');
       if (later === undefined || method === 'HEAD') response.send(first.text + last.text);

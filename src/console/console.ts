@@ -8,7 +8,7 @@ import { offerQuestions } from './ask/offer.js';
 import { offerCertificates } from './certificates.js';
 import type { Deed } from './demo/demo.js';
 import { offerDemo } from './demo/offer.js';
-import { createGuard, type GuardOptions } from './guard/guard.js';
+import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
 import type { Pdfs } from './pdfs.js';
@@ -48,7 +48,7 @@ export function createConsole(options: ConsoleOptions): Express {
   app.get('/live', (_request, response) => changes.follow(response));
   for (const page of PAGES) {
     app.get(page.path, async (request: Request, response: Response, next: NextFunction) => {
-      const { searchParams: query } = new URL(request.url, 'http://console');
+      const { searchParams: query } = new URL(request.url, ORIGIN);
       const asked = page.isDated ? instantIn(query, now()) : { at: null };
       if ('fault' in asked)
         return await answers.page(request, response, only('Fault', asked.fault), { status: 400 });

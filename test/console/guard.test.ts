@@ -61,13 +61,30 @@ describe('T80 the name by which the console is called', () => {
     }
   });
 
-  test('an address in place of a path says nothing about the name', async () => {
-    const { ask, cookie, port } = await visit();
-    expect(
-      statusOf(await ask(`GET http://localhost:${port}/`, 'host: evil.example', `cookie: ${cookie}`)),
-    ).toBe(421);
-    expect(statusOf(await ask('GET http://evil.example/', 'host: localhost', `cookie: ${cookie}`))).toBe(400);
-  });
+  test.each([
+    'http://localhost/',
+    'http://evil.example/',
+    '//?key=x',
+    '//[?key=1',
+    '/\\?key=1',
+    '/\\[',
+    '//evil.example/retirements',
+    '///',
+    '*',
+  ])(
+    'T81 what is no path of ours is refused before all else, with a key, a visit or neither: %s',
+    async path => {
+      const { ask, cookie, faults } = await visit();
+      for (const said of [
+        ['host: localhost'],
+        ['host: localhost', `cookie: ${cookie}`],
+        ['host: evil.example'],
+      ]) {
+        expect(await ask(`GET ${path}`, ...said)).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\nExpected a path\.\n$/);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 test('T80 it listens on loopback, and at no other address of this machine', async () => {
@@ -171,17 +188,14 @@ describe('T81 the key', () => {
     },
   );
 
-  test.each([
-    '//evil.example/',
-    '/\\evil.example/',
-    '/%2F/evil.example',
-    '///evil.example',
-    '//a//evil.example',
-  ])('a visit begins at a path of ours: %s', async path => {
-    const { ask, keys } = await visit();
-    const answer = await ask(`GET ${path}?key=${keys.mint()}`, 'host: localhost');
-    expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
-  });
+  test.each(['/%2F/evil.example', '/.//evil.example', '/a/..//evil.example', '/..\\\\evil.example'])(
+    'a visit begins at a path of ours: %s',
+    async path => {
+      const { ask, keys } = await visit();
+      const answer = await ask(`GET ${path}?key=${keys.mint()}`, 'host: localhost');
+      expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
+    },
+  );
 });
 
 describe('T82 what changes something comes from a page of ours', () => {

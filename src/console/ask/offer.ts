@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { AskError } from '../../engines/contract/asked.js';
 import { type Answers, FORM, formIn } from '../answers.js';
+import { ORIGIN } from '../guard/guard.js';
 import { FORMS } from '../lists/row-texts.js';
 import { type Asking, createDesk, leave, type Reply } from './asking.js';
 import { showAsk } from './page.js';
@@ -40,7 +41,7 @@ export function offerQuestions(
   }
 
   app.get('/ask', async (request: Request, response: Response) => {
-    const { searchParams } = new URL(request.url, 'http://console');
+    const { searchParams } = new URL(request.url, ORIGIN);
     await page(request, response, searchParams.get('sql') ?? '', null);
   });
   app.post('/ask', FORM, async (request: Request, response: Response) => {

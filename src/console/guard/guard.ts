@@ -13,6 +13,10 @@ export interface GuardOptions {
 const KEY = 'key';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(:\d{1,5})?$/i;
+/** Two slashes, of either kind, would begin another host. */
+const PATH = /^\/(?![/\\])/;
+/** A path is read as one below it, whatever we are called. */
+export const ORIGIN = 'http://console';
 const SAFE = ['GET', 'HEAD'];
 
 /** Who gets in, before anything else is done: each question in its order, and nothing is told to those who do not. */
@@ -20,7 +24,7 @@ export function createGuard({ keys, names, port }: GuardOptions): RequestHandler
   const cookie = () => `carbon-mirror-${port()}`;
 
   function exchange(request: Request, response: Response): void {
-    const { searchParams, pathname } = new URL(request.url, 'http://console');
+    const { searchParams, pathname } = new URL(request.url, ORIGIN);
     const visit = keys.exchange(searchParams.get(KEY) ?? '');
     if (visit === null && !isIn(request)) return refuse(response, 401, USED);
     searchParams.delete(KEY);
@@ -34,8 +38,9 @@ export function createGuard({ keys, names, port }: GuardOptions): RequestHandler
 
   return (request: Request, response: Response, next: NextFunction) => {
     response.set(HEADERS);
+    if (!PATH.test(request.url) || !URL.canParse(request.url, ORIGIN))
+      return refuse(response, 400, 'Expected a path.');
     if (!isOurName(request, names)) return refuse(response, 421, NOT_OURS);
-    if (!request.url.startsWith('/')) return refuse(response, 400, 'Expected a path.');
     if (!isOwnPage(request)) return refuse(response, 403, FOREIGN);
     if (request.method === 'GET' && KEY in request.query) return exchange(request, response);
     if (!isIn(request)) return refuse(response, 401, NO_KEY);
