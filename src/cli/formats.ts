@@ -4,6 +4,7 @@ import type { Format } from './output/output.js';
 export interface FormatOptions {
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly verbatim?: boolean;
   readonly excel?: boolean;
 }
 
@@ -13,16 +14,16 @@ export interface FileOptions extends FormatOptions {
 }
 
 /** A form of `--csv`, and no word after it: that one may be the command's own. */
-class ExcelOption extends Option {
-  constructor() {
-    super(
-      '--csv=excel',
-      'the same for a spreadsheet: CRLF, a byte order mark, and no text that it would run',
-    );
+class CsvForm extends Option {
+  readonly form: string;
+
+  constructor(form: string, words: string) {
+    super(`--csv=${form}`, words);
+    this.form = form;
   }
 
   override attributeName(): string {
-    return 'excel';
+    return this.form;
   }
 }
 
@@ -34,7 +35,15 @@ export function addFormats(
   return command
     .option('--json', json)
     .addOption(new Option('--csv', csv).conflicts('json'))
-    .addOption(new ExcelOption().conflicts(['json', 'csv']));
+    .addOption(
+      new CsvForm(
+        'verbatim',
+        'the same as it was sent: without the apostrophe before what a spreadsheet would run',
+      ).conflicts(['json', 'csv']),
+    )
+    .addOption(
+      new CsvForm('excel', 'the same with CRLF and a byte order mark').conflicts(['json', 'csv', 'verbatim']),
+    );
 }
 
 export function addFile(command: Command): Command {
@@ -44,12 +53,13 @@ export function addFile(command: Command): Command {
   );
 }
 
-export function formatOf({ json, csv, excel }: FormatOptions): Format {
+export function formatOf({ json, csv, verbatim, excel }: FormatOptions): Format {
   if (json) return 'json';
   if (excel) return 'excel';
+  if (verbatim) return 'verbatim';
   return csv ? 'csv' : 'table';
 }
 
-export function isCsv({ csv, excel }: FormatOptions): boolean {
-  return csv === true || excel === true;
+export function isCsv({ csv, verbatim, excel }: FormatOptions): boolean {
+  return csv === true || verbatim === true || excel === true;
 }

@@ -6,13 +6,15 @@ export interface Dialect {
   readonly cell: (cell: Cell) => string;
 }
 
-/** For programs: every character as it is. */
+/** No text that a spreadsheet would run. */
+const SAFE: Dialect = { start: '', end: '\n', cell: safeCell };
+/** Every character as it is. */
 const VERBATIM: Dialect = { start: '', end: '\n', cell: csvCell };
-/** For a spreadsheet: its marks, and no text that it would run. */
-const EXCEL: Dialect = { start: '\ufeff', end: '\r\n', cell: excelCell };
-export const DIALECTS = { csv: VERBATIM, excel: EXCEL };
+/** The safe one with a spreadsheet's own marks. */
+const EXCEL: Dialect = { start: '\ufeff', end: '\r\n', cell: safeCell };
+export const DIALECTS = { csv: SAFE, verbatim: VERBATIM, excel: EXCEL };
 
-export function csvLine(cells: readonly Cell[], { cell, end }: Dialect = VERBATIM): string {
+export function csvLine(cells: readonly Cell[], { cell, end }: Dialect = SAFE): string {
   return cells.map(cell).join(',') + end;
 }
 
@@ -28,12 +30,15 @@ export function csvCell(cell: Cell): string {
 // eslint-disable-next-line no-control-regex
 const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/g;
 
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
 /**
  * A spreadsheet runs a text cell that begins like a formula, also behind blanks and in full-width letters, and some
  * take `;` for the end of a cell: an apostrophe in front keeps it text.
  */
-export function excelCell(cell: Cell): string {
-  const text = typeof cell === 'string' ? cell.replace(FORMULA, "$1'") : plain(cell);
+export function safeCell(cell: Cell): string {
+  const isText = typeof cell === 'string' && !NUMBER.test(cell);
+  const text = isText ? cell.replace(FORMULA, "$1'") : plain(cell);
   return /[",;\r\n]/.test(text) ? quote(text) : text;
 }
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { csvCell, excelCell } from '../../src/text/csv.js';
+import { csvCell, safeCell } from '../../src/text/csv.js';
 import { type Format, type Row, writeRows } from '../../src/cli/output/output.js';
 import { describeTotal, totalOf } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
@@ -202,7 +202,7 @@ test('JSON keeps digits that a JavaScript number cannot hold', async () => {
   expect(await print('json', [], [])).toBe('[]\n');
 });
 
-test('CSV is verbatim for programs: every character as it is, and only what must be is quoted', async () => {
+test('T72 --csv=verbatim has every text as it was sent: every character as it is, and only what must be is quoted', async () => {
   const row = {
     a: 'x,"y"',
     b: 1,
@@ -212,7 +212,7 @@ test('CSV is verbatim for programs: every character as it is, and only what must
     f: new Uint8Array([1, 2]),
     g: null,
   };
-  expect(await print('csv', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], [row])).toBe(
+  expect(await print('verbatim', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], [row])).toBe(
     'a,b,c,d,e,f,g\n"x,""y""",1,=1+1,"a\u001b[2J\nb",tea; milk,AQI=,\n',
   );
   expect(csvCell(-5)).toBe('-5');
@@ -222,16 +222,18 @@ test('T72 CSV on a terminal is cleaned of what would draw', async () => {
   expect(await print('csv', ['a'], [{ a: 'x\u001b[2J\ny' }], PLAIN)).toBe('a\n"x [2J y"\n');
 });
 
-test('T72 CSV for a spreadsheet has its marks, and a text that begins like a formula stays text', async () => {
+test('T72 CSV is safe in a spreadsheet, with its marks and without: a text that begins like a formula stays text', async () => {
   expect(await print('excel', ['a', 'b'], [{ a: 'x,"y"', b: 1 }])).toBe('\ufeffa,b\r\n"x,""y""",1\r\n');
-  for (const evil of ['=1+1', '+1', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
-    expect(excelCell(evil).replace(/^"/, '')).toMatch(/^'/);
+  expect(await print('csv', ['a'], [{ a: '=1+1' }])).toBe("a\n'=1+1\n");
+  for (const number of ['-5.25', '+1', '0.000001']) expect(safeCell(number)).toBe(number);
+  for (const evil of ['=1+1', '+1e', '-', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
+    expect(safeCell(evil).replace(/^"/, '')).toMatch(/^'/);
   }
   for (const evil of ['  =1+1', '\u0001=1', '\uff1dcmd', '\u00a0@x']) {
-    expect(excelCell(evil), evil).toBe(`'${evil}`);
+    expect(safeCell(evil), evil).toBe(`'${evil}`);
   }
-  expect(excelCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
-  expect(excelCell('tea; milk')).toBe('"tea; milk"');
-  expect(excelCell(-5)).toBe('-5');
-  expect(excelCell(null)).toBe('');
+  expect(safeCell('tea; =1+1')).toBe(`"tea;' =1+1"`);
+  expect(safeCell('tea; milk')).toBe('"tea; milk"');
+  expect(safeCell(-5)).toBe('-5');
+  expect(safeCell(null)).toBe('');
 });

@@ -62,7 +62,9 @@ describe('query', () => {
       { n: demo.organizationIds.length },
     ]);
     const csv = await run('query', "select '=1+1' as evil, 2 as two", '--csv');
-    expect(csv.stdout).toBe('evil,two\n=1+1,2\n');
+    expect(csv.stdout).toBe("evil,two\n'=1+1,2\n");
+    const verbatim = await run('query', '--csv=verbatim', "select '=1+1' as evil, 2 as two");
+    expect(verbatim.stdout).toBe('evil,two\n=1+1,2\n');
     const excel = await run('query', '--csv=excel', "select '=1+1' as evil, 2 as two");
     expect(excel.stdout).toBe("\ufeffevil,two\r\n'=1+1,2\r\n");
     expect(await run('query', '--csv=odd', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });

@@ -15,3 +15,9 @@ test('markup inside markup stays what it is, and nothing shows as nothing', () =
   );
   expect(html`${null}${undefined}${false}${0}${10n}${''}`.text).toBe('010');
 });
+
+test('T72 what nobody sees but draws, turns or ends a line is a blank, in text and in attributes', () => {
+  const evil = 'a\u001b[2J\u202eb\u2028c\u009bd\u0000e';
+  expect(html`<a title="${evil}">${evil}</a>`.text).toBe('<a title="a [2J b c d e">a [2J b c d e</a>');
+  expect(html`<pre>${'{\r\n\t"a": 1\n}'}</pre>`.text).toBe('<pre>{\r\n\t&quot;a&quot;: 1\n}</pre>');
+});

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { readCoverage } from '../../query/certificates.js';
 import { readOrigin } from '../../query/inbox/health.js';
-import type { FileOptions } from '../formats.js';
+import { type FileOptions, isCsv } from '../formats.js';
 import { readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { type Place, reading } from '../place/place.js';
@@ -63,8 +63,8 @@ export async function intoFile<T extends Options>(
 }
 
 /** What was said counts before the name. */
-function formOf({ json, csv, excel }: FileOptions, file: string): FileOptions {
-  if (json || csv || excel) return {};
+function formOf(options: FileOptions, file: string): FileOptions {
+  if (options.json || isCsv(options)) return {};
   if (file.endsWith('.csv')) return { csv: true };
   return file.endsWith('.json') ? { json: true } : {};
 }

@@ -13,6 +13,7 @@ export interface ListOptions {
   readonly live?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly verbatim?: boolean;
   readonly excel?: boolean;
   readonly out?: string;
   readonly asOf?: string;

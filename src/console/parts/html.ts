@@ -1,3 +1,5 @@
+import { UNSEEN } from '../../text/clean.js';
+
 /** Markup that is safe to send: made by `html` alone. */
 export class Html {
   readonly text: string;
@@ -17,6 +19,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** What would be markup, and what nobody sees but moves or turns what is seen; lines and columns of a text stay. */
+const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNSEEN.source}`, 'g');
+
 /** What stands in the template is markup; what is put into it is text, in attributes too as long as they are quoted. */
 export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = markup[0] ?? '';
@@ -30,5 +35,5 @@ function textOf(part: Part): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(textOf).join('');
-  return String(part).replace(/[&<>"']/g, sign => ENTITIES[sign] ?? '');
+  return String(part).replace(SPECIAL, sign => ENTITIES[sign] ?? ' ');
 }

@@ -55,6 +55,7 @@ export function define(program: Command, io: Io): void {
         'since',
         'until',
         'csv',
+        'verbatim',
         'excel',
         'atom',
       ]),
@@ -70,6 +71,7 @@ export function define(program: Command, io: Io): void {
       new Option('--atom', 'write an Atom feed of the newest; needs --out').conflicts([
         'json',
         'csv',
+        'verbatim',
         'excel',
       ]),
     )
