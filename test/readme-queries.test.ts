@@ -8,6 +8,8 @@ import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
 import type { Tables } from './support/tables.js';
 import { blocks } from './support/readme.js';
+import { temporaryFolder, temporaryInbox } from './support/inbox.js';
+import { MINUTE, retirement, temporaryScene } from './support/mirror.js';
 import { issueCredit } from './support/sandbox.js';
 import { until } from './support/wait.js';
 import { makeFolder } from './support/folder.js';
@@ -197,6 +199,20 @@ describe('on a mirror with corrections', () => {
   for (const [words, check] of Object.entries(CHECKS)) {
     test(`the query "${words}" answers what stands there`, async () => await check(queryAbout(words)));
   }
+});
+
+test('the proof of a retirement says of a list that was read once that it is known at the end of that read, never until before it', async () => {
+  const folder = temporaryFolder();
+  temporaryInbox(folder);
+  const { read, clock } = temporaryScene({ folder });
+  const startedAt = clock.at;
+  clock.at += 10 * MINUTE;
+  await read('retirements', [retirement('r-1')], { startedAt });
+  const at = new Date(clock.at).toISOString();
+  const known = { known_from: at, known_to: at };
+  const sql = queryAbout('with asked as');
+  expect(await answer(sql.replace(INSTANT, `'${at}'`), folder)).toMatchObject([{ ...known, id: 'r-1' }]);
+  expect(await answer(sql, folder)).toMatchObject([{ ...known, id: null }]);
 });
 
 test('the line for python3 reads a copy, where there is a python3', async () => {
