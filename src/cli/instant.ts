@@ -1,10 +1,17 @@
 import { parseSpan, type Span } from '../text/instant.js';
 import { CommandFault, EXIT } from './exit.js';
+import type { Io } from './io.js';
+
+/** The day that goes on, in UTC: whatever a mirror knows, it knows as of then. */
+export function today({ now }: Pick<Io, 'now'>): string {
+  return new Date(now()).toISOString().slice(0, 10);
+}
 
 /** What `readSpan` takes, for the help of every command that takes one. */
-export const A_DATE =
-  'a day, a month or a year in UTC, an instant such as 2026-01-31T12:00:00Z, yesterday, 24h (so long ago) or now';
-export const ITS_END = `the end of ${A_DATE}`;
+export function aDate({ now }: Pick<Io, 'now'>): string {
+  const instant = new Date(now()).toISOString();
+  return `a day, a month or a year in UTC, an instant such as ${instant}, yesterday, 24h (so long ago) or now`;
+}
 
 /** What a person means by a date that is past. */
 export function readSpan(text: string, now: number): Span {

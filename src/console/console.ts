@@ -62,7 +62,10 @@ export function createConsole(options: ConsoleOptions): Express {
         if ('fault' in shown)
           await answers.page(request, response, only('Fault', shown.fault), { status: 400 });
         else if ('text' in shown) await answers.rows(response, shown);
-        else await answers.page(request, response, shown, { dated: page.isDated ? { at } : null });
+        else
+          await answers.page(request, response, shown, {
+            dated: page.isDated ? { at, now: new Date(now()).toISOString() } : null,
+          });
         return true;
       });
       return isFound ? undefined : next();

@@ -11,12 +11,43 @@ interface ReadBehind {
   readonly delivery: { readonly event: string | null; readonly received_at: string } | null;
 }
 
-/** The read that showed a row, in words. */
-export function shownBy(run: ReadBehind | null): string {
+interface Seen {
+  readonly first_seen_at: string;
+  readonly dated_at: string | null;
+}
+
+interface Told extends Seen {
+  readonly at: string;
+  readonly row: object | null;
+  readonly shown_by: ReadBehind | null;
+  readonly last_seen_at: string | null;
+  readonly until: string | null;
+  readonly ended_by: ReadBehind | null;
+}
+
+function shownBy(run: ReadBehind | null): string {
   return run === null ? 'The read that showed it is not on record any more.' : doneBy('Shown', run);
 }
 
-export function doneBy(what: string, run: ReadBehind): string {
+/** Why it stands as it does, or what can be said where it was not known. */
+export function reasons(told: Told): string[] {
+  const { at, row, shown_by: run, last_seen_at: seenAt, until, ended_by: endedBy } = told;
+  return [
+    ...(row === null ? [`It was not known to be listed by ${at}.`] : [shownBy(run)]),
+    ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
+    firstSeen(told),
+    ...(until === null ? [] : [`It was so until ${until}.`]),
+    ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]),
+  ];
+}
+
+/** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */
+export function firstSeen({ first_seen_at: at, dated_at: datedAt }: Seen): string {
+  const dated = datedAt === null ? '' : `; the registry dates it ${datedAt}`;
+  return `First seen ${at}${dated}. What it was before it was first seen, the mirror cannot vouch for.`;
+}
+
+function doneBy(what: string, run: ReadBehind): string {
   const answered = run.answered_at === null ? '' : `, answered ${run.answered_at}`;
   const ended =
     run.finished_at === null ? ', and has not ended' : `, ended ${run.finished_at} (${run.state})`;
@@ -31,10 +62,6 @@ function askedBy({ trigger, job_id: job, delivery_id: id, delivery }: ReadBehind
       ? 'removed since'
       : `${delivery.event ?? 'of no known event'}, received ${delivery.received_at}`;
   return `What asked for it: delivery ${id} (${came}).${work}`;
-}
-
-export function lastSeen(at: string): string {
-  return `Last seen unchanged by the complete read that began ${at}.`;
 }
 
 interface Certificate {

@@ -64,6 +64,28 @@ test('before the first complete read it says what can still be said, and ends as
   expect(await ask('nothing', 'r-1')).toMatchObject({ exitCode: 2 });
 });
 
+test('as of before the mirror began a row is told with when it was first seen, how the registry dates it and what cannot be vouched for', async () => {
+  const { ask, json, folder } = await sceneOfThree();
+  const said =
+    'First seen 2026-05-04T12:00:00.000Z; the registry dates it 2026-03-01T10:00:00.000Z. ' +
+    'What it was before it was first seen, the mirror cannot vouch for.';
+  const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
+  expect(early.stdout).toContain('It was not known to be listed by 2026-04-30T23:59:59.999Z.');
+  expect(early.stdout).toContain(said);
+  expect(early.stdout).not.toContain('not on record');
+  expect(await json('retirements', 'r-1', '--as-of', '2026-04')).toMatchObject([
+    { row: null, first_seen_at: '2026-05-04T12:00:00.000Z', dated_at: '2026-03-01T10:00:00.000Z' },
+  ]);
+  expect((await ask('retirements', 'r-1')).stdout).toContain(said);
+  expect((await ask('installations', 'installation-1')).stdout).toContain(
+    'First seen 2026-05-04T12:00:00.000Z. What it was before',
+  );
+  for (const form of ['--json', '--csv', '--wide']) {
+    const history = await runCommand(['history', 'retirements', 'r-1', form], { env: { DATA_DIR: folder } });
+    expect(history, form).toMatchObject({ exitCode: 0, stderr: `${said}\n` });
+  }
+});
+
 test('a read that broke is named as what may have missed changes', async () => {
   const scene = await sceneOfThree();
   const begun = await scene.mirror.beginRead({

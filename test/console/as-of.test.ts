@@ -117,6 +117,18 @@ test.each(['now', '1h', '2026-05-04'])(
   },
 );
 
+test('what a form shows as an instant is one that the mirror knows', async () => {
+  const { page, scene } = await stage();
+  scene.clock.at = Date.now();
+  await scene.read('warehouse', [credit('c-1')], { claim: 3 });
+  for (const path of ['/', '/warehouse', '/retirements/r-1', '/organizations/organization-1']) {
+    const [, shown = ''] = /name="as-of" value="" placeholder="([^"]+)"/.exec(await page(path)) ?? [];
+    const then = await page(`/warehouse?as-of=${encodeURIComponent(shown)}`);
+    expect(wordsOf(then), path).toContain('1 credit');
+    expect(wordsOf(then), path).not.toContain('What cannot be known');
+  }
+});
+
 test('an instant leads on to the same instant, and back to now', async () => {
   const { page, between } = await stage();
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);

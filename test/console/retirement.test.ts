@@ -90,6 +90,26 @@ test('it says why it stands here, what is not known, and by which address it is 
   expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
 });
 
+test('as of before the mirror began its page says what can be said: when it was first seen, how it is dated, what cannot be vouched for', async () => {
+  const { open, words, scene } = await stage();
+  const at = new Date(scene.clock.at - 20 * MINUTE).toISOString();
+  const answer = await open(`/retirements/r-1?as-of=${at}`);
+  expect(answer.status).toBe(200);
+  const said = wordsOf(await answer.text());
+  expect(said).toContain('Retirement r-1 was not known to the mirror then.');
+  expect(said).toContain(`It was not known to be listed by ${at}.`);
+  expect(said).toMatch(
+    /First seen \S+Z; the registry dates it 2026-03-01T10:00:00.000Z\. What it was before/,
+  );
+  expect(said).toMatch(
+    /What retirements held before \S+Z, the end of the first complete read, is not known\./,
+  );
+  expect(said).toContain('Back to now');
+  expect(said).not.toMatch(/no such page|not on record|Harbour Ferries/);
+  expect((await open(`/retirements/r-9?as-of=${at}`)).status).toBe(404);
+  expect(await words('/retirements/r-1')).toMatch(/First seen \S+Z; the registry dates it/);
+});
+
 test('as of an instant before it was stored there is no certificate', async () => {
   const { words } = await stage();
   expect(await words('/retirements/r-1?as-of=25m')).toContain('None was stored by then.');

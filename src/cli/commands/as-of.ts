@@ -12,7 +12,7 @@ import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf, isCsv } from '../formats.js';
 import { intoFile } from '../output/into-file.js';
-import { ITS_END, readSpan } from '../instant.js';
+import { aDate, readSpan, today } from '../instant.js';
 import { type Io, print, say } from '../io.js';
 import { knownAt } from '../known-at.js';
 import { organizationIn } from '../named/in-mirror.js';
@@ -34,7 +34,7 @@ export function define(program: Command, io: Io): void {
     .description(
       'Show warehouse, inventory and retirements of an organization as the mirror had been told by then',
     )
-    .argument('<date>', ITS_END)
+    .argument('<date>', `the end of ${aDate(io)}`)
     .option('--organization <name>', 'the organization; may be left out where the mirror holds only one')
     .addOption(new Option('--resource <name>', 'one of them only').choices(RESOURCES))
     .action(async (date: string, options: AsOfOptions) => {
@@ -45,8 +45,8 @@ export function define(program: Command, io: Io): void {
     });
   addFile(addFormats(command, 'print it as JSON', 'print it as CSV; needs --resource'));
   examples(command, [
-    'carbon-mirror as-of 2025-12-31 --organization ID',
-    'carbon-mirror as-of 2025-12-31T12:00:00Z --resource retirements --out retirements.csv',
+    `carbon-mirror as-of ${today(io)} --organization ID`,
+    'carbon-mirror as-of now --resource retirements --out retirements.csv',
   ]);
 }
 

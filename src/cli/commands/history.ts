@@ -3,11 +3,13 @@ import type { Entry } from '../../resources/entry.js';
 import { examples } from '../command.js';
 import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
 import { intoFile } from '../output/into-file.js';
-import type { Io } from '../io.js';
+import { type Io, say } from '../io.js';
 import { demandEntry, findVersions } from '../named/versions.js';
 import { type Row, writeRows } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
 import { reading } from '../place/place.js';
+import { rowsOf, seenOf } from '../../query/past/explanation.js';
+import { firstSeen } from '../../text/read-behind.js';
 
 /** What a person compares between versions is what is left. */
 const NOT_SHOWN = new Set([
@@ -42,6 +44,7 @@ async function show(io: Io, entry: Entry, id: string, options: FileOptions): Pro
   const format = formatOf(options);
   const all = format !== 'table';
   await writeRows(io, format, all ? Object.keys(versions[0] ?? {}) : changing(entry, versions), versions);
+  for (const row of rowsOf(entry, versions)) say(io, firstSeen(seenOf(row)));
 }
 
 /** The dates first, then the columns whose value is not the same in all versions, then some that people read. */

@@ -8,7 +8,7 @@ import { shortName } from '../../text/clean.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, formatOf } from '../formats.js';
-import { ITS_END, readSpan } from '../instant.js';
+import { aDate, readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
 import { knownAt } from '../known-at.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
@@ -37,7 +37,9 @@ export function defineList(parent: Command, io: Io, resource: Resource): void {
     );
   for (const { option } of filters) command.addOption(option);
   if (dated !== undefined) {
-    command.addOption(new Option('--as-of <date>', `as they stood then: ${ITS_END}`).conflicts('live'));
+    command.addOption(
+      new Option('--as-of <date>', `as they stood then: the end of ${aDate(io)}`).conflicts('live'),
+    );
   }
   addFile(addFormats(command));
   if (live !== undefined) command.option(...LIVE);

@@ -73,7 +73,7 @@ export const SHOWN = {
     examples: [
       'carbon-mirror retirements list --limit 20',
       'carbon-mirror retirements list --year 2025 --beneficiary Ferries --project Mangrove',
-      'carbon-mirror retirements list --as-of 2025-12-31 --csv=excel --out retirements.csv',
+      'carbon-mirror retirements list --as-of now --csv=excel --out retirements.csv',
       'carbon-mirror retirements show ID',
     ],
     noun: 'retirements',

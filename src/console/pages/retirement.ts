@@ -2,7 +2,7 @@ import type { Row } from '../../engines/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/past/explanation.js';
 import { readHistory } from '../../query/lists.js';
 import { LISTS } from '../../resources/lists.js';
-import { certificateWords, doneBy, lastSeen, shownBy } from '../../text/read-behind.js';
+import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { AS_OF } from '../parts/as-of.js';
 import { asSent, facts } from '../parts/facts.js';
@@ -11,7 +11,8 @@ import { versions } from '../parts/versions.js';
 import { shown } from '../parts/words.js';
 
 interface Retirement {
-  readonly row: Row;
+  /** Null where none was known by then. */
+  readonly row: Row | null;
   readonly isGone: boolean;
   readonly history: readonly Row[];
   readonly explained: Explanation;
@@ -34,13 +35,14 @@ async function read({ reader, params, at, now, inspect }: Ask): Promise<Retireme
   const { id = '' } = params;
   const all = await readHistory(reader, LISTS.retirements, id);
   const history = toldBy(at, all);
-  const row = history.findLast(isStanding) ?? history.at(-1);
-  if (row === undefined) return null;
-  const own = all.filter(each => each['organization_id'] === row['organization_id']);
+  const row = history.findLast(isStanding) ?? history.at(-1) ?? null;
+  const any = row ?? all[0];
+  if (any === undefined) return null;
+  const own = all.filter(each => each['organization_id'] === any['organization_id']);
   const ground = { reader, inspect, at: at ?? new Date(now).toISOString() };
   return {
     row,
-    isGone: !isStanding(row),
+    isGone: row !== null && !isStanding(row),
     history,
     explained: await explainRow(ground, LISTS.retirements, own),
   };
@@ -59,6 +61,9 @@ function isStanding(version: Row): boolean {
 }
 
 function show({ row, isGone, history, explained }: Retirement, { now, at }: Ask): Shown {
+  const title = `Retirement ${explained.id}`;
+  if (row === null)
+    return { title, body: html`<h1>${title} was not known to the mirror then.</h1>${why(explained)}` };
   const body = html`<h1 id="sentence" data-live>${sentence(row)}${isGone && html` <span class="state gone">The registry does not show it any more.</span>`}</h1>
 <section id="facts" data-live>${facts(row, { now, at }, WITHOUT)}</section>
 <section id="certificate" data-live><h2>Certificate</h2>${certificate(explained)}</section>
@@ -66,7 +71,7 @@ function show({ row, isGone, history, explained }: Retirement, { now, at }: Ask)
 <section id="versions" data-live><h2>What the registry said of it, newest first</h2>${versions(history, now)}</section>
 ${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}
 <p class="cite">To cite it: <a href="${citation(row, explained)}">${citation(row, explained)}</a></p>`;
-  return { title: `Retirement ${String(row['id'])}`, body };
+  return { title, body };
 }
 
 function sentence(row: Row): Html {
@@ -86,20 +91,9 @@ ${certificateWords(stored).map(line => html`<p>${line}</p>`)}
 ${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><a href="${href}">Open the certificate</a></object>`}`;
 }
 
-function why({
-  shown_by: run,
-  last_seen_at: seenAt,
-  until,
-  ended_by: endedBy,
-  not_known: gaps,
-}: Explanation): Html {
-  const lines = [
-    shownBy(run),
-    ...(seenAt === null ? [] : [lastSeen(seenAt)]),
-    ...(until === null ? [] : [`It was so until ${until}.`]),
-    ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]),
-  ];
-  return html`${lines.map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
+function why(explained: Explanation): Html {
+  const { not_known: gaps } = explained;
+  return html`${reasons(explained).map(line => html`<p>${line}</p>`)}${gaps.length > 0 && html`<h3>What cannot be known</h3><ul class="gaps">${gaps.map(gap => html`<li>${gap}</li>`)}</ul>`}`;
 }
 
 /** The same page, whatever comes later. */

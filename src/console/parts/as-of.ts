@@ -22,12 +22,18 @@ export function withQuery(
   return next.size === 0 ? path : `${path}?${next.toString()}`;
 }
 
+interface Dated {
+  readonly at: string | null;
+  /** What a mirror knows, it knows of today. */
+  readonly now: string;
+}
+
 /** Says as of when a page is, leads back, and asks for another instant. */
-export function asOfBar(path: string, query: URLSearchParams, at: string | null): Html {
+export function asOfBar(path: string, query: URLSearchParams, { at, now }: Dated): Html {
   const others = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   const back = new URLSearchParams(others);
   return html`<form class="asof" method="get" action="${path}">
 ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${at !== null && html`<p role="note"><strong>As the mirror had been told by <time datetime="${at}">${at}</time>.</strong> <a href="${back.size === 0 ? path : `${path}?${back.toString()}`}">Back to now</a></p>`}
-<label>As of<input name="${AS_OF}" value="${at}" placeholder="2026-12-31, 24h, yesterday"></label><button>Show</button></form>`;
+<label>As of<input name="${AS_OF}" value="${at}" placeholder="${now.slice(0, 10)}"></label><button>Show</button></form>`;
 }

@@ -8,7 +8,7 @@ export interface Frame {
   /** What of the body is there at once. */
   readonly body: Html;
   /** Null where a page is of no instant. */
-  readonly dated: { readonly at: string | null } | null;
+  readonly dated: { readonly at: string | null; readonly now: string } | null;
   readonly hasDemo: boolean;
 }
 
@@ -42,6 +42,7 @@ export function layout({ title, path, query, body, dated, hasDemo }: Frame): Lay
     ...MENU,
     ...(hasDemo ? DEMO : []),
   ];
+  const bar = dated !== null && asOfBar(path, query, dated);
   const first = html`<!doctype html>
 <html lang="en">
 <head>
@@ -63,8 +64,8 @@ ${SCRIPT}
 <a href="/help">Help</a>
 <p id="link" role="status" hidden>The connection to the console is gone. What you see may be old.</p>
 </header>
-<main id="content">${at !== null && asOfBar(path, query, at)}${body}`;
-  const last = html`${dated !== null && at === null && asOfBar(path, query, at)}</main>
+<main id="content">${at !== null && bar}${body}`;
+  const last = html`${at === null && bar}</main>
 </body>
 </html>
 `;

@@ -20,6 +20,10 @@ export interface Explanation {
   readonly ended_by: ReadBehind | null;
   /** Start of the last complete read by then that still saw it so; null where none is known of. */
   readonly last_seen_at: string | null;
+  /** When the mirror was first told of it. */
+  readonly first_seen_at: string;
+  /** When the registry says that it was made; null where it says nothing. */
+  readonly dated_at: string | null;
   readonly certificate: Certificate | null;
   readonly not_known: readonly string[];
 }
@@ -82,9 +86,15 @@ export async function explainRow(
     ended_by: await runOf(reader, before?.['closed_by']),
     last_seen_at:
       since !== null && known.lastRead !== null && known.lastRead >= since ? known.lastRead : null,
+    ...seenOf(versions),
     certificate: version === null ? null : await certificateOf(ground, entry, organizationId, id),
     not_known: known.gaps,
   };
+}
+
+/** By the first of its versions. */
+export function seenOf([first = {}]: readonly Row[]) {
+  return { first_seen_at: instant(first, 'valid_from'), dated_at: text(first['created_at']) };
 }
 
 function isAt(version: Row, at: string): boolean {

@@ -3,7 +3,7 @@ import type { Reader } from '../../../engines/contract/reader.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
-import { ITS_END, readSpan, readYear } from '../../instant.js';
+import { aDate, readSpan, readYear, today } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { withThousands } from '../../../text/thousands.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
@@ -28,7 +28,9 @@ export function define(program: Command, io: Io): void {
     .description('Show whether retirements, credits, projects and serializations add up, to the millionth')
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--year <year>', 'what was learnt in that year, in UTC')
-    .addOption(new Option('--as-of <instant>', `what was learnt by then: ${ITS_END}`).conflicts('year'))
+    .addOption(
+      new Option('--as-of <instant>', `what was learnt by then: the end of ${aDate(io)}`).conflicts('year'),
+    )
     .action(async (options: Options) => {
       await reading(findPlace(io), async reader => await show(io, reader, options));
     });
@@ -36,7 +38,7 @@ export function define(program: Command, io: Io): void {
   examples(command, [
     'carbon-mirror balance',
     'carbon-mirror balance --organization ID --year 2025',
-    'carbon-mirror balance --as-of 2025-12-31 --csv',
+    `carbon-mirror balance --as-of ${today(io)} --csv`,
   ]);
 }
 

@@ -6,7 +6,7 @@ import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf } from '../../formats.js';
 import { intoFile } from '../../output/into-file.js';
-import { ITS_END } from '../../instant.js';
+import { aDate, today } from '../../instant.js';
 import { type Io, say } from '../../io.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readLimit } from '../../words.js';
@@ -36,8 +36,8 @@ export function define(program: Command, io: Io): void {
     [
       'carbon-mirror certificates list --state unavailable',
       'carbon-mirror certificates verify',
-      'carbon-mirror certificates export audit-2025 --organization ID --as-of 2025-12-31',
-      '(cd audit-2025 && sha256sum -c SHA256SUMS)',
+      `carbon-mirror certificates export audit --organization ID --as-of ${today(io)}`,
+      '(cd audit && sha256sum -c SHA256SUMS)',
     ],
   );
   const command = group
@@ -65,7 +65,7 @@ export function define(program: Command, io: Io): void {
     )
     .argument('<folder>', 'a folder that is empty or not there yet')
     .option('--organization <name>', OF_ORGANIZATION)
-    .option('--as-of <date>', `as they stood then: ${ITS_END}`)
+    .option('--as-of <date>', `as they stood then: the end of ${aDate(io)}`)
     .option('--json', 'print what was written as JSON')
     .action(async (folder: string, options: ExportOptions) => {
       const { exportCertificates } = await import('./export.js');

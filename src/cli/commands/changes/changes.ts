@@ -12,7 +12,7 @@ import { ENTRY_OF } from '../../../resources/resources.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { addFormats, type FormatOptions, formatOf, isCsv } from '../../formats.js';
-import { A_DATE, readSpan, readYear } from '../../instant.js';
+import { aDate, readSpan, readYear } from '../../instant.js';
 import { emit, type Io, print, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { jsonText, writeRows } from '../../output/output.js';
@@ -44,7 +44,7 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('changes')
     .description('Show what was added, changed or removed, a line a change, and what found it')
-    .option('--since <instant>', `what was learnt from then on: the beginning of ${A_DATE}`)
+    .option('--since <instant>', `what was learnt from then on: the beginning of ${aDate(io)}`)
     .option('--until <instant>', 'what was learnt by then: the end of what is said in the same way')
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(

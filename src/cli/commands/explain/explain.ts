@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { type Explanation, explainRow, rowsOf } from '../../../query/past/explanation.js';
-import { certificateWords, doneBy, lastSeen, shownBy as wordsOf } from '../../../text/read-behind.js';
+import { certificateWords, reasons } from '../../../text/read-behind.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { ITS_END, readSpan } from '../../instant.js';
+import { aDate, readSpan, today } from '../../instant.js';
 import { type Io, print } from '../../io.js';
 import { demandEntry, findVersions } from '../../named/versions.js';
 import { writeValue } from '../../output/output.js';
@@ -24,7 +24,7 @@ export function define(program: Command, io: Io): void {
     )
     .argument('<table>', 'retirements, warehouse_credits, installations or another table that is mirrored')
     .argument('<id>', "the row's id or its beginning (for certificates that of the retirement)")
-    .option('--as-of <instant>', `as it stood then: ${ITS_END}`)
+    .option('--as-of <instant>', `as it stood then: the end of ${aDate(io)}`)
     .option('--json', 'print it as JSON')
     .action(async (table: string, id: string, options: Options) => {
       const entry = demandEntry(table);
@@ -48,7 +48,7 @@ export function define(program: Command, io: Io): void {
     });
   examples(command, [
     'carbon-mirror explain retirements 3f0c5d0e-8a51-4b6f-9d0f-6a1f6c8f2b11',
-    'carbon-mirror explain warehouse_credits exPost-2-0xabc --as-of 2025-12-31',
+    `carbon-mirror explain warehouse_credits exPost-2-0xabc --as-of ${today(io)}`,
   ]);
 }
 
@@ -62,23 +62,9 @@ function demandListed(all: readonly Explanation[]): void {
 }
 
 function linesOf(explained: Explanation): string[] {
-  const {
-    table,
-    id,
-    at,
-    row,
-    document,
-    shown_by: shownBy,
-    until,
-    ended_by: endedBy,
-    last_seen_at: seenAt,
-  } = explained;
-  const lines = [`${table} ${id}, as told by ${at}`, ''];
-  if (row === null) lines.push('It was not known to be listed then.');
-  else lines.push(...sheet(row), wordsOf(shownBy), ...(seenAt === null ? [] : [lastSeen(seenAt)]));
-  if (until !== null)
-    lines.push(`It was so until ${until}.`, ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]));
-  lines.push(...certificateWords(explained.certificate));
+  const { table, id, at, row, document } = explained;
+  const lines = [`${table} ${id}, as told by ${at}`, '', ...(row === null ? [] : sheet(row))];
+  lines.push(...reasons(explained), ...certificateWords(explained.certificate));
   if (explained.not_known.length > 0) {
     lines.push('', 'Not known:', ...explained.not_known.map(gap => `  ${gap}`));
   }
