@@ -33,13 +33,20 @@ export function keepConsole(place: Where, known: KnownConsole): void {
 /** Lets a browser in, once. */
 export function addressOf({ port, secret }: KnownConsole, { now }: Pick<Io, 'now'>): string {
   const keys = createKeys({ secret: Buffer.from(secret, 'hex'), now });
-  return `http://127.0.0.1:${port}/?key=${keys.mint()}`;
+  return `${pagesAt(port)}/?key=${keys.mint()}`;
 }
 
-/** Where the pages are. A file that keeps what is said must not let its readers in. */
-export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror'): string {
-  if (io.terminal.stderr) return `Open ${addressOf(known, io)}`;
-  return `The console is there. "${command} console url" prints the address that lets a browser in.`;
+export function pagesAt(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Where the pages are, at the end. A file that keeps what is said must not let its readers in. */
+export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror'): readonly string[] {
+  if (io.terminal.stderr) return [`Open ${addressOf(known, io)}`];
+  return [
+    `"${command} console url" prints the address that lets a browser in.`,
+    `Open ${pagesAt(known.port)}`,
+  ];
 }
 
 function fileOf({ folder }: Where): string {

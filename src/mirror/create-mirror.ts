@@ -32,6 +32,7 @@ export function createMirror(
   }
 
   return {
+    moveOrigin: port.moveOrigin,
     setSchedule: port.setSchedule,
     highestClaim: port.highestClaim,
     findInstallation: port.findInstallation,

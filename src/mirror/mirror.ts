@@ -27,6 +27,7 @@ export interface ReadRequest<Name extends ListResource> extends RunRequest {
 export type InstallationLook = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
 type Kept =
+  | 'moveOrigin'
   | 'setSchedule'
   | 'highestClaim'
   | 'findInstallation'

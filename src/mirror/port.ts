@@ -327,6 +327,8 @@ export type Mark = 'forbidden' | 'refused' | 'not_offered';
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (baseUrl: string, appId: string, at: number) => Promise<void>;
+  /** The registry that this app filled the mirror from is the same one at another address. */
+  readonly moveOrigin: (baseUrl: string, appId: string) => Promise<void>;
   readonly setSchedule: (seconds: number) => Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the runs that they left open. */
   readonly raiseFence: (task: Task, at: number) => Promise<void>;

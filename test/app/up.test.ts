@@ -125,8 +125,9 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(status.stdout).not.toMatch(/never_read|late|partial|doubtful|failing|forbidden/);
   expect(status.stderr).toContain('Reading the demo in data/demo');
 
-  expect(told).toContain('"npx carbon-mirror console url" prints the address that lets a browser in.');
-  expect(told).not.toContain('key=');
+  const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
+  await expect.poll(() => first.said(), PATIENCE).toContain(letsIn);
+  expect(first.said()).not.toContain('key=');
   expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('for sale now');
 
   expect(statSync(join(demo.cwd, 'data/demo/settings.json')).mode & 0o777).toBe(0o600);
@@ -341,6 +342,67 @@ test('a demo whose ports nobody named has free ones, and its registry posts ther
     urls.push(url);
   }
   expect(new Set(urls).size).toBe(2);
+});
+
+/** The addresses that a demo says, by what is there. */
+function addressesIn(told: string): Record<string, string> {
+  const lines = told.matchAll(/^ {2}(console|registry|webhooks) +(\S+)$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name = '', address = '']) => [name, address]));
+}
+
+async function occupy(...ports: readonly string[]): Promise<void> {
+  for (const port of ports) {
+    const stranger = createServer((_, res) => res.end('somebody else')).listen(Number(port), '127.0.0.1');
+    await once(stranger, 'listening');
+    onTestFinished(() => void stranger.close());
+  }
+}
+
+test('with no settings each port of a demo that somebody else has by now becomes the next free one, is kept and is said', async () => {
+  const { cwd, env } = await oldDemo();
+  const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
+  await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
+  const first = startProcess(['up'], unnamed, cwd);
+  await expect.poll(() => first.said(), PATIENCE).toContain('Ready: ');
+  const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
+  expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
+  expect((await fetch(webhooks)).status).toBe(405);
+  expect((await fetch(console)).status).toBe(401);
+  const status = await runProcess(['status'], unnamed, cwd);
+  expect(status.stdout).toContain(registry);
+  const doctor = await runProcess(['doctor'], unnamed, cwd);
+  expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(webhooks) });
+  first.child.kill('SIGTERM');
+  await first.gone;
+
+  const second = startProcess(['up'], unnamed, cwd);
+  await expect.poll(() => second.said(), PATIENCE).toContain('Ready: ');
+  expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
+});
+
+test('the address of the console is the last line of the start, without a key where no terminal is', async () => {
+  const demo = await oldDemo();
+  const up = demo.start();
+  await expect.poll(() => up.said(), PATIENCE).toContain('\nOpen ');
+  expect(up.said().trimEnd().split('\n').at(-1)).toBe(
+    `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`,
+  );
+  expect(up.said()).toMatch(/\nReady: /);
+});
+
+test('a demo that is running is not started a second time, whatever port is named: it says where the first is', async () => {
+  const demo = await oldDemo();
+  const up = demo.start();
+  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+  const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
+  for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
+    const again = await runProcess(['up'], env, demo.cwd);
+    expect(again).toMatchObject({ exitCode: 2 });
+    expect(again.stderr).toContain(
+      `The demo in data/demo is running already, with its registry at ${registry}.`,
+    );
+  }
+  expect((await demo.run('doctor')).exitCode).toBe(0);
 });
 
 test('a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger', async () => {

@@ -16,7 +16,7 @@ import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
 import { createErrands } from '../processes/errands.js';
-import { runService } from '../processes/service.js';
+import { runService, takesNextPort } from '../processes/service.js';
 
 interface Options {
   readonly address: boolean;
@@ -61,7 +61,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
       sharesReader: place.engine.sharesPages,
       secret: Buffer.from(secret, 'hex'),
       port: settings.consolePort,
-      orNextPort: !io.env['CONSOLE_PORT'],
+      orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
       names: settings.consoleNames,
       errands: createErrands(io, place),
       openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
@@ -78,7 +78,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
     const running = await startConsole(setup, { log, now: io.now });
     const known = { port: running.port ?? settings.consolePort, secret };
     keepConsole(place, known);
-    if (address) say(io, invitation(known, io));
+    if (address) say(io, ...invitation(known, io));
     return running;
   });
 }

@@ -4,7 +4,7 @@ import { databaseSecrets } from '../../config/database.js';
 import { createMask } from '../../registry/http/mask.js';
 import { examples } from '../command.js';
 import { colours, type Io } from '../io.js';
-import { adviseVolume, runService, warnOfExposures } from '../processes/service.js';
+import { adviseVolume, runService, takesNextPort, warnOfExposures } from '../processes/service.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -25,7 +25,7 @@ export function define(program: Command, io: Io): void {
       });
       warnOfExposures(io, log);
       await runService(io, 'receive', () =>
-        startReceive({ ...settings, orNextPort: !io.env['PORT'] }, { log, now: io.now }),
+        startReceive({ ...settings, orNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now }),
       );
     });
   examples(command, ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive']);

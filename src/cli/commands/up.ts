@@ -28,7 +28,7 @@ export function define(program: Command, io: Io): void {
       const place = ownPlace(io);
       return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
         const known = consolePort === null ? null : findConsole(place);
-        if (known !== null) say(io, invitation(known, io));
+        if (known !== null) say(io, ...invitation(known, io));
       });
     });
   examples(command, ['carbon-mirror up', 'carbon-mirror up --env-file .env']);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../config/config.js';
 import { PACKAGE } from '../../package.js';
 import { CommandFault, EXIT } from '../exit.js';
+import { OR_NEXT_PORT } from './service.js';
 import { type Io, say } from '../io.js';
 
 const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
@@ -35,9 +36,13 @@ interface End {
   readonly signal: string | null;
 }
 
-/** A process that is started again whenever it falls, at the same port, until `stopping`. */
+/**
+ * A process that is started again whenever it falls, at the same port, until `stopping`. A port that `env` has and that
+ * nobody has named may be another one at first.
+ */
 export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSignal): KeptChild {
-  let given = env;
+  const isNamed = env[PORT_OF[role]] === io.env[PORT_OF[role]];
+  let given: Io['env'] = isNamed ? env : { ...env, [OR_NEXT_PORT]: PORT_OF[role] };
   let isReady = false;
   let tellReady: (port: number | null) => void = () => undefined;
   const ready = new Promise<number | null>(resolve => {

@@ -16,6 +16,13 @@ export async function runService(io: Io, role: string, start: () => Promise<Runn
   }
 }
 
+/** What a child is told of a port that was kept for it and that nobody has named. */
+export const OR_NEXT_PORT = 'OR_NEXT_PORT';
+
+export function takesNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
+  return !env[setting] || env[OR_NEXT_PORT] === setting;
+}
+
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>(resolve => {

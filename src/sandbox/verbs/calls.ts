@@ -1,10 +1,16 @@
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { field, LIMIT, type Verb, type VerbGroup } from './verb.js';
 
 export const STATUS: Verb = {
   command: 'status',
-  what: 'Show its time, and how many calls came without a version header',
+  what: 'Show its time, where its data stands, and how many calls came without a version header',
   route: 'GET /status',
-  answer: ({ store, calls }) => ({ now: store.now(), callsWithoutVersion: calls.countWithoutVersion() }),
+  answer: ({ store, calls }) => ({
+    now: store.now(),
+    folder: realpathSync(dirname(store.file)),
+    callsWithoutVersion: calls.countWithoutVersion(),
+  }),
   example: 'status',
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/mirrored.js';
-import { invitation, type KnownConsole } from '../../console-address.js';
+import { invitation, type KnownConsole, pagesAt } from '../../console-address.js';
 import { type Io, say } from '../../io.js';
 import { placeAt } from '../../place/find-place.js';
 import { reading } from '../../place/place.js';
@@ -17,14 +17,13 @@ interface Demo {
 
 export function introduce(io: Io, { folder, registryUrl, webhookUrl, console: known }: Demo): void {
   const { files } = placeAt(io, folder, io.env, true).engine;
-  const where = Object.entries(files).map(([name, file]) => `  ${name.padEnd(12)}  ${file}`);
-  const command = `${whereOf(io)}npx carbon-mirror`;
+  const pages = known === null ? {} : { console: pagesAt(known.port) };
+  const where = Object.entries({ ...pages, registry: registryUrl, webhooks: webhookUrl, ...files });
+  const command = commandOf(io);
   const lines = `
-${known === null ? '' : `${invitation(known, io, command)}\n\n`}This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
 
-  registry      ${registryUrl}
-  webhooks      ${webhookUrl}
-${where.join('\n')}
+${where.map(([name, address]) => `  ${name.padEnd(12)}  ${address}`).join('\n')}
 
 Try in a second shell:
 
@@ -38,16 +37,18 @@ Ctrl-C stops everything; the next start goes on from here.
 }
 
 /** A second shell has not the settings of this one. */
-function whereOf({ env }: Io): string {
+function commandOf({ env }: Io): string {
+  const command = 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
-  if (!folder) return '';
-  return /^[\w./-]+$/.test(folder) ? `DATA_DIR=${folder} ` : `DATA_DIR='${folder.replaceAll("'", "'\\''")}' `;
+  if (!folder) return command;
+  const word = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return `DATA_DIR=${word} ${command}`;
 }
 
-/** Say once that all of so many organizations are read, and what is there. */
+/** Say once that all of so many organizations are read, what is there, and at last where to look at it. */
 export async function tellWhenReady(
   io: Io,
-  folder: string,
+  { folder, console: known }: Pick<Demo, 'folder' | 'console'>,
   organizations: number,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -59,6 +60,7 @@ export async function tellWhenReady(
         return say(
           io,
           `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`,
+          ...(known === null ? [] : invitation(known, io, commandOf(io))),
         );
       }
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);

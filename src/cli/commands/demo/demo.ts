@@ -1,10 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { findConsole } from '../../console-address.js';
+import { valueAt } from '../../paths.js';
+import { withWriters } from '../../place/mirror-writer.js';
+import { findSandbox } from './find-sandbox.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/landing.js';
@@ -31,23 +34,35 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   makePrivateFolder(folder);
   const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
+  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
+    const own = placeAt(io, folder, io.env, true);
     /** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
-    await placeAt(io, folder, io.env, true).engine.migrate(io.now());
-    const settings = known ?? registerDemoApp(sandbox, folder, io.env['PORT'] || DEFAULT_PORT);
+    await own.engine.migrate(io.now());
+    const settings: Io['env'] = {
+      ...(known ?? registerDemoApp(sandbox, io.env['PORT'] || DEFAULT_PORT)),
+      REGISTRY_BASE_URL: sandbox.url,
+      SANDBOX_PORT: String(sandbox.port),
+    };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
+    await withWriters(own, io.now, ({ mirror }) => mirror.moveOrigin(new URL(sandbox.url).href, appId));
+    writeSettings(folder, settings);
     const { env } = placeAt(io, folder, { ...settings, ...io.env }, true);
     await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
       const webhookUrl = webhookUrlAt(port);
       sandbox.registry.apps.change(appId, { webhookUrl, callbackUrls: [callbackUrlAt(port)] });
       const { OPERATIONS_PORT = '' } = env;
-      const ports = { PORT: String(port), ...(OPERATIONS_PORT && { OPERATIONS_PORT }) };
+      const ports = {
+        PORT: String(port),
+        ...(OPERATIONS_PORT && { OPERATIONS_PORT }),
+        ...(consolePort !== null && { CONSOLE_PORT: String(consolePort) }),
+      };
       writeSettings(folder, { ...settings, ...ports });
       installEverywhere(sandbox, appId);
       const pages = consolePort === null ? null : findConsole({ folder });
       introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
-      await tellWhenReady(io, folder, countInstalled(sandbox, appId), stopping);
+      await tellWhenReady(io, { folder, console: pages }, countInstalled(sandbox, appId), stopping);
     });
   } finally {
     await sandbox.close();
@@ -62,31 +77,47 @@ function callbackUrlAt(port: number | string): string {
   return `http://127.0.0.1:${port}${LANDING_PATH}`;
 }
 
-/** A port that nobody named and that the demo does not have yet is the next free one. */
+/** Two at once would write the same files. */
+async function demandNobody(folder: string, registryUrl: string | undefined): Promise<void> {
+  const running = await findSandbox(registryUrl);
+  if (running === null || registryUrl === undefined) return;
+  if (valueAt(await running('GET', '/status'), 'folder') !== realpathSync(worldFolder(folder))) return;
+  throw new CommandFault(
+    EXIT.usage,
+    `The demo in ${folder} is running already, with its registry at ${registryUrl}.`,
+    '"carbon-mirror console url" prints the address of its pages. For another demo set DATA_DIR.',
+  );
+}
+
+function worldFolder(folder: string): string {
+  return join(folder, 'sandbox');
+}
+
+/** A port that nobody named is the one that the demo had, or the next free one. */
 async function startDemoSandbox(io: Io, folder: string, knownPort: string | undefined): Promise<Sandbox> {
-  const named = knownPort ?? (io.env['SANDBOX_PORT'] || null);
-  const port = Number(named ?? DEFAULT_SANDBOX_PORT);
+  const named = io.env['SANDBOX_PORT'];
+  const port = Number(named || knownPort || DEFAULT_SANDBOX_PORT);
   const start = (at: number): Promise<Sandbox> =>
     startSandbox({
       port: at,
-      folder: join(folder, 'sandbox'),
+      folder: worldFolder(folder),
       seed: SEED,
       strict: true,
       listen: listenForPeople,
     });
   try {
-    return await (named === null ? listenFrom(port, start) : start(port));
+    return await (named ? start(port) : listenFrom(port, start));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     throw new CommandFault(
       EXIT.usage,
       `The demo's registry needs port ${port}, but another program has it.`,
-      'Stop that program, or is the demo running already? For a new demo on another port set SANDBOX_PORT and DATA_DIR.',
+      'Stop that program, or name another port with SANDBOX_PORT; without it the next free one is taken.',
     );
   }
 }
 
-function registerDemoApp(sandbox: Sandbox, folder: string, port: string): Io['env'] {
+function registerDemoApp(sandbox: Sandbox, port: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const webhookSecret = randomBytes(32).toString('hex');
   const app = sandbox.registry.apps.register({
@@ -96,16 +127,12 @@ function registerDemoApp(sandbox: Sandbox, folder: string, port: string): Io['en
     webhookSecret,
     publicKeys: [publicKey.export({ type: 'spki', format: 'pem' }).toString()],
   });
-  const settings = {
-    REGISTRY_BASE_URL: sandbox.url,
+  return {
     REGISTRY_APP_ID: app.id,
     REGISTRY_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     REGISTRY_REQUESTS_PER_SECOND: '200',
     WEBHOOK_SECRETS: webhookSecret,
-    SANDBOX_PORT: String(sandbox.port),
   };
-  writeSettings(folder, settings);
-  return settings;
 }
 
 function writeSettings(folder: string, settings: Io['env']): void {

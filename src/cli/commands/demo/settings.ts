@@ -11,6 +11,7 @@ const NAMES = [
   'SANDBOX_PORT',
   'PORT',
   'OPERATIONS_PORT',
+  'CONSOLE_PORT',
 ];
 
 /** The settings of a demo. Who can write the file must not thereby run code here, nor send its key elsewhere. */

@@ -6,7 +6,7 @@ import type { Postgres } from '../open.js';
 /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
 export function createOrigin({
   query,
-}: Postgres): Pick<MirrorPort, 'checkOrigin' | 'setSchedule' | 'filledSince'> {
+}: Postgres): Pick<MirrorPort, 'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'filledSince'> {
   return {
     checkOrigin: async (baseUrl, appId, at) => {
       await query(
@@ -23,6 +23,9 @@ export function createOrigin({
         `this mirror was filled from ${stored?.base_url} by app ${stored?.app_id}, ` +
           `the settings name ${baseUrl} and app ${appId}: use another database, or the old settings`,
       );
+    },
+    moveOrigin: async (baseUrl, appId) => {
+      await query('UPDATE mirror.origin SET base_url = $1 WHERE app_id = $2', [baseUrl, appId]);
     },
     setSchedule: async seconds => {
       await query('UPDATE mirror.origin SET schedule_seconds = $1 WHERE schedule_seconds <> $1', [seconds]);

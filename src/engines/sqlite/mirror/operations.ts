@@ -13,6 +13,7 @@ export type Call = <Each extends Name>(name: Each, given: Given[Each]) => Promis
 export function portOf(call: Call): MirrorPort {
   return {
     checkOrigin: (...given) => call('checkOrigin', given),
+    moveOrigin: (...given) => call('moveOrigin', given),
     setSchedule: (...given) => call('setSchedule', given),
     raiseFence: (...given) => call('raiseFence', given),
     highestClaim: (...given) => call('highestClaim', given),

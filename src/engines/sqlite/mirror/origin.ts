@@ -8,7 +8,7 @@ type Origin = Pick<Tables['origin'], 'base_url' | 'app_id'>;
 
 export function createOrigin(
   db: Sqlite,
-): Pick<MirrorOperations, 'checkOrigin' | 'setSchedule' | 'filledSince'> {
+): Pick<MirrorOperations, 'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'filledSince'> {
   return {
     /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
     checkOrigin: (baseUrl, appId, at) => {
@@ -24,6 +24,10 @@ export function createOrigin(
         `this mirror was filled from ${stored?.base_url} by app ${stored?.app_id}, ` +
           `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR, or the old settings`,
       );
+    },
+    moveOrigin: (baseUrl, appId) => {
+      const move = db.prepare('UPDATE origin SET base_url = ? WHERE app_id = ?');
+      write(db, () => move.run(baseUrl, appId));
     },
     /** Readers need the time between two scheduled reads to say what is late. */
     setSchedule: seconds => {
