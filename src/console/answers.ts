@@ -1,6 +1,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
 import { ORIGIN } from './guard/guard.js';
 import type { Sent, Shown } from './page.js';
 import { html, type Html } from './parts/html.js';
@@ -43,22 +44,48 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
   }
 
   return {
-    page: async ({ url, path, method }, response, shown, { status = 200, dated = null } = {}) => {
+    page: async (request, response, shown, { status = 200, dated = null } = {}) => {
+      const { url, path, method } = request;
       const { title, body, later } = shown;
       const { searchParams: query } = new URL(url, ORIGIN);
       const { first, last } = layout({ title, path, query, body, dated, hasDemo });
       response.status(status).type('html');
-      if (later === undefined || method === 'HEAD') response.send(first.text + last.text);
-      else {
-        response.write(first.text);
-        response.end((await follow(later)).text + last.text);
-      }
+      if (later === undefined || method === 'HEAD')
+        return sendText(request, response, first.text + last.text);
+      const out = mayPack(request) ? packedInto(response) : response;
+      out.write(first.text);
+      out.end((await follow(later)).text + last.text);
+      return undefined;
     },
     rows: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
       await pipeline(Readable.from(text), response);
     },
   };
+}
+
+/** Packing less saves no packet. */
+const SMALL = 4_096;
+const PACKED = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
+
+export function sendText(request: Request, response: Response, text: string): void {
+  if (text.length <= SMALL || !mayPack(request)) response.send(text);
+  else response.set(PACKED).send(gzipSync(text));
+}
+
+/**
+ * No page holds a key. Nor is what an address asks for packed together with rows: who sends a visitor to addresses of
+ * theirs, and sees how long the answers are, would learn from the lengths what stands in the rows.
+ */
+function mayPack(request: Request): boolean {
+  return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
+}
+
+/** What is written goes out at once. */
+function packedInto(response: Response): Gzip {
+  const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+  gzip.pipe(response.set(PACKED));
+  return gzip;
 }
 
 export function formIn({ body }: { readonly body?: unknown }): URLSearchParams {

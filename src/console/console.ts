@@ -2,7 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Hands } from './acts/acts.js';
 import { offerErrands } from './acts/errands.js';
 import { offerActs } from './acts/offer.js';
-import { createAnswers, NOT_MADE, only, paramsOf } from './answers.js';
+import { createAnswers, NOT_MADE, only, paramsOf, sendText } from './answers.js';
 import type { Asking } from './ask/asking.js';
 import { offerQuestions } from './ask/offer.js';
 import { offerCertificates } from './certificates.js';
@@ -43,7 +43,7 @@ export function createConsole(options: ConsoleOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
-  app.get('/console.css', (_request, response) => void response.type('css').send(STYLE));
+  app.get('/console.css', (request, response) => sendText(request, response.type('css'), STYLE));
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
   app.get('/live', (_request, response) => changes.follow(response));
   for (const page of PAGES) {

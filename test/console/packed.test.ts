@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { consoleStage } from '../support/console-stage.js';
+import { credit } from '../support/mirror.js';
+
+async function stage() {
+  const { scene, ask, cookie } = await consoleStage();
+  await scene.read(
+    'warehouse',
+    Array.from({ length: 50 }, (_, index) => credit(`c-${index}`, { vintage: String(2000 + (index % 30)) })),
+  );
+  const visit = async (path: string, ...lines: readonly string[]) =>
+    await ask(`GET ${path}`, 'host: localhost', `cookie: ${cookie}`, ...lines);
+  return { visit };
+}
+
+const TAKES = 'accept-encoding: gzip, deflate, br';
+const PACKED = /^content-encoding: gzip\r$/im;
+
+test.each(['/', '/warehouse', '/console.css'])(
+  '%s is packed for who takes it so, and for nobody else',
+  async path => {
+    const { visit } = await stage();
+    const packed = await visit(path, TAKES);
+    const whole = await visit(path);
+    expect(packed).toMatch(PACKED);
+    expect(packed).toMatch(/^vary: accept-encoding\r$/im);
+    expect(whole).not.toMatch(PACKED);
+    expect(await visit(path, 'accept-encoding: gzip;q=0')).not.toMatch(PACKED);
+    expect(packed.length).toBeLessThan(whole.length / 2);
+  },
+);
+
+test.each(['/nothing', '/console.js'])('what is no longer than 4 kB is not packed: %s', async path => {
+  const { visit } = await stage();
+  expect(await visit(path, TAKES)).not.toMatch(PACKED);
+});
+
+test.each([
+  '/?x=exPost',
+  '/warehouse?vintage=2001',
+  '/search?q=exPost',
+  '/transactions?status=x',
+  '/ask?sql=select',
+])(
+  'T83 what an address asks for is packed together with no row, whose text its length would tell: %s',
+  async path => {
+    const { visit } = await stage();
+    expect(await visit(path, TAKES)).not.toMatch(PACKED);
+  },
+);
