@@ -1,5 +1,4 @@
-import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findSerious, openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
@@ -37,14 +36,17 @@ test('the printed address opens a page that says what can be sold, and the key i
   expect(await sentence(page)).toMatch(/^[\d,.]+ t for sale now in \d of \d organizations\./);
 });
 
-test('the first page is small, its style and script included', async () => {
-  const page = await visit();
-  const parts: string[] = [];
-  for (const path of ['/', '/console.css', '/console.js']) {
-    const answer = await page.request.get(`${demo.origin}${path}`);
-    parts.push(await answer.text());
-  }
-  const bytes = parts.reduce((sum, part) => sum + gzipSync(part).length, 0);
+const PARTS = ['document', 'stylesheet', 'script'];
+
+test('the first page is small as a browser receives it, its style and script included', async () => {
+  const page = await openPage(browser, demo.origin, visitor);
+  const answers: Response[] = [];
+  page.on('response', answer => answers.push(answer));
+  await page.goto(demo.origin);
+  const parts = answers.map(answer => answer.request()).filter(part => PARTS.includes(part.resourceType()));
+  const sizes = await Promise.all(parts.map(part => part.sizes()));
+  const bytes = sizes.reduce((sum, size) => sum + size.responseHeadersSize + size.responseBodySize, 0);
+  expect(parts).toHaveLength(PARTS.length);
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(60_000);
 });
@@ -171,6 +173,35 @@ async function tabTo(page: Page, name: string): Promise<void> {
   }
   throw new Error(`expected a stop called ${name}`);
 }
+
+/** Whose time stands still until it is told to go on, and which hears what it is told to. */
+const STILL = `window.waiting = [];
+window.setTimeout = (work, ms) => window.waiting.push({ work, ms });
+window.setInterval = () => 0;
+window.EventSource = class extends EventTarget {
+  static OPEN = 1;
+  readyState = 1;
+  constructor() { super(); window.hear = () => this.dispatchEvent(new Event('changed')); }
+};`;
+
+test('a page that follows fetches at most once a second, and misses nothing that it heard meanwhile', async () => {
+  const page = await openPage(browser, demo.origin, visitor);
+  await page.addInitScript(STILL);
+  let fetches = 0;
+  page.on('request', request => (fetches += Number(request.resourceType() === 'fetch')));
+  await page.goto(demo.origin);
+  const hear = async () => await page.evaluate('for (let times = 0; times < 50; times++) hear()');
+  const waiting = async () => await page.evaluate<number[]>('waiting.map(({ ms }) => ms)');
+  for (let seconds = 1; seconds <= 3; seconds++) {
+    await hear();
+    await expect.poll(waiting, PATIENCE).toEqual([1000]);
+    await hear();
+    expect(fetches).toBe(seconds);
+    await page.evaluate('waiting.pop().work()');
+    await expect.poll(waiting, PATIENCE).toEqual([1000]);
+    expect(fetches).toBe(seconds + 1);
+  }
+});
 
 /** Where time is short: what a page does every few seconds it does twenty times as often. */
 const HASTE = 'const every = window.setInterval; window.setInterval = (work, ms) => every(work, ms / 20);';
