@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
+import { temporaryInbox } from '../support/inbox.js';
+import { fill, temporaryScene } from '../support/mirror.js';
 import { ALL_PERMISSIONS } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
@@ -106,4 +108,27 @@ test('an organization whose permission was taken away is not called current: its
   expect(text).toContain(
     `inventory: forbidden: its ${inventory.rows} rows are those of ${inventory.complete_at}, and nothing later is known`,
   );
+});
+
+test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and what shows them', async () => {
+  const scene = temporaryScene();
+  temporaryInbox(scene.folder);
+  scene.clock.at = Date.now();
+  await fill(scene, 30);
+  const shown = async (...options: readonly string[]) => {
+    const { stdout } = await runCommand(['status', ...options], { env: { DATA_DIR: scene.folder } });
+    const rows = Array.from(stdout.matchAll(/^organization-(\d+) +active/gm), ([, number]) => Number(number));
+    return { stdout, rows };
+  };
+  const { stdout, rows } = await shown();
+  expect(rows).toEqual([10, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12]);
+  expect(stdout).toContain('\nand 10 more: carbon-mirror status --all\n');
+  expect(stdout).toContain('Together: 465 rows in warehouses');
+  const all = await shown('--all');
+  expect(all.rows).toHaveLength(30);
+  expect(all.stdout).not.toContain(' more: ');
+  await scene.db.change("UPDATE resource_states SET outcome = 'failed', error = 'answered 503'");
+  const failing = await shown();
+  expect(failing.stdout.match(/: failing: answered 503/g)).toHaveLength(20);
+  expect(failing.stdout).toContain('\nand 280 more: carbon-mirror status --all\n');
 });

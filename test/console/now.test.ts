@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
-import { amount, credit, retirements } from '../support/mirror.js';
+import { amount, credit, fill, retirements } from '../support/mirror.js';
 
 async function stage() {
   const { page, ...rest } = await consoleStage();
@@ -145,6 +145,32 @@ test('where more is held than is shown, that is said, with the way to all of it'
   const shown = await page('/');
   expect(shown).toContain('What is held, and is in no warehouse meanwhile: the 20 that end first');
   expect(shown).toContain('<a href="/reservations">All reservations</a>');
+});
+
+test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and the way to them', async () => {
+  const { scene, page } = await consoleStage({ now: Date.now });
+  await fill(scene, 30);
+  const shown = async (path: string, part: string) => {
+    const { [part]: rows = '' } = Object.fromEntries(
+      Array.from(
+        (await page(path)).matchAll(/<section id="(\w+)"[^>]*>([^]*?)<\/section>/g),
+        ([, id, text]) => [id, text],
+      ),
+    );
+    return Array.from(rows.matchAll(/<tr><td>(?:<a[^>]*>)?organization-(\d+)</g), ([, number]) =>
+      Number(number),
+    );
+  };
+  const largest = [30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12];
+  expect(await shown('/', 'glance')).toEqual([10, ...largest]);
+  expect(await shown('/', 'forsale')).toEqual([...largest, 11]);
+  expect(await shown('/', 'leftout')).toEqual([10]);
+  const home = await page('/');
+  expect(home).toContain('<a href="/?all">and 10 more</a>');
+  expect(home).toContain('<a href="/?all">and 9 more</a>');
+  expect(await shown('/?all', 'glance')).toHaveLength(30);
+  expect(await shown('/?all', 'forsale')).toHaveLength(29);
+  expect(await page('/?all')).not.toMatch(/and \d+ more/);
 });
 
 function hold(id: string, overrides: { reservedToDate: string }) {

@@ -422,6 +422,9 @@ async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
 const PARTS = [
   'NULLS_FIRST',
   'asTold',
+  'compareStates',
+  'isFrozen',
+  'worstOf',
   'byName',
   'count',
   'hasColumn',

@@ -156,6 +156,24 @@ export function temporaryScene({
   };
 }
 
+/** So many organizations, the first with one credit, each other with one more; the list of the tenth cannot be read any more. */
+export async function fill({ mirror, clock, read, db }: Scene, organizations: number): Promise<void> {
+  for (let n = 1; n <= organizations; n++) {
+    const organizationId = `organization-${n}`;
+    const { at } = clock;
+    const written = { state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: TRIGGER } as const;
+    await mirror.writeInstallation({
+      ...written,
+      installation: installation(`installation-${n}`, { organizationId }),
+    });
+    const credits = Array.from({ length: n }, (_, index) => credit(`c-${n}-${index}`, { organizationId }));
+    await read('warehouse', credits, { organizationId });
+  }
+  await db.change(
+    "UPDATE resource_states SET outcome = 'failed', error = 'answered 503' WHERE organization_id = 'organization-10'",
+  );
+}
+
 /** One installation of the first organization. */
 export async function activate(mirror: Mirror, clock: Clock): Promise<void> {
   await mirror.writeInstallation({

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { type Disk, describeDisk } from '../../engines/contract/disk.js';
 import {
+  isFrozen,
   type OrganizationStatus,
   readStatus,
-  type ResourceStatus,
   type Status,
+  worstOf,
 } from '../../query/reads/status.js';
+import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
 import { examples } from '../command.js';
 import { type Io, print } from '../io.js';
@@ -31,20 +33,25 @@ export function define(program: Command, io: Io): void {
   const command = program
     .command('status')
     .description('Show each organization: its state, rows, certificates and freshness, and what is stuck')
+    .option('--all', `show more than ${MOST_SHOWN} organizations`)
     .option('--json', 'print everything as JSON')
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { all?: boolean; json?: boolean }) => {
       const place = findPlace(io);
       const status = await reading(place, async reader => await readStatus(reader, io.now()));
       const mirror = { demo: place.demo, folder: place.engine.place };
       const disk = place.engine.lookAtDisk();
       if (options.json) return await writeValue(io, { mirror, disk, ...status });
       await print(io, firstLine(place, status, io.now()), ...describePause(disk), '');
-      await writeRows(io, 'table', COLUMNS, status.organizations.map(toRow), {
+      const first = <Item>(list: readonly Item[]) => (options.all ? list : list.slice(0, MOST_SHOWN));
+      const rest = ({ length }: readonly unknown[]) => (options.all ? [] : describeRest(length));
+      await writeRows(io, 'table', COLUMNS, first(status.organizations).map(toRow), {
         keep: ['organization', 'freshness'],
         tonnes: COUNTED,
         none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
       });
-      await print(io, '', ...summary(status, io.now()));
+      const reasons = describeReasons(status);
+      await print(io, ...rest(status.organizations), '', ...summary(status, io.now()));
+      await print(io, ...first(reasons), ...rest(reasons));
       return undefined;
     });
   examples(command, [
@@ -68,7 +75,7 @@ function toRow(organization: OrganizationStatus): Row {
     inventory: rows('inventory'),
     retirements: rows('retirements'),
     certificates: certificates.join(', ') || null,
-    freshness: worst(organization.resources),
+    freshness: worstOf(organization),
     oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
   };
 }
@@ -86,41 +93,6 @@ function describeSums({ organizations }: Status): string[] {
   return [
     `Together: ${sum('warehouse')} rows in warehouses, ${sum('inventory')} in inventories, ${sum('retirements')} retirements, ${withThousands(stored)} certificates.`,
   ];
-}
-
-/** As the organization or its registry has it. */
-const WITHHELD = ['forbidden', 'not_offered'];
-
-/** From best to worst. */
-const STATES = [
-  'current',
-  'late',
-  'behind',
-  'partial',
-  'never_read',
-  'not_offered',
-  'forbidden',
-  'doubtful',
-  'failing',
-  'suspended',
-  'uninstalled',
-];
-
-function worst(resources: readonly ResourceStatus[]): string {
-  const rank = (state: string) => STATES.indexOf(state);
-  const found = resources
-    .filter(resource => !isWithheld(resource) || isFrozen(resource))
-    .reduce((sofar, { state }) => (rank(state) > rank(sofar) ? state : sofar), 'current');
-  return resources.length === 0 ? 'never_read' : found;
-}
-
-function isWithheld({ state }: ResourceStatus): boolean {
-  return WITHHELD.includes(state);
-}
-
-/** Its rows are those of the last read, whatever came after. */
-function isFrozen(resource: ResourceStatus): boolean {
-  return isWithheld(resource) && resource.completeAt !== null;
 }
 
 /** Which mirror this is, and whether anything is stuck. */
@@ -172,15 +144,22 @@ function summary(status: Status, now: number): string[] {
   lines.push(describeFindings(status.findings, now));
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
-  for (const organization of status.organizations) {
-    for (const each of organization.resources) {
+  return lines;
+}
+
+function describeReasons({ organizations }: Status): string[] {
+  return organizations.flatMap(({ name, organizationId, resources }) =>
+    resources.flatMap(each => {
       const why = isFrozen(each)
         ? `its ${withThousands(each.rows)} rows are those of ${each.completeAt}, and nothing later is known`
         : each.error;
-      if (why === null || (each.state === 'forbidden' && !isFrozen(each))) continue;
-      const whose = shortName(organization.name ?? organization.organizationId);
-      lines.push(`${whose}, ${each.resource}: ${each.state}: ${why}`);
-    }
-  }
-  return lines;
+      if (why === null || (each.state === 'forbidden' && !isFrozen(each))) return [];
+      return [`${shortName(name ?? organizationId)}, ${each.resource}: ${each.state}: ${why}`];
+    }),
+  );
+}
+
+function describeRest(count: number): string[] {
+  const more = andMore(count);
+  return more === null ? [] : [`${more}: carbon-mirror status --all`];
 }

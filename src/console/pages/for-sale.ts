@@ -1,10 +1,12 @@
 import type { Available, LeftOut } from '../../query/available.js';
+import { compareStates } from '../../query/reads/status.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
 import { type Bar, bars } from '../parts/bars.js';
+import type { Ask } from '../page.js';
 import { microOf, textIn } from '../parts/cell.js';
 import { html, type Html } from '../parts/html.js';
-import { table } from '../parts/table.js';
+import { firstOf } from '../parts/table.js';
 import { ago, badge, counted, shown } from '../parts/words.js';
 
 type Row = Available['rows'][number];
@@ -23,11 +25,11 @@ const MOST_BARS = 12;
 const MICRO = 1e6;
 
 /** What can be sold, by project and vintage as lengths and as numbers; and the same by organization. */
-export function forSale({ rows }: Available, now: number): Html | false {
+export function forSale({ rows }: Available, ask: Ask): Html | false {
   if (rows.length === 0) return false;
   const lots = lotsOf(rows);
-  return html`<h2>For sale now</h2>${bars(sentence(lots), lengths(lots), byLot(lots, now))}
-<details><summary>The same by organization</summary>${byOrganization(rows, now)}</details>`;
+  return html`<h2>For sale now</h2>${bars(sentence(lots), lengths(lots), byLot(lots, ask))}
+<details><summary>The same by organization</summary>${byOrganization(rows, ask)}</details>`;
 }
 
 /** The largest first. */
@@ -73,8 +75,8 @@ function lengths(lots: readonly Lot[]): Bar[] {
   }));
 }
 
-function byLot(lots: readonly Lot[], now: number): Html {
-  return table(
+function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
+  return firstOf(
     'By project and vintage',
     [
       {
@@ -88,6 +90,7 @@ function byLot(lots: readonly Lot[], now: number): Html {
       { name: 'Oldest read', cell: ({ readAt }) => ago(readAt, now) },
     ],
     lots,
+    query,
   );
 }
 
@@ -98,8 +101,8 @@ function hrefOf({ projectId, vintage }: Lot): string {
   return `/warehouse?${query.toString()}`;
 }
 
-function byOrganization(rows: readonly Row[], now: number): Html {
-  return table(
+function byOrganization(rows: readonly Row[], { now, query }: Ask): Html {
+  return firstOf(
     'By organization, project and vintage',
     [
       { name: 'Organization', cell: row => shown(row['organization_name'] ?? row['organization_id']) },
@@ -109,13 +112,24 @@ function byOrganization(rows: readonly Row[], now: number): Html {
       { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
       { name: 'Read', cell: row => ago(textIn(row, 'complete_at'), now) },
     ],
-    rows,
+    rows.toSorted(byAmount),
+    query,
   );
 }
 
-export function leftOut(all: readonly LeftOut[], now: number): Html | false {
+/** The largest first. */
+function byAmount(one: Row, other: Row): number {
+  return Number(microOf(other) - microOf(one));
+}
+
+/** What is worst first, and of the same the largest. */
+function byTrouble(one: LeftOut, other: LeftOut): number {
+  return compareStates(one.state, other.state) || (other.amount ?? 0) - (one.amount ?? 0);
+}
+
+export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {
   if (all.length === 0) return false;
-  return table(
+  return firstOf(
     'What is known and is not for sale now',
     [
       { name: 'Organization', cell: ({ organizationName: name, organizationId }) => name ?? organizationId },
@@ -124,6 +138,7 @@ export function leftOut(all: readonly LeftOut[], now: number): Html | false {
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Why', cell: ({ error }) => error },
     ],
-    all,
+    all.toSorted(byTrouble),
+    query,
   );
 }

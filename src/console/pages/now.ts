@@ -11,7 +11,7 @@ import { microOf } from '../parts/cell.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
 import { refused } from '../parts/refused.js';
-import { table } from '../parts/table.js';
+import { firstOf, table } from '../parts/table.js';
 import { ago, badge, counted } from '../parts/words.js';
 import { forSale, leftOut } from './for-sale.js';
 import { invitation } from './invitation.js';
@@ -27,7 +27,8 @@ export const NOW: Page = {
   },
 };
 
-function show(answer: Overview, { now, canAct, webhookUrl }: Ask): Shown {
+function show(answer: Overview, ask: Ask): Shown {
+  const { now, canAct, webhookUrl } = ask;
   const { status, available, holds: held, changes } = answer;
   const { organizations, newestDeliveryAt } = status;
   const isEmpty = organizations.length === 0;
@@ -35,11 +36,11 @@ function show(answer: Overview, { now, canAct, webhookUrl }: Ask): Shown {
   const body = html`<h1 id="sentence" data-live>${sentence(answer, stuck)}</h1>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
 <section id="stuck" data-live>${stuck.length > 0 && stuckList(stuck, canAct)}</section>
-<section id="forsale" data-live>${forSale(available, now)}</section>
-<section id="leftout" data-live>${leftOut(available.leftOut, now)}</section>
+<section id="forsale" data-live>${forSale(available, ask)}</section>
+<section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
 <section id="holds" data-live>${holds(held, now)}</section>
 <section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
-<section id="glance" data-live>${!isEmpty && glance(organizations)}${certificates(organizations)}</section>
+<section id="glance" data-live>${!isEmpty && glance(organizations, ask)}${certificates(organizations)}</section>
 ${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}${button(canAct, VERIFY.path, VERIFY.says)}`}
 <section id="refused" data-live>${refused(status.refused, now)}</section>`;
   return { title: 'Now', body };
@@ -111,12 +112,12 @@ function holds(held: readonly Hold[], now: number): Html | false {
   )}${hasMore && html`<p class="under"><a href="/reservations">All reservations</a></p>`}`;
 }
 
-function glance(organizations: readonly OrganizationStatus[]): Html {
+function glance(organizations: readonly OrganizationStatus[], { query }: Ask): Html {
   const names = [
     ...new Set(organizations.flatMap(({ resources }) => resources.map(({ resource }) => resource))),
   ];
-  return table(
-    'Every organization and what is known of it',
+  return firstOf(
+    'Every organization and what is known of it, trouble first',
     [
       {
         name: 'Organization',
@@ -133,6 +134,7 @@ function glance(organizations: readonly OrganizationStatus[]): Html {
       })),
     ],
     organizations,
+    query,
   );
 }
 

@@ -1,3 +1,4 @@
+import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
@@ -16,6 +17,20 @@ export function table<Row>(caption: Part, columns: readonly TableColumn<Row>[], 
 <thead><tr>${columns.map(({ name, numeric }) => html`<th scope="col"${numeric && NUMERIC}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(row => html`<tr>${cells(row)}</tr>\n`)}</tbody>
 </table></div>`;
+}
+
+const ALL = 'all';
+
+/** The first of them and how many more there are, with the way to them; all where the address asks for all. */
+export function firstOf<Row>(
+  caption: Part,
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+  query: URLSearchParams,
+): Html {
+  const more = andMore(rows.length);
+  if (more === null || query.has(ALL)) return table(caption, columns, rows);
+  return html`${table(caption, columns, rows.slice(0, MOST_SHOWN))}<p class="under"><a href="/?${ALL}">${more}</a></p>`;
 }
 
 const NUMERIC = html` class="number"`;

@@ -100,14 +100,74 @@ async function readOrganizations(
 ): Promise<OrganizationStatus[]> {
   const organizations = await readStates(reader);
   const certificates = await readCertificates(reader);
-  return organizations.map(organization => {
-    const own = (row: Owned) => row.organizationId === organization.organizationId;
-    return {
+  const resourcesOf = byOwner(resources);
+  const certificatesOf = byOwner(certificates);
+  return organizations
+    .map(organization => ({
       ...organization,
-      resources: resources.filter(own).map(({ organizationId, announcedAt, ...resource }) => resource),
-      certificates: countsOf(certificates.filter(own)),
-    };
-  });
+      resources: resourcesOf(organization).map(({ organizationId, announcedAt, ...resource }) => resource),
+      certificates: countsOf(certificatesOf(organization)),
+    }))
+    .toSorted(byTrouble);
+}
+
+function byOwner<Row extends Owned>(rows: readonly Row[]): (owner: Owned) => readonly Row[] {
+  const owned = new Map<string, Row[]>();
+  for (const row of rows) {
+    const known = owned.get(row.organizationId);
+    if (known === undefined) owned.set(row.organizationId, [row]);
+    else known.push(row);
+  }
+  return ({ organizationId }) => owned.get(organizationId) ?? [];
+}
+
+/** From best to worst. Nothing is expected of who was uninstalled. */
+const STATES = [
+  'uninstalled',
+  'current',
+  'suspended',
+  'never_read',
+  'late',
+  'behind',
+  'partial',
+  'not_offered',
+  'forbidden',
+  'doubtful',
+  'failing',
+];
+
+/** What is worst first, and of the same the largest. */
+function byTrouble(one: OrganizationStatus, other: OrganizationStatus): number {
+  return compareStates(worstOf(one), worstOf(other)) || rowsOf(other) - rowsOf(one);
+}
+
+/** The worse one first. */
+export function compareStates(one: string, other: string): number {
+  return STATES.indexOf(other) - STATES.indexOf(one);
+}
+
+function rowsOf({ resources }: OrganizationStatus): number {
+  return resources.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** What is withheld from us counts where rows of before stand there. */
+export function worstOf({ resources }: OrganizationStatus): string {
+  if (resources.length === 0) return 'never_read';
+  const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
+  const [worst = 'current'] = counted.map(({ state }) => state).toSorted(compareStates);
+  return worst;
+}
+
+/** As the organization or its registry has it. */
+const WITHHELD = ['forbidden', 'not_offered'];
+
+function isWithheld({ state }: ResourceStatus): boolean {
+  return WITHHELD.includes(state);
+}
+
+/** Its rows are those of the last read, whatever came after. */
+export function isFrozen(resource: ResourceStatus): boolean {
+  return isWithheld(resource) && resource.completeAt !== null;
 }
 
 /** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
@@ -164,8 +224,9 @@ async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[
     .groupBy('c.organization_id')
     .select(eb => ['c.organization_id as organizationId', eb.fn.countAll<number>().as('certificates')])
     .execute();
+  const unclaimedOf = byOwner(unclaimed);
   const claimed = sums.map(({ organizationId, state, certificates }) => {
-    const unclaimedHere = unclaimed.find(each => each.organizationId === organizationId)?.certificates ?? 0;
+    const unclaimedHere = unclaimedOf({ organizationId })[0]?.certificates ?? 0;
     return {
       organizationId,
       state,
