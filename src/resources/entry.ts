@@ -42,6 +42,8 @@ export interface ItemEntry<Item> extends Entry {
 /** What is read as a whole list. */
 export interface ListEntry<Item> extends ItemEntry<Item> {
   readonly scope: 'organization_id' | 'id';
+  /** Where rows come to an end by themselves, as a reservation does. */
+  readonly endsByNature?: true;
   readonly projectOf: (item: Item) => ProjectReference | null;
 }
 

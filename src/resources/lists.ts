@@ -36,6 +36,7 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_warehouse',
+    endsByNature: true,
     shown: {
       from: 'reservations_now',
       columns: [
@@ -82,6 +83,7 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_inventory',
+    endsByNature: true,
     shown: {
       from: 'inventory_requests',
       columns: [

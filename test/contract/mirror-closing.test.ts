@@ -20,6 +20,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     [25, 0],
     [25, 1],
+    [4, 1],
     [3, 0],
     [1, 0],
   ])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
@@ -27,6 +28,49 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await shorten(scene, from, to)).toBe(from);
     expect(await state(scene, 'warehouse')).toBe('doubtful');
     expect(await scene.db.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('doubtful');
+  });
+
+  test.each([
+    [4, 2],
+    [3, 1],
+  ])('T35 a list of %i that holds %i is believed', async (from, to) => {
+    const scene = await stage();
+    expect(await shorten(scene, from, to)).toBe(to);
+  });
+
+  test.each(['members', 'addresses'] as const)(
+    'T35 one wrong answer, of other rows, replaces no %s: they wait for a second read',
+    async resource => {
+      const scene = await stage();
+      const rows = (ids: readonly string[]) =>
+        ids.map(id => ({
+          id,
+          fullName: id,
+          email: null,
+          address: id,
+          name: id,
+          isDefault: null,
+          document: id,
+        }));
+      await scene.read(resource, rows(['a', 'b', 'c', 'd', 'e']));
+      scene.clock.at += MINUTE;
+      await scene.read(resource, rows(['x']));
+      expect(await count(scene, resource)).toBe(6);
+      expect(await state(scene, resource)).toBe('doubtful');
+    },
+  );
+
+  test('T35 reservations end by nature: none left is believed at once', async () => {
+    const scene = await stage();
+    const held = Array.from({ length: 5 }, (_, index) => ({
+      ...credit('c-1'),
+      ...{ id: `h-${index}`, reserverId: null, reserverName: null, state: null, isComplete: null },
+      ...{ reservedToDate: null, createdAt: null, updatedAt: null },
+    }));
+    await scene.read('reservations', held);
+    scene.clock.at += MINUTE;
+    await scene.read('reservations', []);
+    expect(await count(scene, 'reservations')).toBe(0);
   });
 
   test('T35 a second read a minute later closes what both lacked, and one before that does not', async () => {

@@ -13,6 +13,7 @@ describe('what becomes of missing rows', () => {
     seen: 95,
     isSnapshot: false,
     isQuiet: false,
+    endsByNature: false,
     asked: 0,
     alive: 0,
     doubtedForMs: null,
@@ -27,9 +28,11 @@ describe('what becomes of missing rows', () => {
       { missing: 51, before: 200, asked: 50, alive: 1 },
       'keep',
     ],
+    ['all of three, and another came', { missing: 3, before: 3, seen: 1, isSnapshot: true }, 'close'],
+    ['three of four', { missing: 3, before: 4, seen: 1, isSnapshot: true }, 'doubt'],
     [
-      'nineteen of nineteen, and others came',
-      { missing: 19, before: 19, seen: 1, isSnapshot: true },
+      'all of what ends by nature',
+      { missing: 9, before: 9, seen: 0, isSnapshot: true, endsByNature: true },
       'close',
     ],
     ['one of one: nothing is left', { missing: 1, before: 1, seen: 0, isSnapshot: true }, 'doubt'],
@@ -57,7 +60,7 @@ async function shorten(scene: Scene, from: number, to: number): Promise<number |
 
 test('T35 the same read believes it when the gate is broken', async () => {
   const scene = temporaryScene({
-    create: await brokenMirror('mirror/list/closing.js', 'GATE_ROWS = 20', 'GATE_ROWS = 2e9'),
+    create: await brokenMirror('mirror/list/closing.js', 'GATE_ROWS = 4', 'GATE_ROWS = 2e9'),
   });
   expect(await shorten(scene, 25, 1)).toBe(1);
 });

@@ -1,8 +1,8 @@
 /**
- * A list that lost at least this many rows, and more than half of what it had, is not believed at once;
+ * A list of at least this many rows that lost more than half of them is not believed at once;
  * nor is one that is wholly empty, whatever its length was: nothing is easier to answer by mistake.
  */
-const GATE_ROWS = 20;
+const GATE_ROWS = 4;
 const GATE_SHARE = 0.5;
 /** How long after a doubtful read a second one may confirm it. */
 export const AGREE_AFTER_MS = 60_000;
@@ -23,6 +23,8 @@ export interface Evidence {
   readonly asked: number;
   /** How many of those the registry still knows. */
   readonly alive: number;
+  /** Its rows come to an end without anybody taking them away: few or none left is no sign of a bad answer. */
+  readonly endsByNature: boolean;
   /** How long ago a complete read first lacked most rows; null where none did. */
   readonly doubtedForMs: number | null;
 }
@@ -41,8 +43,9 @@ export function judge(evidence: Evidence): Judgement {
   return evidence.isSnapshot || evidence.isQuiet ? 'close' : 'keep';
 }
 
-function tripsGate({ missing, before, seen }: Pick<Evidence, 'missing' | 'before' | 'seen'>): boolean {
-  return seen === 0 || (missing >= GATE_ROWS && missing > before * GATE_SHARE);
+function tripsGate({ missing, before, seen, endsByNature }: Evidence): boolean {
+  if (endsByNature) return false;
+  return seen === 0 || (before >= GATE_ROWS && missing > before * GATE_SHARE);
 }
 
 function judgeEmptied({ alive, doubtedForMs }: Evidence): Judgement {

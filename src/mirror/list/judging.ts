@@ -1,3 +1,4 @@
+import { LISTS } from '../../resources/lists.js';
 import type { Ask } from '../mirror.js';
 import type { Fault, List, MirrorPort, RunRequest } from '../port.js';
 import type { SyncRun } from '../sync-run.js';
@@ -67,13 +68,14 @@ async function decisionOn(missing: Missing, stand: Stand, { ask, ownerTold }: Sa
 }
 
 function circumstancesOf(stand: Stand, ask: Said['ask']): Circumstances {
-  const { run, staging, pages } = stand;
+  const { list, run, staging, pages } = stand;
   const { before } = run;
   return {
     before: before.rows,
     seen: staging.distinct,
     isSnapshot: pages.visited <= 1,
     isQuiet: pages.moved === 0,
+    endsByNature: LISTS[list.resource].endsByNature === true,
     doubted: before.doubted === null ? NONE : VersionSet.unpack(before.doubted),
     doubtedForMs: doubtedForMs(stand),
     ask,

@@ -24,7 +24,7 @@ export interface Decision {
 }
 
 export interface Circumstances
-  extends Pick<Evidence, 'before' | 'seen' | 'isSnapshot' | 'isQuiet' | 'doubtedForMs'> {
+  extends Pick<Evidence, 'before' | 'seen' | 'isSnapshot' | 'isQuiet' | 'endsByNature' | 'doubtedForMs'> {
   readonly doubted: VersionSet;
   readonly ask: Ask | undefined;
 }
