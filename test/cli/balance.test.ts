@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { hold } from '../support/holds.js';
 import { amount, credit, MINUTE, retirement, temporaryScene } from '../support/mirror.js';
 
+const USED_AT = '2026-05-04T12:01:30Z';
 const YEAR_MS = 365 * 86_400_000;
 
 async function sceneToBalance() {
@@ -11,13 +13,18 @@ async function sceneToBalance() {
   const scene = temporaryScene({ folder });
   const ask = (...words: string[]) =>
     runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
-  const show = async (warehouse: string, retired: readonly string[]) => {
+  /** The last of what was retired came by a reservation of its own, where it is said. */
+  const show = async (warehouse: string, retired: readonly string[], used: readonly string[] = []) => {
     scene.clock.at += MINUTE;
     await scene.read('warehouse', [credit('c-1', { amount: amount(warehouse), vintage: '2021' })]);
     await scene.read('inventory', []);
-    await scene.read('reservations', [], { limit: 10, total: 0 });
+    const holds = used.map((tonnes, index) => {
+      const done = { state: 'finished', isComplete: true, serialization: 'ICR-ISL-354-1-14-R-0-2021' };
+      return hold(`h-${index}`, { ...done, amount: amount(tonnes), createdAt: USED_AT, updatedAt: USED_AT });
+    });
+    await scene.read('reservations', holds, { limit: 10, total: holds.length });
     const all = retired.map((tonnes, index) =>
-      retirement(`r-${index}`, { amount: amount(tonnes), createdAt: '2026-05-04T12:01:30Z' }),
+      retirement(`r-${index}`, { amount: amount(tonnes), createdAt: USED_AT }),
     );
     await scene.read('retirements', all, { limit: 10, total: all.length });
   };
@@ -38,15 +45,15 @@ test('what ties is shown in a sheet for each identity, with what was seen to ris
     'organization-1  by certificate  1  2  2  ties',
     'organization-1  by month  1  2  2  ties',
     '',
-    'Credits: what stood there, and what was seen to rise and to fall between reads',
+    'Credits: what stood there at first, and what was seen to rise and to fall between reads since',
     '',
-    'organization_name  place  credits  opening  rose  fell  listed  ties',
-    'organization-1  warehouse  1  0  100  2  98  ties',
+    'organization_name  place  type  credits  since  opening  rose  fell  listed  ties',
+    'organization-1  warehouse  exPost  1  2026-05-04T12:01Z  100  0  2  98  ties',
     '',
-    'Projects and vintages: what was retired was seen to fall',
+    'Projects and vintages: what reservations and requests retired was seen to fall',
     '',
-    'project_and_vintage  retirements  retired  fell  ties',
-    'Peat bog 2021  1  2  2  ties',
+    'project_and_vintage  retirements  retired  fell  unexplained  ties',
+    'Peat bog 2021  1  2  2  0  ties',
     '',
     'Serializations: each stands for one credit',
     '',
@@ -87,15 +94,15 @@ test('rows without an amount that can be added are counted, whatever ties', asyn
 
 test('what does not tie is listed with its rows, and the exit says so', async () => {
   const { ask, show, db } = await sceneToBalance();
-  await show('98', ['2', '0.5']);
+  await show('98', ['2', '0.5'], ['2', '0.5']);
   await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
   const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);
   expect(stderr).toContain('It does not add up.');
   expect(stdout).toContain(
-    '  organization-1 warehouse c-1: 0 t, seen to rise by 100 t and to fall by 1.999999 t, and listed with 98 t\n',
+    '  organization-1 warehouse c-1: 100 t, seen to rise by 0 t and to fall by 1.999999 t, and listed with 98 t\n',
   );
-  expect(stdout).toContain('2 of 6 sums do not tie.\n');
+  expect(stdout).toContain('2 of 7 sums do not tie.\n');
   const told = JSON.parse((await ask('--json')).stdout);
   expect(told.ties).toBe(false);
   expect(told.does_not_tie).toMatchObject([
@@ -122,7 +129,10 @@ test('a period has an opening: of a year, of an organization, and up to an insta
   };
   expect(await credits('--year', '2027')).toMatchObject(moved);
   expect(await credits('--year', '2026', '--organization', 'organization-1')).toMatchObject({
-    opening_micro: 0,
+    opening_at: '2026-05-04T12:01:00.000Z',
+    opening_micro: 100_000_000,
+    risen_micro: 0,
+    fallen_micro: 2_000_000,
     found_micro: 98_000_000,
   });
   expect(await credits('--as-of', '2026-05-04T12:01:30Z')).toMatchObject({ found_micro: 100_000_000 });
@@ -132,11 +142,36 @@ test('a period has an opening: of a year, of an organization, and up to an insta
 
 test('a period in which more was retired than fell is named', async () => {
   const { ask, show, clock } = await sceneToBalance();
-  await show('98', ['2', '0.5']);
+  await show('98', ['2', '0.5'], ['2', '0.5']);
   clock.at += YEAR_MS;
-  await show('98', ['2', '0.5']);
+  await show('98', ['2', '0.5'], ['2', '0.5']);
   const { exitCode, stdout } = await ask('--year', '2026');
   expect(exitCode).toBe(3);
-  expect(stdout).toContain('project-1 2021: 2.5 t retired, and seen to fall by 2 t in all');
+  expect(stdout).toContain(
+    'project-1 2021: 2.5 t retired by reservations and requests, and seen to fall by 2 t in all',
+  );
   expect(await ask('--year', '2027')).toMatchObject({ exitCode: 0 });
+});
+
+test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them has to fall for what is retired', async () => {
+  const { ask, read, clock } = await sceneToBalance();
+  clock.at += MINUTE;
+  const of = (id: string, tonnes: string, type: string) =>
+    credit(id, { amount: amount(tonnes), vintage: '2021', type });
+  await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '40', 'exAnte')]);
+  clock.at += MINUTE;
+  await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '30', 'exAnte')]);
+  const sums = async (...words: string[]) => JSON.parse((await ask(...words, '--json')).stdout).sums;
+  for (const words of [[], ['--as-of', 'now']]) {
+    const told = await sums(...words);
+    expect(told.filter(({ identity }: { identity: string }) => identity === 'credits')).toMatchObject([
+      { what: 'warehouse', type: 'exPost', found_micro: 98_000_000 },
+      { what: 'warehouse', type: 'exAnte', found_micro: 30_000_000 },
+    ]);
+    expect(told.find(({ identity }: { identity: string }) => identity === 'projects')).toMatchObject({
+      found_micro: 2_000_000,
+      expected_micro: 2_000_000,
+      fallen_micro: 2_000_000,
+    });
+  }
 });

@@ -40,7 +40,7 @@ test('a change is a line that a person can read, under its day, and the sums sta
     '12:00 warehouse Peat bog 2027: not listed → 184.25 t (delivery)',
     '12:01 warehouse Peat bog 2027: 184.25 t → 182.25 t (delivery)',
     '2 changes: 1 added, 1 changed, 0 removed',
-    'warehouse: seen to rise by 184.25 t and to fall by 2 t between reads',
+    'warehouse ex-post: began with 184.25 t, read by 2026-05-04T12:00:00.000Z; seen to rise by 0 t and to fall by 2 t between reads',
     '',
   ]);
   expect((await ask('--resource', 'retirements')).stdout).toContain(

@@ -15,7 +15,7 @@ test('what changed between two instants is a sentence each, added up, with what 
   expect(all).toContain('warehouse Peat bog 2021: 100 t → 87.5 t');
   const recent = wordsOf(await page('/changes?since=45m'));
   expect(recent).toContain('2 changes');
-  expect(recent).toContain('warehouse: seen to rise by 0 t and to fall by 12.5 t between reads');
+  expect(recent).toContain('warehouse ex-post: seen to rise by 0 t and to fall by 12.5 t between reads');
   const early = wordsOf(await page('/changes?since=2h&until=45m'));
   expect(early).toContain('warehouse Peat bog 2021: not listed → 100 t');
   expect(early).not.toContain('87.5');

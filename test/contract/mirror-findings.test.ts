@@ -59,11 +59,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a hold outlives its end where a read an hour later still shows it as outstanding', async () => {
+  test('a hold outlives its end where a read an hour later still says that it is outstanding; one of which no state is said has ended', async () => {
     const scene = await stage();
     const ended = [hold('h-2', { state: 'expired' }), hold('h-3', { isComplete: true })];
     const later = hold('h-4', { reservedToDate: new Date(NOON + 60 * MINUTE).toISOString() });
-    const all = [hold('h-1'), ...ended, later];
+    const unsaid = hold('h-5', { state: null });
+    const all = [hold('h-1'), ...ended, later, unsaid];
     await scene.read('reservations', all);
     scene.clock.at = NOON + 70 * MINUTE - 1;
     await scene.read('reservations', all);

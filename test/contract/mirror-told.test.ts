@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/engines/contract/reader.js';
+import { readOpenings } from '../../src/query/past/balance.js';
 import { readChanges, readTold } from '../../src/query/past/changes.js';
 import { Sums } from '../../src/text/change-sums.js';
 import { type Change, lineOf, parseChange, type Said } from '../../src/text/change.js';
@@ -38,13 +39,14 @@ async function compare(reader: Reader): Promise<Change[]> {
   const told: Said[] = [];
   for await (const group of readTold(reader, ALL)) told.push(...group);
   expect(told.map(lineOf)).toEqual(whole.map(lineOf));
-  expect(summed(told)).toEqual(summed(whole));
+  const openings = await readOpenings(reader);
+  expect(summed(openings, told)).toEqual(summed(openings, whole));
   expect(told.map(beside)).toEqual(whole.map(beside));
   return whole;
 }
 
-function summed(changes: readonly Said[]): string[] {
-  const sums = new Sums();
+function summed(openings: ReadonlyMap<string, string>, changes: readonly Said[]): string[] {
+  const sums = new Sums(openings);
   for (const change of changes) sums.add(change);
   return sums.lines();
 }

@@ -149,13 +149,17 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countNotSummed: about(pairs([null, ONE], [null, '2026']), (reader, [organizationId, year]) =>
     balance.countNotSummed(reader, { organizationId, year }),
   ),
-  readStockAt: about(pairs([null, ONE], MOMENTS), (reader, [organizationId, at]) =>
-    balance.readStockAt(reader, { organizationId }, at),
+  readStockAt: about(pairs([null, ONE], [null, ...MOMENTS]), (reader, [organizationId, at]) =>
+    balance.readStockAt(reader, { organizationId, from: at, to: LATEST }, at),
+  ),
+  readOpenings: once(async reader =>
+    [...(await balance.readOpenings(reader))].map(each => each.join(' ')).toSorted(),
   ),
   readMoves: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, from]) =>
     balance.readMoves(reader, { organizationId, from, to: LATEST }),
   ),
   readRetiredBetween: once(reader => balance.readRetiredBetween(reader, EARLIEST, LATEST)),
+  readUsedBetween: once(reader => balance.readUsedBetween(reader, EARLIEST, LATEST)),
   readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
   readBrokenBefore: about(
     RESOURCES.flatMap(resource => MOMENTS.map(at => ({ organizationId: ONE, resource, at }))),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/installed.js';
-import type { Program } from '../support/program.js';
-import { issueCredit } from '../support/sandbox.js';
+import { type Program, startProgram } from '../support/program.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const YEAR_MS = 366 * 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -62,7 +62,36 @@ test('what is retired and listed as before is found, and does not balance', asyn
     now: program.time.now,
   });
   expect(exitCode).toBe(3);
-  expect(stdout).toContain('5 t retired, and seen to fall by 0 t in all');
+  expect(stdout).toContain('5 t retired by reservations and requests, and seen to fall by 0 t in all');
+});
+
+test('what an organization that is not mirrored retired for one that is makes no finding, and the balance names it', async () => {
+  const program = await startProgram();
+  const { registry, app, sandbox } = program;
+  const [giver, own] = [createOrganization(sandbox).id, createOrganization(sandbox).id];
+  const creditId = issueCredit(sandbox, giver);
+  const give = (action: 'transfer' | 'transfer_retire', amount: number) => {
+    const { id } = registry.reservations.reserve(giver, app.id, { creditId, amount });
+    const retirementData = { reason: 'for good', beneficiaryName: 'Ada', comment: '' };
+    const body = { receiverId: own, ...(action === 'transfer' ? {} : { retirementData }) };
+    registry.reservations.finish(giver, app.id, { id, action, body });
+  };
+  give('transfer', 50);
+  registry.installations.install(app.id, own);
+  await program.rest();
+  give('transfer_retire', 5);
+  await program.reconcile();
+  await program.reconcile();
+  expect(await program.rows('SELECT organization_id, amount_exact FROM retirements')).toEqual([
+    { organization_id: own, amount_exact: '5' },
+  ]);
+  expect(await findings(program)).toEqual([]);
+  const { exitCode, stdout } = await runCommand(['balance'], {
+    env: { DATA_DIR: program.folder },
+    now: program.time.now,
+  });
+  expect(stdout).toContain('5 t of what was retired is explained by nothing that is mirrored');
+  expect(exitCode).toBe(0);
 });
 
 test('a hold that is outstanding an hour after its end is found', async () => {

@@ -5,6 +5,7 @@ import {
   readChanges,
   readNewest,
 } from '../../query/past/changes.js';
+import { readOpenings } from '../../query/past/balance.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import type { Said } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
@@ -22,7 +23,14 @@ interface Asked extends ChangesAsked {
   readonly until: string;
 }
 
-type Answer = { readonly asked: Asked; readonly changes: readonly Said[]; readonly isAll: boolean } | Fault;
+type Answer =
+  | {
+      readonly asked: Asked;
+      readonly changes: readonly Said[];
+      readonly isAll: boolean;
+      readonly sums: readonly string[];
+    }
+  | Fault;
 
 const PATH = '/changes';
 const SINCE = '24h';
@@ -38,7 +46,10 @@ async function read({ reader, query, now }: Ask): Promise<Answer> {
   const asked = askedIn(query, now);
   if ('fault' in asked) return asked;
   const rows = await readNewest(reader, asked, beforeIn(query), MOST + 1);
-  return { asked, changes: rows.slice(0, MOST), isAll: rows.length <= MOST };
+  const changes = rows.slice(0, MOST);
+  const all = new Sums(await readOpenings(reader));
+  for (const change of changes) all.add(change);
+  return { asked, changes, isAll: rows.length <= MOST, sums: changes.length === 0 ? [] : all.lines() };
 }
 
 function askedIn(query: URLSearchParams, now: number): Asked | Fault {
@@ -67,14 +78,14 @@ function beforeIn(query: URLSearchParams): number | null {
 function show(answer: Answer, { query, now }: Ask): Shown {
   const title = 'Changes';
   if ('fault' in answer) return { title, body: html`<h1>${answer.fault}</h1>${form(query)}` };
-  const { asked, changes, isAll } = answer;
+  const { asked, changes, isAll, sums } = answer;
   const shown = changes.slice(0, ROWS);
   const last = shown.at(-1);
   const hasMore = !isAll || changes.length > ROWS;
   const body = html`<h1 id="sentence" data-live>${sentence(answer, query.has('before'))}</h1>
 ${form(query)}
 <p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
-<section id="sums" data-live>${sums(changes, isAll)}</section>
+<section id="sums" data-live>${sumsList(sums, isAll)}</section>
 <section id="rows" data-live>${sentences('Newest first', shown, now)}
 <p class="under">${query.has('before') && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
@@ -91,11 +102,9 @@ function sentence({ changes, isAll }: Exclude<Answer, Fault>, isOlder: boolean):
   return counted(changes.length, one);
 }
 
-function sums(changes: readonly Said[], isAll: boolean): Html | false {
-  if (changes.length === 0) return false;
-  const all = new Sums();
-  for (const change of changes) all.add(change);
-  const lines = all.lines().map(line => html`<li>${line}</li>`);
+function sumsList(sums: readonly string[], isAll: boolean): Html | false {
+  if (sums.length === 0) return false;
+  const lines = sums.map(line => html`<li>${line}</li>`);
   return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul>${lines}</ul>`;
 }
 

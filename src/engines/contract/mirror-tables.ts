@@ -187,6 +187,18 @@ export const MIRROR_TABLES = {
     before_micro: 'large?',
     after_micro: 'large?',
     moved_micro: 'large?',
+    type: 'text?',
+  },
+  credit_uses: {
+    organization_id: 'text',
+    resource: 'text',
+    id: 'text',
+    serialization: 'text?',
+    project_id: 'text?',
+    vintage: 'text?',
+    amount_micro: 'large?',
+    begun_at: 'text?',
+    ended_at: 'text?',
   },
   balance_retirements: {
     organization_id: 'text',
@@ -208,6 +220,9 @@ export const MIRROR_TABLES = {
     fallen_micro: 'large?',
     listed_micro: 'large?',
     ties: 'integer',
+    type: 'text?',
+    opening_micro: 'large?',
+    opening_at: 'text',
   },
   balance_projects: {
     project_id: 'text',
@@ -222,6 +237,9 @@ export const MIRROR_TABLES = {
     retirements: 'integer',
     retired_micro: 'large?',
     ties: 'integer?',
+    risen_micro: 'large?',
+    explained_micro: 'large?',
+    unexplained_micro: 'large?',
   },
   balance_serials: {
     serialization: 'text',

@@ -1,5 +1,5 @@
 import { count } from '../count.js';
-import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
+import { AT_ONCE, type Plain, type Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
 
 export type Reckoning = Tables['balance_retirements'];
@@ -21,6 +21,7 @@ export interface Stock {
   readonly project_id: string | null;
   readonly vintage: string | null;
   readonly serialization: string | null;
+  readonly type: string | null;
   readonly amount_micro: number | bigint | null;
   readonly amount_exact: string | null;
   /** When a hold ends; null of what is not held. */
@@ -65,47 +66,77 @@ export async function readJudged({ db }: Reader) {
 
 export const STOCK_LISTS = ['warehouse', 'inventory', 'reservations'];
 
-/** All that stood in warehouses, inventories and holds at an instant. */
-export async function* readStockAt(reader: Reader, { organizationId }: Whose, at: string) {
-  yield* readCreditsAt(reader, 'warehouse', { organizationId, at });
-  yield* readCreditsAt(reader, 'inventory', { organizationId, at });
-  yield* readHeldAt(reader, { organizationId, at });
+/** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */
+export async function readOpenings({ rows, table }: Plain): Promise<ReadonlyMap<string, string>> {
+  const found = await rows<readonly [string, string, string]>(
+    ['organization_id', 'resource', 'first_complete_at'],
+    `FROM ${table('resource_states')} WHERE first_complete_at IS NOT NULL`,
+  );
+  return new Map(found.map(([organizationId, resource, at]) => [`${resource} ${organizationId}`, at]));
 }
 
-interface At extends Whose {
-  readonly at: string;
+/** All that stood in warehouses, inventories and holds at an instant; null: when each list had first been read completely. */
+export async function* readStockAt(reader: Reader, asked: Period, at: string | null) {
+  yield* readCreditsAt(reader, 'warehouse', { ...asked, at });
+  yield* readCreditsAt(reader, 'inventory', { ...asked, at });
+  yield* readHeldAt(reader, { ...asked, at });
+}
+
+interface At extends Period {
+  readonly at: string | null;
+}
+
+/** Lists that had been read completely by the end, each at the instant or, where it was not known then, at its opening. */
+function known({ db }: Reader, resource: string, { organizationId, to, at }: At) {
+  const lists = db
+    .selectFrom('resource_states')
+    .where('resource', '=', resource)
+    .where('first_complete_at', '<=', to)
+    .select('organization_id')
+    .select(eb => {
+      const opened = eb.ref('first_complete_at').$notNull();
+      if (at === null) return opened.as('at');
+      return eb.case().when('first_complete_at', '>', at).then(opened).else(at).end().as('at');
+    });
+  return organizationId === null ? lists : lists.where('organization_id', '=', organizationId);
 }
 
 async function* readCreditsAt(
-  { db }: Reader,
+  reader: Reader,
   place: 'warehouse' | 'inventory',
-  { organizationId, at }: At,
+  asked: At,
 ): AsyncGenerator<Stock> {
-  let asked = db
-    .selectFrom(`${place}_credits_history`)
-    .select(['organization_id', 'credit_id', 'inventory_id as part', 'project_id', 'vintage'])
-    .select(['serialization', 'amount_micro', 'amount_exact'])
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
-  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
-  const rows = asked.orderBy('organization_id').orderBy('credit_id').orderBy('inventory_id').stream(AT_ONCE);
+  const rows = reader.db
+    .selectFrom(`${place}_credits_history as h`)
+    .innerJoin(known(reader, place, asked).as('k'), 'k.organization_id', 'h.organization_id')
+    .select(['h.organization_id', 'h.credit_id', 'h.inventory_id as part', 'h.project_id', 'h.vintage'])
+    .select(['h.serialization', 'h.type', 'h.amount_micro', 'h.amount_exact'])
+    .whereRef('h.valid_from', '<=', 'k.at')
+    .where(eb => eb.or([eb('h.valid_to', 'is', null), eb('h.valid_to', '>', eb.ref('k.at'))]))
+    .orderBy('h.organization_id')
+    .orderBy('h.credit_id')
+    .orderBy('h.inventory_id')
+    .stream(AT_ONCE);
   for await (const row of rows) yield { place, ...row, held_to: null };
 }
 
 const OVER = ['finished', 'cancelled', 'expired'];
 
 /** The vintage of a hold is the year that ends its serialization. */
-async function* readHeldAt({ db }: Reader, { organizationId, at }: At): AsyncGenerator<Stock> {
-  let asked = db
-    .selectFrom('reservations_history')
-    .select(['organization_id', 'credit_id', 'id as part', 'project_id', 'serialization'])
-    .select(['amount_micro', 'amount_exact', 'reserved_to_at as held_to'])
-    .where(eb => eb(eb.fn.coalesce('is_complete', eb.lit(0)), '=', 0))
-    .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('state', eb.val(''))]), 'not in', OVER))
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
-  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
-  const rows = asked.orderBy('organization_id').orderBy('credit_id').orderBy('id').stream(AT_ONCE);
+async function* readHeldAt(reader: Reader, asked: At): AsyncGenerator<Stock> {
+  const rows = reader.db
+    .selectFrom('reservations_history as h')
+    .innerJoin(known(reader, 'reservations', asked).as('k'), 'k.organization_id', 'h.organization_id')
+    .select(['h.organization_id', 'h.credit_id', 'h.id as part', 'h.project_id', 'h.serialization', 'h.type'])
+    .select(['h.amount_micro', 'h.amount_exact', 'h.reserved_to_at as held_to'])
+    .where(eb => eb(eb.fn.coalesce('h.is_complete', eb.lit(0)), '=', 0))
+    .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('h.state', eb.val(''))]), 'not in', OVER))
+    .whereRef('h.valid_from', '<=', 'k.at')
+    .where(eb => eb.or([eb('h.valid_to', 'is', null), eb('h.valid_to', '>', eb.ref('k.at'))]))
+    .orderBy('h.organization_id')
+    .orderBy('h.credit_id')
+    .orderBy('h.id')
+    .stream(AT_ONCE);
   for await (const row of rows) yield { place: 'held', ...row, vintage: yearOf(row.serialization) };
 }
 
@@ -135,6 +166,18 @@ export function readRetiredBetween({ db }: Reader, from: string, to: string) {
     .select(['organization_id', 'project_id', 'vintage', 'amount_micro'])
     .where('created_at', '>', from)
     .where('created_at', '<=', to)
+    .orderBy('organization_id')
+    .orderBy('id')
+    .stream(AT_ONCE);
+}
+
+/** What own reservations and requests took out for good, begun after `from` and ended by `to`. */
+export function readUsedBetween({ db }: Reader, from: string, to: string) {
+  return db
+    .selectFrom('credit_uses')
+    .select(['organization_id', 'project_id', 'vintage', 'amount_micro'])
+    .where('begun_at', '>', from)
+    .where('ended_at', '<=', to)
     .orderBy('organization_id')
     .orderBy('id')
     .stream(AT_ONCE);

@@ -10,13 +10,14 @@ type Named = readonly [resource: string, entry: Entry];
 type Alias = 'n' | 'p';
 
 const AMOUNTS = ['amount_micro', 'amount_exact'];
-const CREDIT = ['project_id', 'project_name', 'serialization', 'vintage', ...AMOUNTS];
+const CREDIT = ['project_id', 'project_name', 'serialization', 'vintage', 'type', ...AMOUNTS];
 const NAMED = [
   'full_name',
   'project_id',
   'project_name',
   'serialization',
   'vintage',
+  'type',
   'beneficiary',
   'created_at',
   'sha256',

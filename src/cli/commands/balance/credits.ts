@@ -7,44 +7,49 @@ export interface StockParts {
   readonly opening: AsyncIterable<Stock>;
   readonly moves: AsyncIterable<Move>;
   readonly closing: AsyncIterable<Stock>;
+  readonly openedAt: (row: Pick<Stock, 'place' | 'organization_id'>) => string | null;
 }
 
 interface Account {
   readonly place: string;
   readonly organizationId: string;
   readonly creditId: string;
+  readonly type: string | null;
+  readonly openedAt: string | null;
   opening: bigint;
   risen: bigint;
   fallen: bigint;
   closing: bigint;
 }
 
-type Named = Pick<Move, 'place' | 'organization_id' | 'credit_id' | 'part'>;
+type Named = Pick<Move, 'place' | 'organization_id' | 'credit_id' | 'part' | 'type'>;
 
 /** Per credit and place: what stood there, and what it was seen to move by, is what stands there. */
-export async function addCredits({ opening, moves, closing }: StockParts): Promise<Part> {
+export async function addCredits({ opening, moves, closing, openedAt }: StockParts): Promise<Part> {
   const accounts = new Map<string, Account>();
-  for await (const row of opening) accountOf(accounts, row).opening += microOf(row.amount_micro);
+  const accountFor = (row: Named) => accountOf(accounts, row, openedAt(row));
+  for await (const row of opening) accountFor(row).opening += microOf(row.amount_micro);
   for await (const row of moves) {
     const moved = microOf(row.moved_micro);
-    const account = accountOf(accounts, row);
+    const account = accountFor(row);
     if (moved > 0n) account.risen += moved;
     else account.fallen -= moved;
   }
   let notSummed = 0;
   for await (const row of closing) {
     if (row.amount_micro === null) notSummed += 1;
-    accountOf(accounts, row).closing += toldBy(row);
+    accountFor(row).closing += toldBy(row);
   }
   return { sums: sumsOf(accounts.values()), loose: [...accounts.values()].flatMap(looseOf), notSummed };
 }
 
-function accountOf(accounts: Map<string, Account>, row: Named): Account {
+function accountOf(accounts: Map<string, Account>, row: Named, openedAt: string | null): Account {
   const key = JSON.stringify([row.place, row.organization_id, row.credit_id, row.part]);
   const known = accounts.get(key);
   if (known !== undefined) return known;
-  const { place, organization_id: organizationId, credit_id: creditId } = row;
-  const account = { place, organizationId, creditId, opening: 0n, risen: 0n, fallen: 0n, closing: 0n };
+  const { place, organization_id: organizationId, credit_id: creditId, type } = row;
+  const none = { opening: 0n, risen: 0n, fallen: 0n, closing: 0n };
+  const account = { place, organizationId, creditId, type, openedAt, ...none };
   accounts.set(key, account);
   return account;
 }
@@ -78,7 +83,9 @@ function lineOf(account: Account, rows: number): Line {
     identity: 'credits',
     organization_id: account.organizationId,
     what: account.place,
+    type: account.type,
     rows,
+    opening_at: account.openedAt,
     opening_micro: account.opening,
     risen_micro: account.risen,
     fallen_micro: account.fallen,
@@ -88,11 +95,11 @@ function lineOf(account: Account, rows: number): Line {
   };
 }
 
-/** One of each organization and place. Two that are wrong may hide in a sum: it ties where each of its parts does. */
+/** One of each organization, place and type. Two that are wrong may hide in a sum: it ties where each of its parts does. */
 function sumsOf(accounts: Iterable<Account>): Line[] {
   const sums = new Map<string, { readonly sum: Account; rows: number; ties: boolean }>();
   for (const account of accounts) {
-    const key = JSON.stringify([account.organizationId, account.place]);
+    const key = JSON.stringify([account.organizationId, account.place, account.type]);
     const held = sums.get(key) ?? { sum: emptied(account), rows: 0, ties: true };
     sums.set(key, held);
     held.rows += 1;

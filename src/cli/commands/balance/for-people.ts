@@ -28,11 +28,13 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
     tonnes: ['listed', 'kept'],
   },
   credits: {
-    title: 'Credits: what stood there, and what was seen to rise and to fall between reads',
+    title: 'Credits: what stood there at first, and what was seen to rise and to fall between reads since',
     row: line => ({
       organization_name: whose(line),
       place: line.what,
+      type: line.type,
       credits: line.rows,
+      since: line.opening_at === null ? null : `${line.opening_at.slice(0, 16)}Z`,
       opening: tonnes(line.opening_micro),
       rose: tonnes(line.risen_micro),
       fell: tonnes(line.fallen_micro),
@@ -42,15 +44,16 @@ const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
     tonnes: ['opening', 'rose', 'fell', 'listed'],
   },
   projects: {
-    title: 'Projects and vintages: what was retired was seen to fall',
+    title: 'Projects and vintages: what reservations and requests retired was seen to fall',
     row: line => ({
       project_and_vintage: line.what,
       retirements: line.rows,
       retired: tonnes(line.found_micro),
       fell: tonnes(line.expected_micro),
+      unexplained: tonnes(line.unexplained_micro),
       ties: endOf(line),
     }),
-    tonnes: ['retired', 'fell'],
+    tonnes: ['retired', 'fell', 'unexplained'],
     rest: 'of which nothing was retired',
   },
   serials: {
@@ -74,8 +77,13 @@ export async function writeForPeople(
     const rows = loose.map(line => `  ${`${whose(line)} ${shortName(line.what)}`.trim()}: ${line.why}`);
     await print(io, 'What does not tie:', ...rows, '');
   }
+  const rest = sums.reduce((sum, line) => sum + microOf(line.unexplained_micro), 0n);
+  if (rest > 0n) await print(io, `${tonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
   if (!isNothingKnown(sums)) await print(io, verdictOn(sums));
 }
+
+const FROM_ELSEWHERE =
+  'is explained by nothing that is mirrored: it may have come from an organization that is not.';
 
 async function writeSheet(io: Io, sheet: Sheet, lines: readonly NamedLine[]): Promise<void> {
   const { title, row, tonnes: amounts, rest } = sheet;

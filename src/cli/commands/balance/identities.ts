@@ -4,11 +4,13 @@ import {
   countNotSummed,
   readJudged,
   readMoves,
+  readOpenings,
   readProjectBalances,
   readReckonings,
   readRetiredBetween,
   readSerialBalances,
   readStockAt,
+  readUsedBetween,
   STOCK_LISTS,
 } from '../../../query/past/balance.js';
 import { addCredits } from './credits.js';
@@ -48,16 +50,19 @@ export async function balanceOf(reader: Reader, asked: Asked): Promise<Part> {
   };
 }
 
-function balanceCredits(reader: Reader, asked: Asked): Promise<Part> {
+async function balanceCredits(reader: Reader, asked: Asked): Promise<Part> {
   const { from, to } = asked;
-  return addCredits({
-    opening: from === null ? none() : readStockAt(reader, asked, from),
+  const openings = await readOpenings(reader);
+  return await addCredits({
+    opening: readStockAt(reader, asked, from),
     moves: readMoves(reader, asked),
     closing: readStockAt(reader, asked, to),
+    openedAt: ({ place, organization_id: id }) => {
+      const at = openings.get(`${place === 'held' ? 'reservations' : place} ${id}`) ?? null;
+      return at === null || from === null || at > from ? at : from;
+    },
   });
 }
-
-async function* none(): AsyncGenerator<never> {}
 
 /** What left one organization may stand in another: all of them together. */
 async function balanceProjects(reader: Reader, asked: Asked): Promise<Line[]> {
@@ -84,6 +89,7 @@ async function balanceProjects(reader: Reader, asked: Asked): Promise<Line[]> {
     moves: readMoves(reader, period),
     closing: readStockAt(reader, period, to),
     retired: readRetiredBetween(reader, from, settledAt < to ? settledAt : to),
+    used: readUsedBetween(reader, from, settledAt < to ? settledAt : to),
   });
 }
 

@@ -17,12 +17,16 @@ export interface ProjectParts {
   readonly moves: AsyncIterable<Move>;
   readonly closing: AsyncIterable<Stock>;
   readonly retired: AsyncIterable<Retired>;
+  readonly used: AsyncIterable<Retired>;
 }
 
 interface Account {
   readonly what: string;
   opening: bigint;
   closing: bigint;
+  /** What warehouses and inventories rose by of what stood somewhere at the start. */
+  rose: bigint;
+  used: bigint;
   /** Of what stood there at the start, what is left. */
   left: bigint;
   risen: bigint;
@@ -40,10 +44,13 @@ export function projectLine(row: ProjectBalance): Line {
   const line = {
     what: `${row.project_name ?? row.project_id} ${row.vintage}`,
     rows: row.retirements,
+    opening_at: row.begun_at,
     opening_micro: microOf(row.opening_micro),
     fallen_micro: microOf(row.fallen_micro),
     found_micro: microOf(row.retired_micro),
-    expected_micro: microOf(row.fall_micro),
+    expected_micro: microOf(row.fall_micro) + microOf(row.risen_micro),
+    explained_micro: microOf(row.explained_micro),
+    unexplained_micro: microOf(row.unexplained_micro),
     ties,
   };
   return { ...EMPTY, identity: 'projects', ...line, why: whyOf(line) };
@@ -51,16 +58,19 @@ export function projectLine(row: ProjectBalance): Line {
 
 /** The same of a period. */
 export async function addProjects(parts: ProjectParts): Promise<Line[]> {
-  const { from, to, settledAt, opening, moves, closing, retired } = parts;
+  const { from, to, settledAt, opening, moves, closing, retired, used } = parts;
   const accounts = new Map<string, Account>();
   const known = new Set<string>();
   for await (const row of opening) {
+    if (row.type === EX_ANTE) continue;
     known.add(row.credit_id);
     if (standsAt(row, from)) accountOf(accounts, row).opening += microOf(row.amount_micro);
   }
-  for await (const row of moves) addMove(accountOf(accounts, row), row, known.has(row.credit_id));
+  for await (const row of moves) {
+    if (row.type !== EX_ANTE) addMove(accountOf(accounts, row), row, known.has(row.credit_id));
+  }
   for await (const row of closing) {
-    if (!standsAt(row, to)) continue;
+    if (!standsAt(row, to) || row.type === EX_ANTE) continue;
     const account = accountOf(accounts, row);
     account.closing += microOf(row.amount_micro);
     if (known.has(row.credit_id)) account.left += microOf(row.amount_micro);
@@ -70,8 +80,15 @@ export async function addProjects(parts: ProjectParts): Promise<Line[]> {
     account.retired += microOf(row.amount_micro);
     account.retirements += 1;
   }
-  return [...accounts.values()].map(account => accountLine(account, settledAt));
+  for await (const row of used) accountOf(accounts, row).used += microOf(row.amount_micro);
+  return [...accounts.values()].map(account => ({
+    ...accountLine(account, settledAt),
+    opening_at: from,
+  }));
 }
+
+/** Of it nothing is retired. */
+const EX_ANTE = 'exAnte';
 
 function standsAt({ held_to: to }: Stock, at: string): boolean {
   return to === null || to > at;
@@ -82,15 +99,20 @@ function accountOf(accounts: Map<string, Account>, row: Pick<Retired, 'project_i
   const known = accounts.get(what);
   if (known !== undefined) return known;
   const none = { opening: 0n, closing: 0n, left: 0n, risen: 0n, fallen: 0n, fallenNew: 0n, retired: 0n };
-  const account = { what, ...none, retirements: 0, roseAt: '' };
+  const account = { what, ...none, rose: 0n, used: 0n, retirements: 0, roseAt: '' };
   accounts.set(what, account);
   return account;
 }
 
-function addMove(account: Account, { moved_micro: micro, learnt_at: at }: Move, isKnown: boolean): void {
+function addMove(
+  account: Account,
+  { place, moved_micro: micro, learnt_at: at }: Move,
+  isKnown: boolean,
+): void {
   const moved = microOf(micro);
   if (moved > 0n) {
     account.risen += moved;
+    if (isKnown && place !== 'held') account.rose += moved;
     account.roseAt = at;
   } else {
     account.fallen -= moved;
@@ -99,9 +121,10 @@ function addMove(account: Account, { moved_micro: micro, learnt_at: at }: Move, 
 }
 
 function accountLine(account: Account, settledAt: string): Line {
-  const { what, opening, left, risen, fallen, fallenNew, retired, retirements, roseAt } = account;
+  const { what, opening, left, risen, rose, fallen, fallenNew, retired, used, retirements, roseAt } = account;
   const fall = opening - left + fallenNew;
-  const ties = retired <= 0n || fall >= retired ? 1 : roseAt >= settledAt ? null : 0;
+  const explained = larger(smaller(retired, used), 0n);
+  const ties = explained === 0n || fall + rose >= explained ? 1 : roseAt >= settledAt ? null : 0;
   const line = {
     what,
     rows: retirements,
@@ -109,7 +132,9 @@ function accountLine(account: Account, settledAt: string): Line {
     risen_micro: risen,
     fallen_micro: fallen,
     found_micro: retired,
-    expected_micro: fall,
+    expected_micro: fall + rose,
+    explained_micro: explained,
+    unexplained_micro: larger(retired - larger(explained, fall), 0n),
     ties,
   } as const;
   return { ...EMPTY, identity: 'projects', ...line, why: whyOf(line) };
@@ -117,12 +142,20 @@ function accountLine(account: Account, settledAt: string): Line {
 
 function whyOf({
   ties,
-  found_micro: found,
+  explained_micro: explained,
   expected_micro: fall,
-}: Pick<Line, 'ties' | 'found_micro' | 'expected_micro'>) {
+}: Pick<Line, 'ties' | 'explained_micro' | 'expected_micro'>) {
   if (ties === 1) return null;
-  const seen = `${tonnesOf(microOf(found))} t retired, and seen to fall by ${tonnesOf(microOf(fall))} t in all`;
+  const seen = `${tonnesOf(microOf(explained))} t retired by reservations and requests, and seen to fall by ${tonnesOf(microOf(fall))} t in all`;
   return ties === null ? `${seen}; a list was not read since the last rise` : seen;
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 export function addSerials(rows: readonly SerialBalance[]): Part {

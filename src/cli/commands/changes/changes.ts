@@ -8,6 +8,7 @@ import {
   readRestated,
   readTold,
 } from '../../../query/past/changes.js';
+import { readOpenings } from '../../../query/past/balance.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
@@ -110,7 +111,7 @@ function isPlain({ json, follow, restated, out, organization, ...options }: Opti
 }
 
 async function tell(io: Io, plain: Plain, options: Options): Promise<void> {
-  await showLines(io, readTold(plain, askedIn(io, options, null)));
+  await showLines(io, plain, readTold(plain, askedIn(io, options, null)));
 }
 
 function askedIn(io: Io, { resource, since, until }: Options, organizationId: string | null): ChangesAsked {
@@ -142,7 +143,7 @@ async function show(io: Io, followed: Followed, options: Options): Promise<void>
   const restated =
     options.restated === undefined ? null : readRestated(reader, asked, readYear(options.restated));
   if (!options.json && !isCsv(options)) {
-    return await showLines(io, restated === null ? readTold(reader, asked) : parsed(restated));
+    return await showLines(io, reader, restated === null ? readTold(reader, asked) : parsed(restated));
   }
   const rows = restated === null ? readChanges(reader, asked) : eachOf(restated);
   if (options.json) return await showJson(io, rows);
@@ -174,8 +175,8 @@ async function showJson(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
 }
 
 /** Under the day on which they were learnt, in UTC. */
-async function showLines(io: Io, groups: AsyncIterable<readonly Said[]>): Promise<void> {
-  const sums = new Sums();
+async function showLines(io: Io, plain: Plain, groups: AsyncIterable<readonly Said[]>): Promise<void> {
+  const sums = new Sums(await readOpenings(plain));
   let shown = '';
   for await (const group of groups) {
     const lines: string[] = [];
