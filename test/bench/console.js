@@ -1,19 +1,17 @@
 // npm run bench -- console [--engine postgres]: each page of the console over 1,000,000 retirements (ROWS sets another
 // number), beside the statements that it asks, run bare; the size of the first page; memory after 1,000 visits while 50
 // pages follow.
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { parseSpan } from '../../dist/text/instant.js';
 import { PAGES } from '../../dist/console/pages/pages.js';
 import { openEngine } from '../../dist/engines/open.js';
 import { openDatabase } from '../../dist/engines/sqlite/open.js';
-import { MAIN, start, withFolder } from './parts/children.js';
+import { withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
 import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 const { engine: name } = readArguments(process.argv.slice(3));
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
@@ -161,24 +159,6 @@ async function openBare(dataDir, database) {
   return { run: (sql, values) => client.query(sql, values), close: () => client.end() };
 }
 
-/** Somebody whom the printed address let in. */
-async function openConsole(dataDir, database) {
-  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0' };
-  if (database !== null) env.MIRROR_DATABASE_URL = database.url;
-  const child = start([MAIN, 'console', '--no-address'], { env, stdio: 'ignore' });
-  while (!existsSync(join(dataDir, 'console.json'))) await new Promise(resolve => setTimeout(resolve, 10));
-  const address = execFileSync(process.execPath, [MAIN, 'console', 'url'], { env, encoding: 'utf8' }).trim();
-  const { headers } = await fetch(address, { redirect: 'manual' });
-  const cookie = headers.get('set-cookie').split(';')[0];
-  const { origin } = new URL(address);
-  /** One that was kept would be closed while bare queries hold us up. */
-  const sent = { cookie, connection: 'close' };
-  return {
-    pid: child.pid,
-    open: (path, options) => fetch(origin + path, { ...options, headers: sent }),
-  };
-}
-
 /** All that a page asks, as the driver is given it. */
 async function statementsOf({ db, ...reader }, path, pattern) {
   const built = new Map();
@@ -218,10 +198,10 @@ function given(values) {
   return name === 'postgres' ? values : [Object.fromEntries(values.map((value, at) => [at + 1, value]))];
 }
 
-async function measureFirst({ open }) {
-  const parts = await Promise.all(['/', '/console.css', '/console.js'].map(path => open(path)));
-  const bytes = await Promise.all(parts.map(async part => gzipSync(await part.text()).length));
-  demand('the first page, its style and script, gzipped', sum(bytes), 'bytes', FIRST_BYTES);
+async function measureFirst({ receive }) {
+  const parts = await Promise.all(FIRST_PAGE.map(receive));
+  const bytes = parts.map(part => part.bytes);
+  demand('the first page, its style and script, as they are received', sum(bytes), 'bytes', FIRST_BYTES);
 }
 
 async function measurePage({ open }, path, wanted, ask) {

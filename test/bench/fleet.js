@@ -1,0 +1,219 @@
+// npm run bench -- fleet: 1,000 installations (ORGANIZATIONS sets another number) on a sandbox of its own, read by a worker
+// with as many calls a second as it makes by itself (CALLS sets another bound). What a full and a quiet round take; whether
+// what is said of five instants of the first is right; what people then wait for.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openEngine } from '../../dist/engines/open.js';
+import { Database } from '../../dist/engines/sqlite/driver.js';
+import { readOverview } from '../../dist/query/overview.js';
+import { enqueueTick } from '../../dist/sync/schedule/schedule.js';
+import { MAIN, start, withFolder } from './parts/children.js';
+import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
+import { install, send, startRegistry } from './parts/registry.js';
+import { FIRST_PAGE, openConsole } from './parts/visitor.js';
+
+const ORGANIZATIONS = Number(process.env.ORGANIZATIONS ?? 1_000);
+const { CALLS } = process.env;
+const WORLD = { organizations: ORGANIZATIONS, credits: 600, retirements: 5 * ORGANIZATIONS };
+/** A world gives its credits to few: each organization gets of four more. */
+const VINTAGES = ['2019', '2020', '2021', '2022'];
+const PERMISSIONS = {
+  organization_info: 'VIEW',
+  organization_members: 'VIEW',
+  organization_warehouse: 'WRITE',
+  organization_inventory: 'REQUEST',
+};
+/** Of all lists of credits, so many are read at the instants that are looked at. */
+const INSTANTS = [0, 0.2, 0.4, 0.6, 0.8];
+const TIMES = 100;
+const COMMANDS = 5;
+const QUIET_CALLS = { atMost: 4 };
+const NONE = { atMost: 0 };
+const PAGE_BYTES = { atMost: 60_000 };
+const PAGE_MS = { atMost: 100 };
+/** No tick of the schedule comes by itself. */
+const ONCE_A_YEAR = '0 0 1 1 *';
+
+const { show, demand, end } = createFigures();
+await withFolder(async folder => {
+  const world = await openWorld(join(folder, 'registry'));
+  const dataDir = join(folder, 'data');
+  const engine = openEngine({ dataDir, database: null, diskReserveMb: null });
+  await engine.migrate(Date.now());
+  const books = openBooks(dataDir);
+  const worker = startWorker(world, dataDir);
+  await measureRound('a full round', world, worker, async () => {
+    await until(() => books.isDiscovered());
+    const reader = await engine.openPages();
+    for (const share of INSTANTS) {
+      await until(() => books.warehouses() >= share * ORGANIZATIONS);
+      await checkCoverage(reader, world);
+    }
+    await reader.close();
+    await until(() => books.warehouses() === ORGANIZATIONS);
+    await books.idle();
+  });
+  await measureRound('a quiet round', world, worker, async () => {
+    const inbox = await engine.openInbox(Date.now);
+    await enqueueTick(inbox, Date.now(), Date.now());
+    await inbox.close();
+    await books.idle();
+  });
+  demand('calls of a quiet round for each organization', world.calls() / ORGANIZATIONS, '', QUIET_CALLS);
+  await measureNow(dataDir);
+  await measureStatus(dataDir);
+  books.close();
+  await stop(worker);
+  world.close();
+  await world.registry.stop();
+});
+end();
+
+async function openWorld(folder) {
+  mkdirSync(folder);
+  const options = { folder, seed: 1, world: WORLD };
+  const registry = await startRegistry(options);
+  const { appId, privateKey, installations } = await install(registry.url, {
+    organizations: ORGANIZATIONS,
+    permissions: PERMISSIONS,
+  });
+  await giveCredits(registry.url, installations);
+  const db = new Database(join(folder, 'sandbox.db'), { timeout: 10_000 });
+  // What runs out meanwhile would come back into warehouses that are read.
+  db.prepare("UPDATE reservations SET reserved_to_at = created_at WHERE state = 'outstanding'").run();
+  const outstanding = db.prepare("SELECT count(*) FROM reservations WHERE state = 'outstanding'").pluck();
+  await until(() => outstanding.get() === 0);
+  const newest = db.prepare('SELECT max(id) FROM calls').pluck();
+  const installed = db.prepare('SELECT count(*) FROM installations WHERE app_id = ?').pluck();
+  const held = db.prepare(
+    `SELECT organization_id, sum(amount_micro) FROM holdings WHERE place = 'warehouse' GROUP BY 1`,
+  );
+  let before = newest.get();
+  return {
+    registry,
+    appId,
+    privateKey,
+    mark: () => (before = newest.get()),
+    calls: () => newest.get() - before,
+    installed: () => installed.get(appId),
+    tonnes: () => new Map(held.raw().all()),
+    close: () => db.close(),
+  };
+}
+
+async function giveCredits(url, installations) {
+  const { projects } = await send(`${url}/_sandbox/projects`);
+  for (const [index, { organizationId }] of installations.entries()) {
+    for (const vintage of VINTAGES) {
+      const projectId = projects[index % projects.length].id;
+      const body = { organizationId, projectId, vintage, place: 'warehouse', amount: 1 + (index % 1000) };
+      await send(`${url}/_sandbox/credits`, body);
+    }
+  }
+}
+
+function startWorker({ registry, appId, privateKey }, dataDir) {
+  const env = {
+    DATA_DIR: dataDir,
+    REGISTRY_BASE_URL: registry.url,
+    REGISTRY_APP_ID: appId,
+    REGISTRY_PRIVATE_KEY: privateKey,
+    SYNC_SCHEDULE: ONCE_A_YEAR,
+    OPERATIONS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...(CALLS && { REGISTRY_REQUESTS_PER_SECOND: CALLS }),
+  };
+  return start([MAIN, 'work'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/** What the worker writes down. */
+function openBooks(dataDir) {
+  const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
+  const inbox = new Database(join(dataDir, 'inbox.db'), { readonly: true });
+  const discovered = inbox
+    .prepare("SELECT count(*) FROM jobs WHERE kind = 'discover' AND state = 'done'")
+    .pluck();
+  const due = inbox
+    .prepare(
+      `SELECT count(*) FROM jobs WHERE state = 'claimed'
+       OR state = 'ready' AND run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+    )
+    .pluck();
+  const complete = mirror
+    .prepare("SELECT count(*) FROM resource_states WHERE resource = 'warehouse' AND complete_at IS NOT NULL")
+    .pluck();
+  return {
+    isDiscovered: () => discovered.get() > 0,
+    warehouses: () => complete.get(),
+    idle: () => until(() => due.get() === 0),
+    close: () => {
+      mirror.close();
+      inbox.close();
+    },
+  };
+}
+
+async function measureRound(name, world, worker, work) {
+  world.mark();
+  process.stdout.write(`\n${name}\n`);
+  show('seconds', (await timed(work)) / 1000, 's');
+  show('calls', world.calls(), 'calls');
+  show('calls for each organization', world.calls() / ORGANIZATIONS, 'calls');
+  show('peak memory of the worker so far', peakMegabytes(worker.pid), 'MB');
+}
+
+/** Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out. */
+async function checkCoverage(reader, world) {
+  const { available } = await readOverview(reader, Date.now());
+  const held = world.tonnes();
+  const sold = new Map();
+  for (const { organization_id: id, amount_micro: micro } of available.rows)
+    sold.set(id, (sold.get(id) ?? 0) + Number(micro));
+  const left = new Set(available.leftOut.map(({ organizationId }) => organizationId));
+  const wrong = [...held.keys()].filter(id =>
+    left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== held.get(id),
+  );
+  show(`${ORGANIZATIONS - left.size} read, left out`, left.size, 'organizations');
+  const gap = Math.abs(available.warehouses - world.installed());
+  demand('known more or less than are installed', gap, 'organizations', NONE);
+  demand('organizations whose credits are not those of the registry', wrong.length, '', NONE);
+}
+
+async function measureNow(dataDir) {
+  const { receive } = await openConsole(dataDir);
+  process.stdout.write('\nNow\n');
+  const parts = await Promise.all(FIRST_PAGE.map(receive));
+  const times = [];
+  for (let time = 0; time < TIMES; time++) times.push(await receive('/'));
+  show('its markup, as it is received', times[0].bytes, 'bytes');
+  demand(
+    'with its style and script',
+    parts.reduce((all, { bytes }) => all + bytes, 0),
+    'bytes',
+    PAGE_BYTES,
+  );
+  show('first byte, median', median(times.map(({ firstByteMs }) => firstByteMs)), 'ms');
+  demand('all of it, median', median(times.map(({ ms }) => ms)), 'ms', PAGE_MS);
+}
+
+async function measureStatus(dataDir) {
+  process.stdout.write('\nstatus\n');
+  const env = { DATA_DIR: dataDir };
+  const run = () => execFileSync(process.execPath, [MAIN, 'status'], { env });
+  const times = [];
+  for (let time = 0; time < COMMANDS; time++) times.push(await timed(run));
+  show('median, with the start of Node', median(times), 'ms');
+  show('what it prints', run().length, 'bytes');
+}
+
+async function stop(worker) {
+  const ended = once(worker, 'exit');
+  worker.kill('SIGTERM');
+  await ended;
+}
+
+async function until(holds) {
+  while (!holds()) await new Promise(resolve => setTimeout(resolve, 100));
+}

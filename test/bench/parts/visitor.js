@@ -1,0 +1,40 @@
+// Somebody whom the console's printed address let in, and what their browser receives.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { MAIN, start } from './children.js';
+
+/** A page and what it is made of. */
+export const FIRST_PAGE = ['/', '/console.css', '/console.js'];
+
+export async function openConsole(dataDir, database = null) {
+  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0' };
+  if (database !== null) env.MIRROR_DATABASE_URL = database.url;
+  const child = start([MAIN, 'console', '--no-address'], { env, stdio: 'ignore' });
+  while (!existsSync(join(dataDir, 'console.json'))) await new Promise(resolve => setTimeout(resolve, 10));
+  const address = execFileSync(process.execPath, [MAIN, 'console', 'url'], { env, encoding: 'utf8' }).trim();
+  const { headers } = await fetch(address, { redirect: 'manual' });
+  const cookie = headers.get('set-cookie').split(';')[0];
+  const { origin } = new URL(address);
+  /** One that was kept would be closed while bare queries hold us up. */
+  const sent = { cookie, connection: 'close' };
+  return {
+    pid: child.pid,
+    open: (path, options) => fetch(origin + path, { ...options, headers: sent }),
+    receive: path => receive(origin + path, sent),
+  };
+}
+
+/** All bytes of one answer, its head too, as they come to a browser. */
+async function receive(url, sent) {
+  const headers = { ...sent, 'accept-encoding': 'gzip, deflate, br' };
+  const startedAt = performance.now();
+  const [answer] = await once(get(url, { headers, agent: false }), 'response');
+  const firstByteMs = performance.now() - startedAt;
+  if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.statusCode}`);
+  const { socket } = answer;
+  await once(answer.resume(), 'end');
+  return { bytes: socket.bytesRead, firstByteMs, ms: performance.now() - startedAt };
+}
