@@ -31,6 +31,7 @@ export const ON_BOTH = [
   'causes',
   'certificates',
   'clock',
+  'coverage',
   'deliveries',
   'history',
   'hostile-rows',

@@ -18,6 +18,7 @@ const BOOKS = [
   'resource_states',
   'read_pages',
   'project_references',
+  'awaited_installations',
   'transactions',
   'retirement_sums',
   'certificate_sums',

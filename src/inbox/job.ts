@@ -112,6 +112,13 @@ export interface Retried {
   readonly job: number | null;
 }
 
+/** An installation that was announced or found. */
+export interface Named {
+  readonly id: string;
+  /** Null where a delivery has told of it, and nobody has looked yet. */
+  readonly organizationId: string | null;
+}
+
 /** Done jobs are not counted: there may be millions. */
 export interface JobCounts {
   readonly ready: number;

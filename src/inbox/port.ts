@@ -16,6 +16,7 @@ import type {
   Ended,
   Held,
   JobCounts,
+  Named,
   NewJob,
   Pruned,
   Retried,
@@ -89,6 +90,8 @@ export interface InboxPort extends DoorPort {
   readonly announced: (
     stretch: Stretch,
   ) => Promise<{ readonly deliveries: readonly Announced[]; readonly next: Stretch | null }>;
+  /** The installations that a job which has not ended is to look at, and whose they are where that is known. */
+  readonly toLookAt: () => Promise<readonly Named[]>;
   readonly readPulse: () => Promise<Pulse>;
   /** Remove one batch of what is older than the retention; null when nothing was left to remove. 0 days keep everything. */
   readonly prune: (retentionDays: number) => Promise<Pruned | null>;

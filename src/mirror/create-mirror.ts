@@ -37,6 +37,7 @@ export function createMirror(
     highestClaim: port.highestClaim,
     findInstallation: port.findInstallation,
     listInstallations: port.listInstallations,
+    expect: port.expect,
     lastReads: port.lastReads,
     announcements: port.announcements,
     watchedResources: port.watchedResources,

@@ -32,6 +32,7 @@ type Kept =
   | 'highestClaim'
   | 'findInstallation'
   | 'listInstallations'
+  | 'expect'
   | 'lastReads'
   | 'announcements'
   | 'watchedResources'

@@ -191,9 +191,13 @@ export interface ListCommitted extends Committed {
   readonly ms: number;
 }
 
-export interface KnownInstallation {
+export interface NamedInstallation {
   readonly id: string;
+  /** Null where it is not known. */
   readonly organizationId: string | null;
+}
+
+export interface KnownInstallation extends NamedInstallation {
   readonly state: string;
   /** The granted permissions as JSON text. */
   readonly permissions: string;
@@ -342,6 +346,12 @@ export interface MirrorPort {
     row: InstallationRow | null,
     read: InstallationRead,
   ) => Promise<Written>;
+
+  /**
+   * Of installations that were announced or found: those that nobody has looked at yet are counted from now on, until
+   * somebody does. Where these are all, no others wait, but for those that were named since that instant.
+   */
+  readonly expect: (named: readonly NamedInstallation[], at: string, areAll: boolean) => Promise<void>;
 
   readonly lastReads: (organizationId: string) => Promise<ReadonlyMap<Resource, LastRead>>;
   /** What was mirrored stays; the next read that works takes the mark away. */

@@ -20,7 +20,9 @@ export interface Only {
 
 /** A warehouse from which nothing is to be sold now, and why. */
 export interface LeftOut {
-  readonly organizationId: string;
+  /** Null where nobody has looked yet at what a webhook has named. */
+  readonly organizationId: string | null;
+  readonly installationId: string;
   readonly organizationName: string | null;
   readonly state: string;
   /** Start of its last complete read; null before the first. */
@@ -33,8 +35,9 @@ export interface LeftOut {
 }
 
 export interface Available {
-  /** How many warehouses are known at all. */
-  readonly warehouses: number;
+  /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
+  readonly known: number;
+  readonly uninstalled: number;
   readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
 }
@@ -51,12 +54,14 @@ export async function readAvailable(reader: Reader, demand: Demand): Promise<Ava
     const amounts = amountsIn(sums);
     const warehouses = (await readWarehouses(snapshot, demand.organizationId)).map(warehouse => ({
       ...warehouse,
-      amount: amounts.get(warehouse.organizationId) ?? null,
+      amount: amounts.get(warehouse.organizationId ?? '') ?? null,
     }));
     const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
     const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
+    const uninstalled = warehouses.filter(({ state }) => state === 'uninstalled').length;
     return {
-      warehouses: warehouses.length,
+      known: warehouses.length - uninstalled,
+      uninstalled,
       rows: sums.filter(sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {})),
       leftOut: warehouses.filter(
         warehouse => !sold.includes(warehouse) && (warehouse.rows > 0 || !CLOSED.includes(warehouse.state)),
@@ -79,62 +84,40 @@ function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null)
   return KNOWN.includes(state) && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }
 
-/** Each warehouse that is known, and those that should be: of an installation that is active. */
+/** The warehouse of each organization that is known. */
 async function readWarehouses(
-  reader: Reader,
+  { db }: Reader,
   organizationId: string | null,
 ): Promise<Omit<LeftOut, 'amount'>[]> {
-  const asked = reader.db
-    .selectFrom(known(reader).as('k'))
-    .leftJoin('organizations as o', 'o.id', 'k.organization_id')
-    .select([
-      'k.organization_id as organizationId',
-      'o.full_name as organizationName',
-      'k.state',
-      'k.complete_at as completeAt',
-      'k.age_seconds as ageSeconds',
-      'k.rows',
-      'k.error',
+  const asked = db
+    .selectFrom('coverage as c')
+    .leftJoin('freshness as f', on =>
+      on.onRef('f.organization_id', '=', 'c.organization_id').on('f.resource', '=', 'warehouse'),
+    )
+    .select(eb => [
+      'c.organization_id as organizationId',
+      'c.installation_id as installationId',
+      'c.organization_name as organizationName',
+      eb
+        .case()
+        .when('c.state', '=', 'active')
+        .then(eb.fn.coalesce('f.state', eb.val('never_read')))
+        .else(eb.ref('c.state'))
+        .end()
+        .$castTo<string>()
+        .as('state'),
+      'f.complete_at as completeAt',
+      'f.age_seconds as ageSeconds',
+      eb.fn.coalesce('f.rows', eb.lit(0)).as('rows'),
+      'f.error',
     ])
-    .orderBy('o.full_name', NULLS_FIRST)
-    .orderBy('k.organization_id');
+    .orderBy('c.organization_name', NULLS_FIRST)
+    .orderBy('c.organization_id', NULLS_FIRST)
+    .orderBy('c.installation_id');
   return await (organizationId === null
     ? asked
-    : asked.where('k.organization_id', '=', organizationId)
+    : asked.where('c.organization_id', '=', organizationId)
   ).execute();
-}
-
-function known({ db }: Reader) {
-  const read = db.selectFrom('resource_states').select('organization_id').where('resource', '=', 'warehouse');
-  const installed = db
-    .selectFrom('installations')
-    .where('state', '=', 'active')
-    .where('organization_id', 'is not', null)
-    .where('organization_id', 'not in', read)
-    .select(eb => eb.ref('organization_id').$notNull().as('organization_id'))
-    .distinct();
-  const nothing = db
-    .selectFrom(installed.as('i'))
-    .select(eb => [
-      'i.organization_id',
-      eb.val('never_read').as('state'),
-      eb.lit(null).$castTo<string | null>().as('complete_at'),
-      eb.lit(null).$castTo<number | null>().as('age_seconds'),
-      eb.lit(0).$castTo<number>().as('rows'),
-      eb.lit(null).$castTo<string | null>().as('error'),
-    ]);
-  return db
-    .selectFrom('freshness')
-    .where('resource', '=', 'warehouse')
-    .select(eb => [
-      'organization_id',
-      eb.ref('state').$castTo<string>().as('state'),
-      'complete_at',
-      'age_seconds',
-      'rows',
-      'error',
-    ])
-    .unionAll(nothing);
 }
 
 type Sum = Tables['warehouse_sums'];

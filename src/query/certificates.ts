@@ -128,13 +128,13 @@ export async function readCoverage(
 ) {
   const all = db
     .selectFrom('freshness as f')
-    .innerJoin('resource_states as s', on =>
+    .leftJoin('resource_states as s', on =>
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
     .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.complete_at', 'f.rows'])
-    .orderBy('f.organization_id')
+    .orderBy('f.organization_id', NULLS_FIRST)
     .orderBy('f.resource');
-  const asked = resources === null ? all : all.where('f.resource', 'in', resources);
+  const asked = resources === null ? all : all.where('f.resource', 'in', [...resources, '*']);
   return await (organizationId === null
     ? asked
     : asked.where('f.organization_id', '=', organizationId)

@@ -1,7 +1,7 @@
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row, Value } from '../engines/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
-import { byName } from './by-name.js';
+import { byName, NULLS_FIRST } from './by-name.js';
 import { UNREADABLE } from './unreadable.js';
 
 /** So many versions after one, whole. */
@@ -43,7 +43,11 @@ export async function readReadable({ db }: Reader): Promise<ReadList[]> {
     .where('f.complete_at', 'is not', null)
     .where('f.state', 'not in', UNREADABLE)
     .groupBy(['f.organization_id', 'f.resource'])
-    .select(eb => ['f.organization_id', eb.fn.max('i.id').as('installation_id'), 'f.resource'])
+    .select(eb => [
+      eb.ref('f.organization_id').$notNull().as('organization_id'),
+      eb.fn.max('i.id').as('installation_id'),
+      'f.resource',
+    ])
     .orderBy('f.organization_id')
     .orderBy('f.resource')
     .execute();
@@ -52,11 +56,18 @@ export async function readReadable({ db }: Reader): Promise<ReadList[]> {
 /** What the mirror keeps or would keep, and nobody can read again or has read completely. */
 export async function readNotReadable({ db }: Reader) {
   return await db
-    .selectFrom('freshness as f')
-    .leftJoin('organizations as o', 'o.id', 'f.organization_id')
+    .selectFrom('coverage as c')
+    .leftJoin('freshness as f', 'f.organization_id', 'c.organization_id')
     .where(eb => eb.or([eb('f.complete_at', 'is', null), eb('f.state', 'in', UNREADABLE)]))
-    .select(['f.organization_id', 'o.full_name as name', 'f.resource', 'f.state'])
-    .orderBy('f.organization_id')
+    .select(eb => [
+      'c.organization_id',
+      'c.installation_id',
+      'c.organization_name as name',
+      eb.fn.coalesce('f.resource', eb.val('*')).as('resource'),
+      eb.fn.coalesce(eb.ref('f.state').$castTo<string>(), 'c.state').as('state'),
+    ])
+    .orderBy('c.organization_id', NULLS_FIRST)
+    .orderBy('c.installation_id')
     .orderBy('f.resource')
     .execute();
 }

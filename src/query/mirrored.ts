@@ -1,5 +1,6 @@
 import type { Reader } from '../engines/contract/reader.js';
 import { count } from './count.js';
+import { countKnown } from './coverage.js';
 
 /** How much of what is to be mirrored is there. */
 export interface Mirrored {
@@ -11,15 +12,15 @@ export interface Mirrored {
   readonly unread: number;
 }
 
-export async function readMirrored({ db }: Reader): Promise<Mirrored> {
-  const known = db.selectFrom('resource_states').select('organization_id').distinct();
+export async function readMirrored(reader: Reader): Promise<Mirrored> {
+  const { db } = reader;
   const unread = db
     .selectFrom('freshness')
     .where('complete_at', 'is', null)
     .where('state', 'in', ['never_read', 'partial', 'failing']);
   const pending = db.selectFrom('certificates_missing').where('state', '=', 'pending');
   return {
-    organizations: await count(db.selectFrom(known.as('known'))),
+    organizations: await countKnown(reader),
     credits:
       (await count(db.selectFrom('warehouse_credits'))) + (await count(db.selectFrom('inventory_credits'))),
     retirements: await count(db.selectFrom('retirements')),

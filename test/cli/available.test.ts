@@ -80,7 +80,9 @@ test('what can be sold adds up to what the warehouses hold', async () => {
 test('people get a total with its unit; what is looked for may be named, and only that is summed', async () => {
   const { micro } = await held();
   const { stdout } = await run();
-  const total = /Can be sold now, of \d+ warehouses?: ([\d,.]+) t in \d+ rows\.\n$/.exec(stdout)?.[1] ?? '';
+  const total =
+    /Can be sold now, in \d+ of \d+ organizations known: ([\d,.]+) t in \d+ rows\.\n$/.exec(stdout)?.[1] ??
+    '';
   expect(Number(total.replaceAll(',', ''))).toBe(micro / 1e6);
   const [{ project_name: project, vintage, type } = fail()] = (await json()).rows;
   const some = await json(

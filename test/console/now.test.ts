@@ -17,7 +17,7 @@ test('what can be sold is one sentence, with how fresh it is, and what it leads 
     credit('c-2', { amount: amount('0.000001') }),
   ]);
   expect(await sentence()).toMatch(
-    /^6,300\.200001 t for sale now in 1 of 1 organization\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
+    /^6,300\.200001 t for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
   );
   const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
@@ -28,7 +28,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(
-    /^0 t for sale now in 0 of 1 organization\. organization-1 is left out: late\. 2 things are stuck\.$/,
+    /^0 t for sale now in 0 of 1 organization known\. organization-1 is left out: late\. 2 things are stuck\.$/,
   );
 });
 
@@ -36,7 +36,7 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   const { sentence, scene } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
-  expect(await sentence()).toContain('100 t for sale now in 1 of 1 organization');
+  expect(await sentence()).toContain('100 t for sale now in 1 of 1 organization known');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
 });
 

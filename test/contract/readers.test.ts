@@ -17,6 +17,7 @@ import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
+import { countKnown } from '../../src/query/coverage.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
@@ -273,6 +274,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     mentions.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
   readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
+  countKnown: once(countKnown),
   readMirrored: once(readMirrored),
   sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { type Available, type LeftOut, type Only, readAvailable } from '../../query/available.js';
+import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { shortName } from '../../text/clean.js';
+import { ofKnown } from '../../text/known.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf, isCsv } from '../formats.js';
@@ -8,7 +10,7 @@ import { intoFile } from '../output/into-file.js';
 import { type Io, print, say } from '../io.js';
 import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
-import { type Row, writeRows, writeValue } from '../output/output.js';
+import { writeRows, writeValue } from '../output/output.js';
 import { withThousands } from '../../text/thousands.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { findPlace } from '../place/find-place.js';
@@ -96,8 +98,8 @@ function demandVintage({ vintage }: AvailableOptions): void {
 }
 
 /** "Nothing can be sold" would be more than is known. */
-function demandKnown({ warehouses }: Available): void {
-  if (warehouses > 0) return;
+function demandKnown({ known, uninstalled }: Available): void {
+  if (known + uninstalled > 0) return;
   throw new CommandFault(
     EXIT.checkFailed,
     'Nothing is known yet: the mirror has read no warehouse, and knows no active installation.',
@@ -105,14 +107,15 @@ function demandKnown({ warehouses }: Available): void {
   );
 }
 
-async function write(io: Io, { rows, leftOut }: Available, options: AvailableOptions): Promise<void> {
-  if (options.json) return await writeValue(io, { rows, leftOut });
+async function write(io: Io, available: Available, options: AvailableOptions): Promise<void> {
+  const { rows, leftOut, known, uninstalled } = available;
+  if (options.json) return await writeValue(io, { known, uninstalled, rows, leftOut });
   if (isCsv(options)) {
     await writeRows(io, formatOf(options), COLUMNS, rows);
-    for (const each of leftOut) say(io, `Left out: ${describe(each)}`);
+    for (const each of named(leftOut)) say(io, `Left out: ${each}`);
     return undefined;
   }
-  if (rows.length > 0) await writeForPeople(io, rows);
+  if (rows.length > 0) await writeForPeople(io, available);
   else
     await print(
       io,
@@ -120,7 +123,7 @@ async function write(io: Io, { rows, leftOut }: Available, options: AvailableOpt
     );
   if (leftOut.length === 0) return undefined;
   await print(io, '', 'Not for sale now (see last_known_credits):', '');
-  await print(io, ...leftOut.map(each => `  ${describe(each)}`));
+  await print(io, ...named(leftOut).map(each => `  ${each}`));
   return undefined;
 }
 
@@ -128,18 +131,30 @@ function isAsked({ organization, project, vintage, type }: AvailableOptions): bo
   return [organization, project, vintage, type].some(asked => asked !== undefined);
 }
 
-async function writeForPeople(io: Io, rows: readonly Row[]): Promise<void> {
+async function writeForPeople(io: Io, { rows, known }: Available): Promise<void> {
   const total = totalOf(rows);
   const columns = FOR_PEOPLE.filter(name => name !== 'rows_not_summed' || total.notSummed > 0);
   const shown = rows.map(row => ({ ...row, age: stretch(Number(row['age_seconds'])) }));
   await writeRows(io, 'table', columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
   const warehouses = new Set(rows.map(row => row['organization_id'])).size;
-  const of = `${warehouses} ${warehouses === 1 ? 'warehouse' : 'warehouses'}`;
-  await print(io, '', `Can be sold now, of ${of}: ${describeTotal(total)}.`);
+  const of = `${withThousands(warehouses)} of ${ofKnown(known)}`;
+  await print(io, '', `Can be sold now, in ${of}: ${describeTotal(total)}.`);
+}
+
+/** All that something is known of; of those that nobody has read some, and how many more there are. */
+function named(leftOut: readonly LeftOut[]): string[] {
+  const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
+  const some = unread.slice(0, MOST_SHOWN);
+  const more = andMore(unread.length);
+  return [
+    ...leftOut.filter(each => !unread.includes(each) || some.includes(each)).map(describe),
+    ...(more === null ? [] : [`${more} that were never read completely`]),
+  ];
 }
 
 function describe({
   organizationId,
+  installationId,
   organizationName,
   state,
   ageSeconds,
@@ -150,6 +165,6 @@ function describe({
   const known = ageSeconds === null ? 'never read completely' : `known ${stretch(ageSeconds)} ago`;
   const tonnes = amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t`;
   const why = error === null ? '' : `: ${error}`;
-  const name = shortName(organizationName ?? organizationId);
+  const name = shortName(organizationName ?? organizationId ?? installationId);
   return `${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`;
 }

@@ -2,12 +2,14 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readOrigin } from '../../query/inbox/health.js';
 import { readCoverage } from '../../query/certificates.js';
+import { countKnown } from '../../query/coverage.js';
 import { examples } from '../command.js';
 import { type Io, say } from '../io.js';
 import { writeValue } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
 import { demandNewFile, isThere, sidecarOf, writeSidecar } from '../output/sidecar.js';
 import { reading } from '../place/place.js';
+import { ofKnown } from '../../text/known.js';
 
 export function define(program: Command, io: Io): void {
   const command = program
@@ -29,8 +31,9 @@ async function take(io: Io, file: string, options: { json?: boolean }): Promise<
   const place = findPlace(io);
   demandNewFile(file);
   const asOf = new Date(io.now()).toISOString();
-  const { origin, coverage } = await reading(place, async reader => ({
+  const { origin, known, coverage } = await reading(place, async reader => ({
     origin: await readOrigin(reader),
+    known: await countKnown(reader),
     coverage: await readCoverage(reader, null, null),
   }));
   if (!(await place.engine.snapshot(file, io.now()))) throw isThere(file);
@@ -44,12 +47,13 @@ async function take(io: Io, file: string, options: { json?: boolean }): Promise<
     demo: place.demo,
     registry: origin?.baseUrl ?? null,
     appId: origin?.appId ?? null,
+    known,
     coverage,
   });
   if (options.json) return await writeValue(io, { file, bytes, about });
   say(
     io,
-    `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB), and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
+    `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${ofKnown(known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
   );
   return undefined;
 }

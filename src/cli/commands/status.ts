@@ -15,6 +15,7 @@ import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
 import { describeFindings } from '../shown/findings.js';
+import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 
@@ -69,7 +70,7 @@ function toRow(organization: OrganizationStatus): Row {
     ([state, count]) => `${withThousands(count)} ${state}`,
   );
   return {
-    organization: organization.name ?? organization.organizationId,
+    organization: nameOf(organization),
     state: organization.state,
     warehouse: rows('warehouse'),
     inventory: rows('inventory'),
@@ -78,6 +79,10 @@ function toRow(organization: OrganizationStatus): Row {
     freshness: worstOf(organization),
     oldest_read: ages.length === 0 ? null : stretch(Math.max(...ages)),
   };
+}
+
+function nameOf({ name, organizationId, installationId }: OrganizationStatus): string {
+  return name ?? organizationId ?? installationId;
 }
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
@@ -89,9 +94,11 @@ function describeSums({ organizations }: Status): string[] {
     organizations.flatMap(({ resources }) => resources).filter(({ resource }) => resource === name);
   const sum = (name: string) =>
     withThousands(rows(name).reduce((total, { rows: some }) => total + (some ?? 0), 0));
+  const known = organizations.filter(({ state }) => state !== 'uninstalled');
+  const unread = known.filter(({ state }) => state === 'never_read').length;
   const stored = organizations.reduce((total, { certificates }) => total + (certificates['stored'] ?? 0), 0);
   return [
-    `Together: ${sum('warehouse')} rows in warehouses, ${sum('inventory')} in inventories, ${sum('retirements')} retirements, ${withThousands(stored)} certificates.`,
+    `Together, of ${ofKnown(known.length)}${unread > 0 ? `, ${withThousands(unread)} of them never read` : ''}: ${sum('warehouse')} rows in warehouses, ${sum('inventory')} in inventories, ${sum('retirements')} retirements, ${withThousands(stored)} certificates.`,
   ];
 }
 
@@ -148,13 +155,13 @@ function summary(status: Status, now: number): string[] {
 }
 
 function describeReasons({ organizations }: Status): string[] {
-  return organizations.flatMap(({ name, organizationId, resources }) =>
-    resources.flatMap(each => {
+  return organizations.flatMap(organization =>
+    organization.resources.flatMap(each => {
       const why = isFrozen(each)
         ? `its ${withThousands(each.rows)} rows are those of ${each.completeAt}, and nothing later is known`
         : each.error;
       if (why === null || (each.state === 'forbidden' && !isFrozen(each))) return [];
-      return [`${shortName(name ?? organizationId)}, ${each.resource}: ${each.state}: ${why}`];
+      return [`${shortName(nameOf(organization))}, ${each.resource}: ${each.state}: ${why}`];
     }),
   );
 }

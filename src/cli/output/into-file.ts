@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { readCoverage } from '../../query/certificates.js';
+import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/inbox/health.js';
 import { type FileOptions, isCsv } from '../formats.js';
 import { readSpan } from '../instant.js';
@@ -91,6 +92,7 @@ async function readAbout(io: Io, place: Place, { live, asOf }: Options) {
       demo: place.demo,
       registry: origin?.baseUrl ?? null,
       appId: origin?.appId ?? null,
+      known: await countKnown(reader),
       coverage: await readCoverage(reader, null, null),
     };
   });

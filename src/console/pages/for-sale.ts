@@ -132,7 +132,11 @@ export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | fa
   return firstOf(
     'What is known and is not for sale now',
     [
-      { name: 'Organization', cell: ({ organizationName: name, organizationId }) => name ?? organizationId },
+      {
+        name: 'Organization',
+        cell: ({ organizationName: name, organizationId, installationId }) =>
+          name ?? organizationId ?? installationId,
+      },
       { name: 'State', cell: ({ state }) => badge(state) },
       { name: 'Known', cell: ({ completeAt }) => ago(completeAt, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },

@@ -1,6 +1,7 @@
 import type { Available, LeftOut } from '../../query/available.js';
 import { type Hold, MOST_HOLDS, type Overview, readOverview } from '../../query/overview.js';
 import type { OrganizationStatus } from '../../query/reads/status.js';
+import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf } from '../../text/tonnes.js';
@@ -56,7 +57,7 @@ function sentence({ status, available }: Overview, stuck: readonly Stuck[]): Htm
     return html`Nothing is mirrored yet: no organization is known to have installed the app. ${whatIsStuck}`;
   const all = available.rows.reduce((sum, row) => sum + microOf(row), 0n);
   const ages = warehouseAges(status.organizations);
-  const organizations = counted(available.warehouses, 'organization');
+  const organizations = ofKnown(available.known);
   const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
   return html`<a href="${where}">${tonnesOf(all)} t</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
 ${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
@@ -75,7 +76,7 @@ function notSummed({ rows }: Available): Html | false {
 
 function leftOutWords([first, ...others]: readonly LeftOut[]): string {
   if (first === undefined) return '';
-  const name = first.organizationName ?? first.organizationId;
+  const name = first.organizationName ?? first.organizationId ?? first.installationId;
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
   return `${name} is left out: ${first.error ?? first.state.replaceAll('_', ' ')}${more}.`;
 }
@@ -121,8 +122,10 @@ function glance(organizations: readonly OrganizationStatus[], { query }: Ask): H
     [
       {
         name: 'Organization',
-        cell: ({ organizationId, name }) =>
-          html`<a href="/organizations/${encodeURIComponent(organizationId)}">${name ?? organizationId}</a>`,
+        cell: ({ organizationId, installationId, name }) =>
+          organizationId === null
+            ? installationId
+            : html`<a href="/organizations/${encodeURIComponent(organizationId)}">${name ?? organizationId}</a>`,
       },
       { name: 'Installation', cell: ({ state }) => badge(state) },
       ...names.map(resource => ({

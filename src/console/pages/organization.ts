@@ -21,9 +21,15 @@ interface Stood {
 
 export const ORGANIZATION = page('/organizations/:id', read, show, { isDated: true });
 
-async function read({ reader, now, params }: Ask): Promise<OrganizationStatus | null> {
+interface Known extends OrganizationStatus {
+  readonly organizationId: string;
+}
+
+async function read({ reader, now, params }: Ask): Promise<Known | null> {
+  const { id: organizationId = '' } = params;
   const { organizations } = await readStatus(reader, now);
-  return organizations.find(({ organizationId }) => organizationId === params['id']) ?? null;
+  const found = organizations.find(each => each.organizationId === organizationId);
+  return found === undefined ? null : { ...found, organizationId };
 }
 
 async function readStood({ reader }: Ask, organizationId: string, at: string): Promise<Stood[]> {
@@ -42,7 +48,7 @@ async function readStood({ reader }: Ask, organizationId: string, at: string): P
   return stood;
 }
 
-function show(answer: OrganizationStatus, ask: Ask): Shown {
+function show(answer: Known, ask: Ask): Shown {
   const { now, at, canAct } = ask;
   const { organizationId, name, state } = answer;
   const called = name ?? organizationId;

@@ -1,4 +1,5 @@
 import type { Gap } from '../../query/past/as-of.js';
+import { andMore, MOST_SHOWN } from '../../text/and-more.js';
 import { html, type Html } from './html.js';
 
 /** What a page as of an instant cannot know, in words. */
@@ -9,8 +10,11 @@ export function gapsOf(resource: string, gaps: readonly Gap[]): Html | false {
     reading !== null &&
       html`<li>${name ?? organizationId}, ${what}: a read was under way from ${reading}; what it had not told by then is not shown.</li>`,
   ]);
+  const said = told.filter(each => each !== false);
+  const more = andMore(said.length);
   return (
-    told.some(each => each !== false) && html`<h2>What cannot be known</h2><ul class="gaps">${told}</ul>`
+    said.length > 0 &&
+    html`<h2>What cannot be known</h2><ul class="gaps">${said.slice(0, MOST_SHOWN)}${more !== null && html`<li>${more}</li>`}</ul>`
   );
 }
 

@@ -11,7 +11,7 @@ import {
   RESERVATIONS,
   RETIREMENTS,
 } from './mirror-rows.js';
-import { CERTIFICATE_STATES, FRESHNESS_STATES, RUN_STATES } from './states.js';
+import { CERTIFICATE_STATES, COVERAGE_STATES, FRESHNESS_STATES, RUN_STATES } from './states.js';
 
 const CHANGES = ['added', 'changed', 'removed'] as const;
 const PLACES = ['warehouse', 'inventory', 'held'] as const;
@@ -62,7 +62,9 @@ export const MIRROR_TABLES = {
     schedule_seconds: 'integer',
     created_at: 'text',
     watched_at: 'text?',
+    listed_at: 'text?',
   },
+  awaited_installations: { id: 'text', organization_id: 'text?', known_at: 'text' },
   version_counter: { only_row: 'integer', last: 'integer' },
   sync_runs: {
     id: 'integer',
@@ -115,6 +117,8 @@ export const MIRROR_TABLES = {
     read_claim: 'integer?',
     read_at: 'text?',
     owner_told: 'integer',
+    every_seconds: 'integer?',
+    requests: 'integer?',
   },
   transactions: {
     digest: 'text',
@@ -250,8 +254,14 @@ export const MIRROR_TABLES = {
   },
   findings: { finding: 'text', rows: 'integer' },
   finding_counts: { finding: 'text', rows: 'integer', counted_at: 'text' },
+  coverage: {
+    organization_id: 'text?',
+    organization_name: 'text?',
+    installation_id: 'text',
+    state: COVERAGE_STATES,
+  },
   freshness: {
-    organization_id: 'text',
+    organization_id: 'text?',
     resource: 'text',
     state: FRESHNESS_STATES,
     complete_at: 'text?',

@@ -57,7 +57,11 @@ async function readTroubled({ db }: Reader): Promise<Troubled[]> {
   return await db
     .selectFrom('freshness as f')
     .leftJoin('organizations as o', 'o.id', 'f.organization_id')
-    .select(eb => [eb.fn.coalesce('o.full_name', 'f.organization_id').as('name'), 'f.resource', 'f.state'])
+    .select(eb => [
+      eb.fn.coalesce('o.full_name', 'f.organization_id', eb.val('')).as('name'),
+      'f.resource',
+      'f.state',
+    ])
     .where('f.state', 'in', ['behind', 'late', 'partial', 'doubtful', 'failing'])
     .orderBy('name')
     .orderBy('f.resource')

@@ -127,6 +127,7 @@ export async function readReadAt(
 
 /** What cannot be known of a resource as it stood at an instant: of whom, and why. */
 export interface Gap {
+  /** Its installation's, where only a webhook has named that and nobody has looked yet. */
   readonly organizationId: string;
   readonly name: string | null;
   /** Null where it was known; else since when it is, where it ever was, and until when, where it had ended by then. */
@@ -157,8 +158,9 @@ export async function readGaps(
     ? asked
     : asked.where('s.organization_id', '=', organizationId)
   ).execute();
+  const unread = organizationId === null ? await readUnread(reader) : [];
   const ends = await ended(reader).where('f.resource', '=', resource).execute();
-  return states.flatMap(({ since, ...state }) => {
+  return [...states, ...unread].flatMap(({ since, ...state }) => {
     const end = ends.find(each => each.organizationId === state.organizationId)?.until ?? null;
     const until = since !== null && end !== null && end < at ? end : null;
     const isKnown = since !== null && since <= at && until === null;
@@ -167,6 +169,20 @@ export async function readGaps(
       ? []
       : [{ ...state, unknown: isKnown ? null : { since, until }, reading }];
   });
+}
+
+/** Those that are known, and that nobody has looked at yet. */
+async function readUnread({ db }: Reader) {
+  return await db
+    .selectFrom('coverage')
+    .where('state', '=', 'never_read')
+    .select(eb => [
+      eb.fn.coalesce('organization_id', 'installation_id').as('organizationId'),
+      'organization_name as name',
+      eb.lit(null).$castTo<string | null>().as('since'),
+    ])
+    .orderBy('installation_id')
+    .execute();
 }
 
 function underWay({ db }: Reader, resource: string, at: string) {

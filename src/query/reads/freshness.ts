@@ -9,13 +9,13 @@ export interface FreshnessSum {
   readonly newestAt: string | null;
 }
 
-/** Of one organization, or of all of them; the states in the order of their names. */
+/** Of one organization, or of all that are known; the states in the order of their names. */
 export async function sumFreshness(
   { db }: Reader,
   resource: string,
   organizationId: string | null,
 ): Promise<FreshnessSum[]> {
-  let asked = db.selectFrom('freshness').where('resource', '=', resource);
+  let asked = db.selectFrom('freshness').where('resource', 'in', [resource, '*']);
   if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
   return await asked
     .groupBy('state')

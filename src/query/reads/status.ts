@@ -10,7 +10,9 @@ import { inSnapshot } from '../snapshot.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus {
-  readonly organizationId: string;
+  /** Null where nobody has looked yet at what a webhook has named. */
+  readonly organizationId: string | null;
+  readonly installationId: string;
   readonly name: string | null;
   readonly state: string;
   readonly resources: readonly ResourceStatus[];
@@ -60,7 +62,7 @@ interface JobSums {
 }
 
 interface Owned {
-  readonly organizationId: string;
+  readonly organizationId: string | null;
 }
 
 interface Announced extends ResourceStatus, Owned {
@@ -105,20 +107,27 @@ async function readOrganizations(
   return organizations
     .map(organization => ({
       ...organization,
-      resources: resourcesOf(organization).map(({ organizationId, announcedAt, ...resource }) => resource),
+      resources: ofOne(resourcesOf(organization), organization).map(
+        ({ organizationId, announcedAt, ...resource }) => resource,
+      ),
       certificates: countsOf(certificatesOf(organization)),
     }))
     .toSorted(byTrouble);
 }
 
 function byOwner<Row extends Owned>(rows: readonly Row[]): (owner: Owned) => readonly Row[] {
-  const owned = new Map<string, Row[]>();
+  const owned = new Map<string | null, Row[]>();
   for (const row of rows) {
     const known = owned.get(row.organizationId);
     if (known === undefined) owned.set(row.organizationId, [row]);
     else known.push(row);
   }
   return ({ organizationId }) => owned.get(organizationId) ?? [];
+}
+
+/** Where only a webhook has named an organization there is one row, and it says the same of each. */
+function ofOne<Row>(rows: readonly Row[], { organizationId }: Owned): readonly Row[] {
+  return organizationId === null ? rows.slice(0, 1) : rows;
 }
 
 /** From best to worst. Nothing is expected of who was uninstalled. */
@@ -170,20 +179,18 @@ export function isFrozen(resource: ResourceStatus): boolean {
   return isWithheld(resource) && resource.completeAt !== null;
 }
 
-/** The liveliest of its installations speaks for an organization: their states are in this order by themselves. */
 async function readStates({ db }: Reader) {
   return await db
-    .selectFrom('installations as i')
-    .leftJoin('organizations as o', 'o.id', 'i.organization_id')
-    .where('i.organization_id', 'is not', null)
-    .groupBy(['i.organization_id', 'o.full_name'])
-    .select(eb => [
-      eb.ref('i.organization_id').$notNull().as('organizationId'),
-      'o.full_name as name',
-      eb.fn.min('i.state').as('state'),
+    .selectFrom('coverage')
+    .select([
+      'organization_id as organizationId',
+      'installation_id as installationId',
+      'organization_name as name',
+      'state',
     ])
-    .orderBy('o.full_name', NULLS_FIRST)
-    .orderBy('i.organization_id')
+    .orderBy('organization_name', NULLS_FIRST)
+    .orderBy('organization_id', NULLS_FIRST)
+    .orderBy('installation_id')
     .execute();
 }
 
@@ -201,7 +208,7 @@ async function readResources({ db }: Reader): Promise<Announced[]> {
       'error',
       'announced_at as announcedAt',
     ])
-    .orderBy('organization_id')
+    .orderBy('organization_id', NULLS_FIRST)
     .orderBy('resource')
     .execute();
 }

@@ -80,8 +80,8 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
     .where('f.resource', 'in', resources)
     .where(eb => (id === null ? eb('f.state', '<>', 'uninstalled') : eb('f.organization_id', '=', id)))
     .select(({ fn }) => [
-      'f.organization_id',
-      fn.coalesce('o.full_name', 'f.organization_id').as('organization'),
+      'r.organization_id',
+      fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
       'f.resource',
       's.added',
       's.changed',
@@ -93,6 +93,6 @@ async function readStates({ db }: Reader, { mark, organizationId: id }: Asked, r
       'r.error_code',
     ])
     .orderBy('organization')
-    .orderBy('f.organization_id')
+    .orderBy('r.organization_id')
     .execute();
 }

@@ -20,6 +20,7 @@ const TOLD_AFTER_MS = 15_000;
  */
 export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
   const at = now();
+  await mirror.expect(await inbox.toLookAt(), instant(at), true);
   const until = instant(at - TOLD_AFTER_MS);
   const { watchedAt, oldestRead, announced } = await mirror.announcements();
   const seen = seenUntil(watchedAt, at);

@@ -11,6 +11,7 @@ import {
   readExport,
   readNotKnownAt,
 } from '../../../query/certificates.js';
+import { countKnown } from '../../../query/coverage.js';
 import { readSpan } from '../../instant.js';
 import type { PdfStore } from '../../../mirror/pdf-store.js';
 import { copyFile, measure } from './files.js';
@@ -40,11 +41,12 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   const at = options.asOf === undefined ? null : readSpan(options.asOf, io.now()).to;
   const interrupted = io.interruption();
   const madeAt = new Date(io.now()).toISOString();
-  const { rows, coverage } = await reading(place, async reader => {
+  const { rows, known, coverage } = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
     await demandKnown(reader, organizationId, at);
     return {
       rows: await readExport(reader, { organizationId, at }),
+      known: await countKnown(reader),
       coverage: await readCoverage(reader, organizationId),
     };
   });
@@ -54,7 +56,7 @@ export async function exportCertificates(io: Io, folder: string, options: Export
   await writeText(join(folder, LIST), list);
   const certificates = sums.size;
   sums.set(LIST, sumOf(list));
-  const about = `${jsonText(withSnakeKeys({ madeAt, asOf: at ?? madeAt, certificates, damaged, coverage }), 2)}\n`;
+  const about = `${jsonText(withSnakeKeys({ madeAt, asOf: at ?? madeAt, certificates, damaged, known, coverage }), 2)}\n`;
   await writeText(join(folder, ABOUT), about);
   sums.set(ABOUT, sumOf(about));
   await writeText(join(folder, SUMS), [...sums].map(([file, sum]) => `${sum}  ${file}\n`).join(''));

@@ -20,8 +20,14 @@ export interface Compared {
   readonly differences: readonly Difference[];
 }
 
+interface ComparedLists extends Compared {
+  /** Of how many organizations any was read. */
+  readonly organizations: number;
+}
+
 export interface NotCompared {
-  readonly organization_id: string;
+  readonly organization_id: string | null;
+  readonly installation_id: string;
   readonly name: string | null;
   readonly resource: string;
   readonly state: string;
@@ -44,10 +50,11 @@ export async function compareWithRegistry(
   reader: Reader,
   client: RegistryClient,
   progress: (target: Target) => void,
-): Promise<Compared> {
+): Promise<ComparedLists> {
   let rows = 0;
   const differing: { readonly target: Target; readonly before: ReadonlySet<string> }[] = [];
-  for (const target of await targets(reader)) {
+  const all = await targets(reader);
+  for (const target of all) {
     progress(target);
     const first = await compare(reader, client, target);
     rows += first.rows;
@@ -60,7 +67,8 @@ export async function compareWithRegistry(
     const again = await compare(reader, client, target);
     differences.push(...again.differences.filter(difference => before.has(name(difference))));
   }
-  return { rows, differences };
+  const organizations = new Set(all.map(({ organization_id: id }) => id)).size;
+  return { rows, organizations, differences };
 }
 
 function name({ key, difference }: Difference): string {
@@ -69,7 +77,8 @@ function name({ key, difference }: Difference): string {
 
 /** The lists that were left out, and why. */
 export async function findNotCompared(reader: Reader): Promise<NotCompared[]> {
-  return (await readNotReadable(reader)).filter(({ resource }) => isListResource(resource));
+  const left = await readNotReadable(reader);
+  return left.filter(({ resource }) => isListResource(resource) || resource === '*');
 }
 
 async function targets(reader: Reader): Promise<Target[]> {

@@ -5,7 +5,10 @@ import { readSignedTexts } from '../../../query/inbox/deliveries-and-jobs.js';
 import type { Broken } from '../../../engines/engine.js';
 import type { Difference, NotCompared } from './compare-registry.js';
 import type { Reader } from '../../../engines/contract/reader.js';
+import { countKnown } from '../../../query/coverage.js';
+import { andMore, MOST_SHOWN } from '../../../text/and-more.js';
 import { shortName } from '../../../text/clean.js';
+import { ofKnown } from '../../../text/known.js';
 import { examples } from '../../command.js';
 import { compareSingles } from './compare-single.js';
 import { connect } from '../../place/connect.js';
@@ -71,14 +74,20 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
       findings,
       certificates: certificates.checked,
       rows: compared?.rows ?? null,
+      organizations: compared?.organizations ?? null,
+      known: compared?.known ?? null,
       not_compared: compared?.notCompared.map(({ name: _, ...each }) => each) ?? null,
     });
   else if (faults.length > 0) await writeRows(io, 'table', ['check', 'where', 'fault'], faults);
   const found = describeCounts(findings);
   if (found !== null) say(io, `What the registry says, and is no fault here: ${found}. ${ON_FINDINGS}`);
   const left = [...new Set(compared?.notCompared.map(describeLeft))];
-  if (left.length > 0) say(io, `Not compared: ${left.join('; ')}.`);
-  const rows = compared === null ? '' : ` ${compared.rows} rows are as at the registry.`;
+  if (left.length > 0)
+    say(io, `Not compared: ${[...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat().join('; ')}.`);
+  const rows =
+    compared === null
+      ? ''
+      : ` ${compared.rows} rows of ${compared.organizations} of ${ofKnown(compared.known)} are as at the registry.`;
   if (faults.length === 0 && compared?.rows === 0) {
     throw new CommandFault(
       EXIT.checkFailed,
@@ -122,16 +131,24 @@ async function compare(
   const singles = await compareSingles({ reader, client, certificates, turn });
   return {
     rows: lists.rows + singles.rows,
+    organizations: lists.organizations,
+    known: await countKnown(reader),
     differences: [...lists.differences, ...singles.differences],
     notCompared: await findNotCompared(reader),
   };
 }
 
-/** An organization that is closed is named once. */
-function describeLeft({ organization_id: id, name, resource, state }: NotCompared): string {
-  const whose = shortName(name ?? id);
-  return CLOSED.includes(state)
-    ? `${whose}: ${state}`
+/** An organization that is closed is named once, and so is one of which nothing is known yet. */
+function describeLeft({
+  organization_id: id,
+  installation_id: by,
+  name,
+  resource,
+  state,
+}: NotCompared): string {
+  const whose = shortName(name ?? id ?? by);
+  return CLOSED.includes(state) || resource === '*'
+    ? `${whose}: ${state.replaceAll('_', ' ')}`
     : `${whose}, ${resource}: ${state.replaceAll('_', ' ')}`;
 }
 

@@ -1,9 +1,9 @@
-import type { JobCounts, Pruned } from '../../../inbox/job.js';
+import { INSTALLATION_JOB, type JobCounts, type Named, type Pruned } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import type { Query } from '../open.js';
 import { AT, type Perform } from './perform.js';
 
-type Keeping = Pick<InboxPort, 'countJobs' | 'prune' | 'signedTexts' | 'emptyTexts'>;
+type Keeping = Pick<InboxPort, 'countJobs' | 'toLookAt' | 'prune' | 'signedTexts' | 'emptyTexts'>;
 
 const BATCH = 500;
 const BEFORE = `${AT} - ($1 ->> 'days')::double precision * interval '1 day'`;
@@ -12,7 +12,17 @@ const COUNT = `
   SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state = 'claimed') AS claimed,
     count(*) FILTER (WHERE state = 'parked') AS parked, count(*) FILTER (WHERE state = 'buried') AS buried,
     min(run_at) FILTER (WHERE state = 'ready') AS "oldestRunAt"
-  FROM (${['ready', 'claimed', 'parked', 'buried'].map(state => `SELECT state, run_at FROM inbox.jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS jobs`;
+  FROM (${openJobs('state, run_at')}) AS jobs`;
+
+/** One that was buried before a look that came to its end is answered. */
+const TO_LOOK_AT = `
+  SELECT installation_id AS id, max(organization_id) AS "organizationId"
+  FROM (${openJobs('kind, state, installation_id, organization_id, started_at')}) AS j
+  WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
+    SELECT FROM inbox.jobs AS d
+    WHERE j.state = 'buried' AND d.installation_id = j.installation_id AND d.kind = j.kind
+      AND d.state = 'done' AND d.started_at > j.started_at)
+  GROUP BY installation_id ORDER BY installation_id`;
 
 /** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
 const PRUNE = `
@@ -44,6 +54,7 @@ export function createKeeping(query: Query, { perform }: Perform): Keeping {
       if (counts === undefined) throw new Error('expected counts of jobs, got none');
       return counts;
     },
+    toLookAt: () => query<Named>(TO_LOOK_AT),
     prune: async days => {
       if (days === 0) return null;
       const { signedTexts, deliveries, jobs } = await perform<Pruned>([PRUNE], { days });
@@ -60,4 +71,11 @@ export function createKeeping(query: Query, { perform }: Perform): Keeping {
       return deliveries?.count ?? 0;
     },
   };
+}
+
+/** Each state by its index. */
+function openJobs(columns: string): string {
+  return ['ready', 'claimed', 'parked', 'buried']
+    .map(state => `SELECT ${columns} FROM inbox.jobs WHERE state = '${state}'`)
+    .join(' UNION ALL ');
 }

@@ -89,7 +89,10 @@ const WRITE = `
     .join(', ')}
   RETURNING '{}'::jsonb`;
 
-const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_RUN, WRITE];
+const ANSWER = `
+  DELETE FROM mirror.awaited_installations WHERE id = ${given('id')} RETURNING '{}'::jsonb`;
+
+const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_RUN, WRITE, ANSWER];
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
 export function createWriteInstallation(perform: Perform): MirrorPort['writeInstallation'] {

@@ -47,6 +47,21 @@ const KEEP_FINDINGS = `
   SELECT c.finding, c.rows, $2 FROM json_to_recordset($1) AS c (finding text, rows bigint) ORDER BY c.finding
   ON CONFLICT (finding) DO UPDATE SET rows = excluded.rows, counted_at = excluded.counted_at`;
 
+const EXPECT = `
+  WITH named AS (
+    SELECT id, "organizationId" FROM json_to_recordset($1) AS n (id text, "organizationId" text)
+  ),
+  answered AS (
+    DELETE FROM mirror.awaited_installations WHERE id IN (
+      SELECT id FROM mirror.awaited_installations
+      WHERE $3 AND known_at < $2 AND id NOT IN (SELECT id FROM named) ORDER BY id FOR UPDATE)
+  )
+  INSERT INTO mirror.awaited_installations AS a (id, organization_id, known_at)
+  SELECT id, "organizationId", $2 FROM named
+  WHERE id NOT IN (SELECT id FROM mirror.installations) ORDER BY id
+  ON CONFLICT (id) DO UPDATE SET organization_id = excluded.organization_id
+  WHERE a.organization_id IS NULL AND excluded.organization_id IS NOT NULL`;
+
 /** The mirror in a PostgreSQL that has been migrated. */
 export function createMirrorPort(postgres: Postgres): MirrorPort {
   const { query } = postgres;
@@ -91,6 +106,7 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     ...createProjects(postgres, runs),
     ...createCertificates(postgres, perform, runs),
     // Who sees the mirror sees the inbox too, by the view `freshness`: nothing is looked through, and nothing copied.
+    expect: async (named, at, areAll) => void (await query(EXPECT, [JSON.stringify(named), at, areAll])),
     announcements: async () => ({ watchedAt: null, oldestRead: null, announced: [] }),
     watchedResources: async () => new Map(),
     announce: async (_announcements, watchedAt) => {

@@ -1,11 +1,11 @@
 import type { SignedText } from '../../../inbox/delivery.js';
-import type { JobCounts } from '../../../inbox/job.js';
+import { INSTALLATION_JOB, type JobCounts, type Named } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';
 
-type Keeping = Pick<InboxPort, 'countJobs' | 'prune' | 'signedTexts' | 'emptyTexts'>;
+type Keeping = Pick<InboxPort, 'countJobs' | 'toLookAt' | 'prune' | 'signedTexts' | 'emptyTexts'>;
 
 const DAY_MS = 86_400_000;
 const BATCH = 500;
@@ -17,12 +17,23 @@ const COUNT = `SELECT
   (SELECT count(*) FROM jobs WHERE state = 'buried') AS buried,
   (SELECT min(run_at) FROM jobs WHERE state = 'ready') AS oldestRunAt`;
 
+/** Each state by its index. One that was buried before a look that came to its end is answered. */
+const TO_LOOK_AT = `
+  SELECT installation_id AS id, max(organization_id) AS organizationId
+  FROM (${['ready', 'claimed', 'parked', 'buried'].map(state => `SELECT * FROM jobs WHERE state = '${state}'`).join(' UNION ALL ')}) AS j
+  WHERE kind = '${INSTALLATION_JOB}' AND installation_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM jobs AS d
+    WHERE j.state = 'buried' AND d.installation_id = j.installation_id AND d.kind = j.kind
+      AND d.state = 'done' AND d.started_at > j.started_at)
+  GROUP BY installation_id ORDER BY installation_id`;
+
 const OLD_DELIVERIES = `SELECT id FROM deliveries WHERE received_at < @before
   ORDER BY received_at, id LIMIT ${BATCH}`;
 
 /** A signed text goes with its last delivery. Buried, waiting and running jobs stay. */
 export function createKeeping(db: Sqlite, now: () => number): Keeping {
   const counts = db.prepare<[], JobCounts>(COUNT);
+  const toLookAt = db.prepare<[], Named>(TO_LOOK_AT);
   const oldTexts = statement<{ before: string }>(
     db,
     `DELETE FROM signed_texts WHERE last_received_at < @before AND id IN (
@@ -45,6 +56,7 @@ export function createKeeping(db: Sqlite, now: () => number): Keeping {
 
   return {
     countJobs: async () => counts.get() ?? { ready: 0, claimed: 0, parked: 0, buried: 0, oldestRunAt: null },
+    toLookAt: async () => toLookAt.all(),
     prune: async days => {
       if (days === 0) return null;
       const old = { before: formatInstant(now() - days * DAY_MS) };

@@ -18,6 +18,7 @@ interface Stored extends Row {
 export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperations['writeInstallation'] {
   const versions = createVersions(db, INSTALLATIONS);
   const find = db.prepare<[string], Stored>('SELECT * FROM installations WHERE id = ?');
+  const answer = db.prepare<[string]>('DELETE FROM awaited_installations WHERE id = ?');
 
   function replace(row: Row, stored: Stored | undefined, read: InstallationRead): void {
     const before = stored?.valid_from ?? versions.lastEnd(row.id);
@@ -41,6 +42,7 @@ export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperati
 
   return (id, fields, read) =>
     write(db, () => {
+      answer.run(id);
       const stored = find.get(id);
       const known = fields ?? stored;
       if (known === undefined) return 'unchanged';

@@ -20,6 +20,7 @@ export function portOf(call: Call): MirrorPort {
     findInstallation: (...given) => call('findInstallation', given),
     listInstallations: (...given) => call('listInstallations', given),
     writeInstallation: (...given) => call('writeInstallation', given),
+    expect: (...given) => call('expect', given),
     lastReads: (...given) => call('lastReads', given),
     mark: (...given) => call('mark', given),
     begin: (...given) => call('begin', given),

@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest';
+import { readAvailable } from '../../src/query/available.js';
+import { readStatus } from '../../src/query/reads/status.js';
+import { describe as describeFailure } from '../../src/sync/outcome.js';
+import { createPerform } from '../../src/sync/perform.js';
+import { discoverJob } from '../../src/sync/schedule/discover.js';
+import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { createRandom, pick, type Random } from '../support/operations.js';
+import { contextOf, type Program, startProgram } from '../support/program.js';
+import { createOrganization } from '../support/sandbox.js';
+import { seeds } from '../support/seeds.js';
+
+const LOOK_MS = 15_000;
+const LEASE_MS = 60_000;
+
+interface Fleet {
+  readonly program: Program;
+  readonly install: (count: number) => Promise<void>;
+  /** Does so many of the jobs that are due. */
+  readonly work: (count: number) => Promise<void>;
+  /** What the registry's list says now, and a worker reads at once. */
+  readonly list: () => Promise<void>;
+  readonly pass: () => Promise<void>;
+  /** The organizations of which the inbox or the list has told, but for those that were found gone, by their state. */
+  readonly told: () => Promise<Map<string, string>>;
+  readonly counted: () => Promise<Map<string, string>>;
+}
+
+/** A registry whose installations are announced to a receiver, and a worker that does what it is told. */
+async function startFleet(): Promise<Fleet> {
+  const program = await startProgram({ receiveOnly: true });
+  const { registry, sandbox, app, inbox, time } = program;
+  const context = await contextOf(program, {});
+  await context.mirror.checkOrigin(context.client.http.baseUrl, context.appId);
+  const perform = createPerform(context);
+  const listed = new Set<string>();
+  const signal = new AbortController().signal;
+  const turn = () => Promise.resolve();
+
+  async function work(count: number): Promise<void> {
+    const { jobs } = await inbox.claim({ lanes: [{ lane: 'data', slots: count }], leaseMs: LEASE_MS });
+    for (const job of jobs) {
+      try {
+        const outcome = await perform({ job, signal, turn });
+        await inbox.settle([{ held: job, end: { act: 'done', outcome } }]);
+      } catch (error) {
+        const { code, message } = describeFailure(error);
+        await inbox.settle([{ held: job, end: { act: 'retry', inMs: 1000, error: { code, message } } }]);
+      }
+    }
+  }
+
+  const organizationOf = (installationId: string) =>
+    registry.installations.all().find(({ id }) => id === installationId)?.organization.id ?? installationId;
+
+  return {
+    program,
+    work,
+    install: async count => {
+      for (let left = count; left > 0; left -= 1) {
+        registry.installations.install(app.id, createOrganization(sandbox).id);
+      }
+      await registry.deliveries.settled();
+    },
+    list: async () => {
+      for (const { id, state } of registry.installations.all()) if (state !== 'uninstalled') listed.add(id);
+      const [id] = await inbox.enqueue([discoverJob('schedule')]);
+      while ((await program.value('SELECT state FROM jobs WHERE id = ?', id ?? 0)) !== 'done') await work(1);
+    },
+    pass: async () => {
+      await registry.deliveries.settled();
+      time.move(LOOK_MS);
+      await lookOut(context);
+    },
+    told: async () => {
+      const announced = await program.column<string>(
+        "SELECT DISTINCT installation_id FROM deliveries WHERE verdict = 'accepted'",
+      );
+      const looks = await program.rows<{
+        readonly id: string;
+        readonly state: string;
+        readonly outcome: string;
+      }>(
+        `SELECT installation_id AS id, state, outcome FROM jobs
+         WHERE kind = 'installation' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY id`,
+      );
+      const told = new Map<string, string>();
+      for (const id of [...announced, ...listed]) {
+        const own = looks.filter(look => look.id === id);
+        const known = own.findLast(({ state }) => state === 'done')?.outcome;
+        const state = known === undefined ? 'never_read' : known === 'suspended' ? known : 'active';
+        if (known === 'uninstalled' && own.every(look => look.state === 'done')) continue;
+        told.set(organizationOf(id), known === 'uninstalled' ? 'never_read' : state);
+      }
+      return told;
+    },
+    counted: async () => {
+      const rows = await program.rows<{ readonly id: string; readonly state: string }>(
+        "SELECT installation_id AS id, state FROM coverage WHERE state <> 'uninstalled'",
+      );
+      const counted = new Map(rows.map(({ id, state }) => [organizationOf(id), state]));
+      expect(counted.size).toBe(rows.length);
+      return counted;
+    },
+  };
+}
+
+/** The state of an organization that has told of its end and was seen before stays what it was seen as. */
+function sorted(states: ReadonlyMap<string, string>): [string, string][] {
+  return [...states].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
+  const { registry, app } = fleet.program;
+  const { webhookUrl } = fleet.program;
+  for (let left = size; left > 0; ) {
+    const some = Math.min(left, 1 + Math.floor(random() * size));
+    registry.apps.change(app.id, { webhookUrl: random() < 0.7 ? webhookUrl : null });
+    await fleet.install(some);
+    registry.apps.change(app.id, { webhookUrl });
+    left -= some;
+    if (random() < 0.5) await fleet.work(Math.ceil(random() * Math.min(size, 20)));
+    if (random() < 0.4) await fleet.list();
+    const victim = pick(
+      random,
+      registry.installations.all().filter(({ state }) => state === 'active'),
+    );
+    if (victim !== undefined && random() < 0.5) {
+      if (random() < 0.5) registry.installations.suspend(victim.id);
+      else registry.installations.uninstall(victim.id);
+    }
+    await fleet.pass();
+    expect(sorted(await fleet.counted())).toEqual(sorted(await fleet.told()));
+  }
+}
+
+const MOST = 1000;
+const FEW = 30;
+
+test.each(seeds(4))(
+  'T97 fifteen seconds after the last post coverage is what inbox and list know, whatever was read (seed %i)',
+  async seed => {
+    const random = createRandom(seed);
+    const fleet = await startFleet();
+    const size = Math.ceil(random() ** 2 * (process.env['SEEDS'] === undefined ? FEW : MOST));
+    await play(fleet, random, size);
+    const { rows, value } = fleet.program;
+    const known = await value<number>("SELECT count(*) FROM coverage WHERE state <> 'uninstalled'");
+    const unread = await value<number>("SELECT count(*) FROM coverage WHERE state = 'never_read'");
+    expect(await rows("SELECT state, count(*) AS n FROM freshness WHERE resource = '*' GROUP BY 1")).toEqual(
+      unread === 0 ? [] : [{ state: 'never_read', n: unread }],
+    );
+    const reader = await fleet.program.engine.openReader();
+    try {
+      const available = await readAvailable(reader, { organizationId: null, maxAgeSeconds: null });
+      expect(available.known).toBe(known);
+      expect(available.leftOut.filter(({ state }) => state === 'never_read').length).toBeGreaterThanOrEqual(
+        unread ?? 0,
+      );
+      const { organizations } = await readStatus(reader, fleet.program.time.now());
+      expect(organizations.filter(({ state }) => state !== 'uninstalled')).toHaveLength(known ?? 0);
+    } finally {
+      await reader.close();
+    }
+  },
+);
+
+test('T97 an installation of which a webhook told is one row that was never read, and one a resource after the first look', async () => {
+  const fleet = await startFleet();
+  const { program } = fleet;
+  const freshness = () => program.rows('SELECT resource, state FROM freshness ORDER BY resource');
+  await fleet.install(1);
+  expect(await freshness()).toEqual([]);
+  await fleet.pass();
+  expect(await freshness()).toEqual([{ resource: '*', state: 'never_read' }]);
+  await fleet.work(1);
+  expect(await freshness()).not.toContainEqual({ resource: '*', state: 'never_read' });
+  expect(await program.value("SELECT count(*) FROM freshness WHERE state = 'current'")).toBeGreaterThan(7);
+});
+
+test('T97 an installation that the list tells of is counted at once, and one that is found gone no longer', async () => {
+  const fleet = await startFleet();
+  const { registry, app, webhookUrl, rows } = fleet.program;
+  const states = () => rows('SELECT state, count(organization_id) AS n FROM coverage GROUP BY 1');
+  registry.apps.change(app.id, { webhookUrl: null });
+  await fleet.install(3);
+  await fleet.list();
+  expect(await states()).toEqual([{ state: 'never_read', n: 3 }]);
+  for (const { id } of registry.installations.all()) registry.installations.uninstall(id);
+  registry.apps.change(app.id, { webhookUrl });
+  await fleet.work(3);
+  expect(await states()).toEqual([]);
+});
