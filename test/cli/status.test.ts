@@ -38,7 +38,15 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   retire(1);
   await program.registry.deliveries.settled();
   const waiting = new Date(Date.now() - 3 * MINUTE).toISOString();
-  await program.change("UPDATE jobs SET run_at = ? WHERE state = 'ready' AND trigger = 'delivery'", waiting);
+  await program.change(
+    "UPDATE jobs SET run_at = ?, created_at = ? WHERE state = 'ready' AND trigger = 'delivery'",
+    waiting,
+    waiting,
+  );
+  await program.change(
+    'UPDATE deliveries SET received_at = ? WHERE id = (SELECT max(id) FROM deliveries)',
+    waiting,
+  );
   await program.change(
     'INSERT INTO refusals (minute, reason, status, header_prefix, posts, newest_at) VALUES (?, ?, 401, ?, 3, ?)',
     new Date().toISOString().slice(0, 16),

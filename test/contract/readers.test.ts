@@ -13,6 +13,7 @@ import * as documents from '../../src/query/documents.js';
 import * as findings from '../../src/query/past/findings.js';
 import { findProjects } from '../../src/query/find-projects.js';
 import * as explained from '../../src/query/past/explain.js';
+import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
@@ -208,6 +209,12 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
+  readBacklog: about(
+    [null, { organizationId: ONE, announcedAt: new Date(NOON + MINUTE).toISOString(), error: 'e' }],
+    (reader, announced) => backlog.readBacklog(reader, NOW, announced),
+  ),
+  readDue: once(reader => backlog.readDue(reader, NOW)),
+  readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),
   readDeliveries: about(
@@ -441,6 +448,7 @@ const PARTS = [
   'mayBeNull',
   'ofAnyOrganization',
   'ofOrganization',
+  'oldestAnnounced',
   'toldOf',
   'totalOrder',
   'withLookedUp',

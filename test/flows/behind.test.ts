@@ -1,5 +1,9 @@
 import { describe, expect, inject, test } from 'vitest';
+import { installationJob } from '../../src/inbox/job.js';
+import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { receivedBy } from '../support/box.js';
+import { runCommand } from '../support/command.js';
+import { visitConsole } from '../support/console.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
@@ -322,3 +326,130 @@ test.each(seeds(2, inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
     }
   },
 );
+
+interface Found {
+  readonly check: string;
+  readonly state: string;
+  readonly found: string;
+  readonly todo: string | null;
+}
+
+/** What each of those who may be asked says of what waits for too long. */
+async function whatWaits({ program }: Watched) {
+  const { env, time, engine } = program;
+  const run = async (...argv: string[]) => await runCommand(argv, { env, now: time.now });
+  const doctor = await run('doctor', '--json');
+  const findings: Found[] = JSON.parse(doctor.stdout);
+  const { open } = await visitConsole(engine.openReader, { now: time.now });
+  return {
+    exitCode: doctor.exitCode,
+    of: (check: string) => findings.filter(finding => finding.check === check),
+    status: (await run('status')).stdout,
+    now: await (await open('/')).text(),
+  };
+}
+
+describe('T98 what waits for too long', () => {
+  test('T98 a delivery that nobody reads for a minute fails doctor, and all who are asked lead to it', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(50);
+    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+    await scene.pass(30);
+    const { exitCode, of, status, now } = await whatWaits(scene);
+    const id = await scene.program.value<number>('SELECT max(id) FROM deliveries');
+    expect(exitCode).toBe(3);
+    expect(of('backlog')).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringMatching(/^A delivery is unread, and has waited for \d+ s/),
+        todo: `See "carbon-mirror deliveries show ${id}".`,
+      },
+    ]);
+    expect(status).toContain(`carbon-mirror deliveries show ${id}`);
+    expect(now).toContain(`<a href="/deliveries/${id}">A delivery is unread`);
+    expect(now).not.toContain('carbon-mirror doctor');
+    await scene.read();
+    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+  });
+
+  test('T98 where its read fails the error is said, of one resource or of all of them', async () => {
+    for (const path of ['/organizations/*/retirements', '/app/installations/*']) {
+      const scene = await startWatched();
+      await scene.watch(true);
+      const fault = { kind: 'status', options: { status: 503 } };
+      scene.program.registry.faults.add({ path, ...fault });
+      await scene.announce();
+      await scene.program.rest();
+      await scene.work(false);
+      await scene.pass(90);
+      const { exitCode, of, status, now } = await whatWaits(scene);
+      expect(exitCode).toBe(3);
+      expect(of('backlog')[0]?.found, path).toMatch(/^A delivery is unread, .*503/);
+      expect(of('jobs')).toMatchObject([{ state: 'warn', todo: expect.stringMatching(/jobs show \d+/) }]);
+      for (const text of [status, now]) expect(text, path).toMatch(/A delivery is unread[^\n]*503/);
+    }
+  });
+
+  test('T98 what is suspended waits for nobody', async () => {
+    const scene = await startWatched();
+    await scene.watch(true);
+    await scene.work(false);
+    await scene.announce();
+    await scene.pass(30);
+    scene.program.registry.installations.suspend(scene.installationId);
+    await scene.read();
+    await scene.pass(90);
+    expect((await scene.freshness())[0]).toMatchObject({ state: 'suspended' });
+    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+  });
+
+  test('T98 scheduled work that is older than its interval fails doctor, and one that is not is counted', async () => {
+    const scene = await startWatched();
+    const { inbox, time } = scene.program;
+    await enqueueTick(inbox, time.now(), time.now());
+    await scene.program.rest();
+    await scene.work(false);
+    await scene.watch(true);
+    await inbox.enqueue([installationJob(scene.installationId, scene.organizationId, 'schedule')]);
+    await scene.pass(60);
+    const before = await whatWaits(scene);
+    expect(before.of('backlog')).toEqual([]);
+    expect(before.of('due')).toMatchObject([
+      { found: expect.stringMatching(/^catching up: 1 of 1 to go, about \d+ s at 20 calls a second$/) },
+    ]);
+    await scene.pass(900);
+    const { exitCode, of, now, status } = await whatWaits(scene);
+    const id = await scene.program.value<number>("SELECT max(id) FROM jobs WHERE state = 'ready'");
+    expect(exitCode).toBe(3);
+    expect(of('backlog').map(({ found }) => found)).toEqual([
+      expect.stringMatching(/^Scheduled work is older than its interval, and has waited for \d+ min/),
+      expect.stringMatching(
+        /^The oldest due job has grown older for ten minutes, and has waited for \d+ min/,
+      ),
+    ]);
+    expect(now).toContain(`<a href="/jobs/${id}">Scheduled work`);
+    expect(status).toContain(`carbon-mirror jobs show ${id}`);
+  });
+
+  test('T98 a line that moves faster than time does not grow older', async () => {
+    const scene = await startWatched();
+    const { inbox, change } = scene.program;
+    const ask = (key: string) => inbox.enqueue([{ kind: 'discover', dedupeKey: key, trigger: 'worker' }]);
+    await scene.work(false);
+    await ask('first');
+    await scene.pass(660);
+    await ask('second');
+    await scene.pass(660);
+    expect((await whatWaits(scene)).of('backlog')).toHaveLength(1);
+    const at = new Date(scene.program.time.now() - 1000).toISOString();
+    await change(
+      "UPDATE jobs SET state = 'done', started_at = ?, finished_at = ? WHERE dedupe_key = 'first'",
+      at,
+      at,
+    );
+    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+  });
+});

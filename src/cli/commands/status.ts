@@ -8,6 +8,7 @@ import {
   worstOf,
 } from '../../query/reads/status.js';
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { commandFor, describeDelay } from '../shown/delayed.js';
 import { shortName } from '../../text/clean.js';
 import { examples } from '../command.js';
 import { type Io, print } from '../io.js';
@@ -146,6 +147,7 @@ function summary(status: Status, now: number): string[] {
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
     `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
+  for (const each of status.delayed) lines.push(`${describeDelay(each, now)}: see ${commandFor(each)}.`);
   if (retrying > 0)
     lines.push(`Failed more than once, and tried again by themselves: ${retrying}: ${retryingError}`);
   lines.push(describeFindings(status.findings, now));

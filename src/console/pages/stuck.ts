@@ -11,12 +11,8 @@ export interface Stuck {
   readonly act?: { readonly path: string; readonly says: string };
 }
 
-/** A read that waits longer has nobody who takes it up. */
-const WAITS_TOO_LONG_S = 60;
-
 export function findStuck(status: Status, now: number): Stuck[] {
-  const { jobs, worker, receiver, oldestDueDeliveryAt } = status;
-  const waits = oldestDueDeliveryAt === null ? 0 : (now - Date.parse(oldestDueDeliveryAt)) / 1000;
+  const { jobs, worker, receiver, delayed } = status;
   return [
     ...when(worker.state !== 'alive', {
       what: worker.state === 'gone' ? 'No worker runs any more' : 'No worker has ever run',
@@ -28,15 +24,15 @@ export function findStuck(status: Status, now: number): Stuck[] {
       href: '/deliveries',
       todo: 'Start one: carbon-mirror receive.',
     }),
-    ...when(waits > WAITS_TOO_LONG_S, {
-      what: `A delivery has waited for ${stretch(waits)}`,
-      href: '/deliveries',
-      todo: 'carbon-mirror doctor says why.',
-    }),
+    ...delayed.map(({ what, since, deliveryId, jobId, error }) => ({
+      what: `${what}, and has waited for ${stretch((now - Date.parse(since)) / 1000)}`,
+      href: deliveryId === null ? `/jobs/${jobId}` : `/deliveries/${deliveryId}`,
+      todo: error === null ? 'Nothing has gone wrong with it: it waits for its turn.' : `${error}.`,
+    })),
     ...when(jobs.retrying > 0, {
       what: `${counted(jobs.retrying, 'job')} failed more than once: ${jobs.retryingError ?? ''}`,
-      href: '/jobs?state=ready',
-      todo: 'It is tried again by itself, ever later; carbon-mirror doctor says what helps.',
+      href: `/jobs/${jobs.retryingJob}`,
+      todo: 'It is tried again by itself, ever later.',
     }),
     ...when(jobs.buried > 0, {
       what: `${counted(jobs.buried, 'job')} failed for good`,

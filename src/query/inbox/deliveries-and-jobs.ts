@@ -1,5 +1,6 @@
 import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
 import type { Row, Tables } from '../../engines/contract/tables.js';
+import { count } from '../count.js';
 
 export const DELIVERY_COLUMNS = [
   'id',
@@ -37,6 +38,9 @@ interface DeliveryFilter {
   /** Null for all of them. */
   readonly limit: number | null;
 }
+
+/** How the outcome of a job begins that could not read all that it was to read. */
+export const IN_PART = 'read in part';
 
 /** Newest first, each beside the job that was sure to start after it. */
 export async function readDeliveries({ db }: Reader, filter: DeliveryFilter): Promise<Row[]> {
@@ -186,4 +190,40 @@ function jobs(db: Reader['db']) {
       'j.claim as work_claim',
       'j.started_at as work_started_at',
     ]);
+}
+
+/** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */
+export interface JobSums {
+  readonly due: number;
+  readonly planned: number;
+  readonly claimed: number;
+  readonly parked: number;
+  readonly buried: number;
+  /** Failed more than once, and due again by themselves. */
+  readonly retrying: number;
+  /** Of the newest of them, and which it is. */
+  readonly retryingError: string | null;
+  readonly retryingJob: number | null;
+}
+
+/** Each state by an index of its own. */
+export async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
+  const jobs = db.selectFrom('inbox.jobs');
+  const ready = jobs.where('state', '=', 'ready');
+  const retrying = ready.where('attempts', '>', 1).where('last_error', 'is not', null);
+  const newest = await retrying
+    .select(['id', 'last_error'])
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    due: await count(ready.where('run_at', '<=', now)),
+    planned: await count(ready.where('run_at', '>', now)),
+    claimed: await count(jobs.where('state', '=', 'claimed')),
+    parked: await count(jobs.where('state', '=', 'parked')),
+    buried: await count(jobs.where('state', '=', 'buried')),
+    retrying: await count(retrying),
+    retryingError: newest?.last_error ?? null,
+    retryingJob: newest?.id ?? null,
+  };
 }

@@ -1,9 +1,7 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { type Ended, readEnds } from '../reads/runs.js';
-
-/** How the outcome of a job begins that could not read all that it was to read. */
-const IN_PART = 'read in part';
+import { IN_PART } from './deliveries-and-jobs.js';
 
 /** Rows of jobs, or of deliveries with their jobs, and beside each the end of it in words: `end`. */
 export async function withEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {

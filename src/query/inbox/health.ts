@@ -1,7 +1,8 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { count } from '../count.js';
 import { type Findings, readFindings } from '../past/findings.js';
-import { readNewestDelivery } from './deliveries-and-jobs.js';
+import { type Delayed, oldestAnnounced, readBacklog } from './backlog.js';
+import { type JobSums, readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
 import { type Life, readLife } from './signs.js';
 import { inSnapshot } from '../snapshot.js';
 
@@ -10,8 +11,9 @@ export interface Health {
   readonly newestDeliveryAt: string | null;
   readonly worker: Life;
   readonly setAside: number;
-  readonly buried: number;
-  readonly parked: number;
+  readonly jobs: JobSums;
+  /** What waits for longer than it may. */
+  readonly delayed: readonly Delayed[];
   readonly activeInstallations: number;
   /** Resources that are behind, late, partial, doubtful or failing, with their organization. */
   readonly troubled: readonly Troubled[];
@@ -31,15 +33,15 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
   return await inSnapshot(reader, async snapshot => {
     const { db } = snapshot;
     const yesterday = new Date(now - DAY_MS).toISOString();
-    const jobs = db.selectFrom('inbox.jobs');
     const deliveries = db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
+    const announced = oldestAnnounced(await readAnnounced(snapshot));
     return {
       origin: await readOrigin(snapshot),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       worker: await readLife(snapshot, 'work', now),
       setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
-      buried: await count(jobs.where('state', '=', 'buried')),
-      parked: await count(jobs.where('state', '=', 'parked')),
+      jobs: await readJobSums(snapshot, new Date(now).toISOString()),
+      delayed: (await readBacklog(snapshot, now, announced)).delayed,
       activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
       troubled: await readTroubled(snapshot),
       drift: await sumDrift(snapshot, yesterday),
@@ -51,6 +53,14 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
 export async function readOrigin({ db }: Reader): Promise<Health['origin']> {
   const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
   return (await asked.executeTakeFirst()) ?? null;
+}
+
+async function readAnnounced({ db }: Reader) {
+  return await db
+    .selectFrom('freshness')
+    .where('announced_at', 'is not', null)
+    .select(['organization_id as organizationId', 'announced_at as announcedAt', 'error'])
+    .execute();
 }
 
 async function readTroubled({ db }: Reader): Promise<Troubled[]> {

@@ -3,7 +3,8 @@ import type { Reader } from '../../engines/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
 import { count } from '../count.js';
 import { type Findings, readFindings } from '../past/findings.js';
-import { readNewestDelivery } from '../inbox/deliveries-and-jobs.js';
+import { type Delayed, oldestAnnounced, readBacklog } from '../inbox/backlog.js';
+import { type JobSums, readJobSums, readNewestDelivery } from '../inbox/deliveries-and-jobs.js';
 import { type RefusalSum, sumRefusals } from '../inbox/refusals.js';
 import { type Life, readLife } from '../inbox/signs.js';
 import { inSnapshot } from '../snapshot.js';
@@ -40,25 +41,14 @@ export interface Status {
   readonly oldestDueAt: string | null;
   /** Since when the oldest delivery waits that no read has answered; null where none does. */
   readonly oldestDueDeliveryAt: string | null;
+  /** What waits for longer than it may. */
+  readonly delayed: readonly Delayed[];
   /** What was turned away since yesterday. */
   readonly refused: readonly RefusalSum[];
   readonly newestDeliveryAt: string | null;
   readonly setAside: number;
   /** What does not add up or cannot be right, as a worker counted it last. */
   readonly findings: Findings;
-}
-
-/** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */
-interface JobSums {
-  readonly due: number;
-  readonly planned: number;
-  readonly claimed: number;
-  readonly parked: number;
-  readonly buried: number;
-  /** Failed more than once, and due again by themselves. */
-  readonly retrying: number;
-  /** Of the newest of them. */
-  readonly retryingError: string | null;
 }
 
 interface Owned {
@@ -87,7 +77,7 @@ export async function readStatus(reader: Reader, now: number): Promise<Status> {
       worker: await readLife(snapshot, 'work', now),
       receiver: await readLife(snapshot, 'receive', now),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      ...(await readOldest(snapshot, new Date(now).toISOString(), resources)),
+      ...(await readOldest(snapshot, now, resources)),
       refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
@@ -243,35 +233,15 @@ async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[
   return [...claimed, ...unclaimed.map(each => ({ ...each, state: 'unclaimed' }))];
 }
 
-/** Each state by an index of its own. */
-async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
-  const jobs = db.selectFrom('inbox.jobs');
-  const ready = jobs.where('state', '=', 'ready');
-  const retrying = ready.where('attempts', '>', 1).where('last_error', 'is not', null);
-  const newest = await retrying.select('last_error').orderBy('id', 'desc').limit(1).executeTakeFirst();
-  return {
-    due: await count(ready.where('run_at', '<=', now)),
-    planned: await count(ready.where('run_at', '>', now)),
-    claimed: await count(jobs.where('state', '=', 'claimed')),
-    parked: await count(jobs.where('state', '=', 'parked')),
-    buried: await count(jobs.where('state', '=', 'buried')),
-    retrying: await count(retrying),
-    retryingError: newest?.last_error ?? null,
-  };
-}
-
-/** Where no worker watches, nobody tells of what is announced: then the jobs do. */
-async function readOldest({ db }: Reader, now: string, resources: readonly Announced[]) {
-  const due = db
+async function readOldest(reader: Reader, now: number, resources: readonly Announced[]) {
+  const due = reader.db
     .selectFrom('inbox.jobs')
     .select(eb => eb.fn.min<string | null>('run_at').as('at'))
     .where('state', '=', 'ready')
-    .where('run_at', '<=', now);
+    .where('run_at', '<=', new Date(now).toISOString());
   const job = await due.executeTakeFirst();
-  const delivery = await due.where('trigger', '=', 'delivery').executeTakeFirst();
-  const announced = resources.map(({ announcedAt }) => announcedAt);
-  const instants = [delivery?.at, ...announced].flatMap(at => at ?? []);
-  return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: instants.toSorted()[0] ?? null };
+  const { unread, delayed } = await readBacklog(reader, now, oldestAnnounced(resources));
+  return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: unread?.since ?? null, delayed };
 }
 
 function countsOf(rows: readonly Certificates[]): Record<string, number> {

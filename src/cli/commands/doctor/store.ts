@@ -4,6 +4,7 @@ import { describeDamage } from '../../faults/damage.js';
 import { type Place, reading } from '../../place/place.js';
 import { stretch } from '../../../text/stretch.js';
 import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
+import { commandFor, describeDelay } from '../../shown/delayed.js';
 import { checkRefusals, checkRepeats } from './receiver.js';
 
 /** What can be seen without asking anybody: what the engine looks at, and what stands in the databases. */
@@ -54,6 +55,7 @@ function describeHealth(health: Health, now: number): Finding[] {
   return [
     describeDeliveries(health, now),
     describeWorker(health, now),
+    ...describeDelayed(health, now),
     describeJobs(health),
     describeFreshness(health),
     ...describeDrift(health),
@@ -92,15 +94,29 @@ function describeWorker({ worker: { state, seenAt } }: Health, now: number): Fin
   return { check: 'worker', state: 'fail', found, todo: 'Start "carbon-mirror work" (or "up").' };
 }
 
-function describeJobs({ buried, parked }: Health): Finding {
-  const found = `${buried} buried, ${parked} parked`;
+/** One finding for each thing that waits for too long, and where to look. */
+function describeDelayed({ delayed }: Health, now: number): Finding[] {
+  return delayed.map(each => ({
+    check: 'backlog',
+    state: 'fail',
+    found: describeDelay(each, now),
+    todo: `See ${commandFor(each)}.`,
+  }));
+}
+
+function describeJobs({ jobs: { buried, parked, retrying, retryingError, retryingJob } }: Health): Finding {
+  const failing = retrying === 0 ? '' : `, ${retrying} failed more than once: ${retryingError}`;
+  const found = `${buried} buried, ${parked} parked${failing}`;
   if (buried > 0) {
     const todo = 'See "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".';
     return { check: 'jobs', state: 'fail', found, todo };
   }
   const todo =
     'See "carbon-mirror jobs list --state parked": each waits for something to change, and tries again by itself.';
-  return parked > 0 ? { check: 'jobs', state: 'warn', found, todo } : ok('jobs', found);
+  if (parked > 0) return { check: 'jobs', state: 'warn', found, todo };
+  if (retrying === 0) return ok('jobs', found);
+  const again = `It is tried again by itself, ever later: see "carbon-mirror jobs show ${retryingJob}".`;
+  return { check: 'jobs', state: 'warn', found, todo: again };
 }
 
 /** What is behind was announced, and nobody has looked: that is a fault of ours. */

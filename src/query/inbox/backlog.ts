@@ -1,0 +1,229 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { count } from '../count.js';
+import { IN_PART, readDelivery } from './deliveries-and-jobs.js';
+
+/** What waits, and where to look. */
+interface Waiting {
+  /** Since when. */
+  readonly since: string;
+  readonly deliveryId: number | null;
+  readonly jobId: number | null;
+  /** What went wrong with it at last; null where nothing did. */
+  readonly error: string | null;
+}
+
+/** What waits for longer than it may. */
+export interface Delayed extends Waiting {
+  /** The beginning of a sentence. */
+  readonly what:
+    | 'A delivery is unread'
+    | 'Scheduled work is older than its interval'
+    | 'The oldest due job has grown older for ten minutes';
+}
+
+/** The oldest delivery that no read of some resource has answered. */
+export interface Announced {
+  readonly organizationId: string;
+  readonly announcedAt: string;
+  readonly error: string | null;
+}
+
+interface Resource {
+  readonly organizationId: string | null;
+  readonly announcedAt: string | null;
+  readonly error: string | null;
+}
+
+export function oldestAnnounced(resources: readonly Resource[]): Announced | null {
+  const announced = resources.flatMap(({ organizationId, announcedAt, error }) =>
+    announcedAt === null || organizationId === null ? [] : [{ organizationId, announcedAt, error }],
+  );
+  return announced.toSorted((one, other) => (one.announcedAt < other.announcedAt ? -1 : 1))[0] ?? null;
+}
+
+export interface Backlog {
+  /** The oldest delivery that no read has answered; null where there is none. */
+  readonly unread: Waiting | null;
+  readonly delayed: readonly Delayed[];
+}
+
+const MINUTE_MS = 60_000;
+const GROWS_FOR_MS = 10 * MINUTE_MS;
+
+export async function readBacklog(
+  reader: Reader,
+  now: number,
+  announced: Announced | null,
+): Promise<Backlog> {
+  const unread = await findUnread(reader, now, announced);
+  const isLate = unread !== null && unread.since < before(now, MINUTE_MS);
+  const overdue = await findOverdue(reader, now);
+  const growing = await findGrowing(reader, now);
+  return {
+    unread,
+    delayed: [
+      ...when('A delivery is unread', isLate ? unread : null),
+      ...when('Scheduled work is older than its interval', overdue),
+      ...when('The oldest due job has grown older for ten minutes', growing),
+    ],
+  };
+}
+
+function when(what: Delayed['what'], waiting: Waiting | null): Delayed[] {
+  return waiting === null ? [] : [{ what, ...waiting }];
+}
+
+function before(now: number, ms: number): string {
+  return new Date(now - ms).toISOString();
+}
+
+/** Where nobody tells yet of what was announced, the jobs do: those that are due, and those that have failed. */
+async function findUnread(reader: Reader, now: number, announced: Announced | null): Promise<Waiting | null> {
+  const asked = jobs(reader).where('trigger', '=', 'delivery');
+  const due = await asked
+    .where('state', '=', 'ready')
+    .where('run_at', '<=', before(now, 0))
+    .orderBy('run_at')
+    .executeTakeFirst();
+  const failed = await asked
+    .where('state', 'in', ['ready', 'parked'])
+    .where('attempts', '>', 0)
+    .orderBy('created_at')
+    .executeTakeFirst();
+  const found = [
+    ...(announced === null ? [] : [await findAnnounced(reader, announced)]),
+    ...(due === undefined ? [] : [await withDelivery(reader, due, due.run_at)]),
+    ...(failed === undefined ? [] : [await withDelivery(reader, failed, failed.created_at)]),
+  ];
+  return found.toSorted((one, other) => (one.since < other.since ? -1 : 1))[0] ?? null;
+}
+
+async function findAnnounced(
+  reader: Reader,
+  { organizationId, announcedAt, error }: Announced,
+): Promise<Waiting> {
+  const since = announcedAt;
+  const delivery = await reader.db
+    .selectFrom('inbox.deliveries as d')
+    .innerJoin('installations as i', 'i.id', 'd.installation_id')
+    .where('i.organization_id', '=', organizationId)
+    .where('d.received_at', '>=', new Date(Date.parse(since) - MINUTE_MS).toISOString())
+    .where('d.received_at', '<=', since)
+    .orderBy('d.received_at', 'desc')
+    .select('d.id')
+    .limit(1)
+    .executeTakeFirst();
+  if (delivery === undefined) return { since, deliveryId: null, jobId: null, error };
+  const {
+    merged_into: merged,
+    job_id: own,
+    final_state: state,
+    outcome,
+  } = (await readDelivery(reader, delivery.id))?.delivery ?? {};
+  const failed = typeof outcome === 'string' && (state !== 'done' || outcome.startsWith(IN_PART));
+  return { since, deliveryId: delivery.id, jobId: Number(merged ?? own), error: failed ? outcome : error };
+}
+
+type Job = NonNullable<Awaited<ReturnType<ReturnType<typeof jobs>['executeTakeFirst']>>>;
+
+async function withDelivery({ db }: Reader, job: Job, since: string): Promise<Waiting> {
+  const delivery = await db
+    .selectFrom('inbox.deliveries')
+    .where('received_at', '>=', new Date(Date.parse(job.created_at) - MINUTE_MS).toISOString())
+    .where('installation_id', '=', job.installation_id)
+    .where('job_id', '=', job.id)
+    .orderBy('received_at')
+    .select(['id', 'received_at'])
+    .limit(1)
+    .executeTakeFirst();
+  return waitingOf(job, delivery?.received_at ?? since, delivery?.id ?? null);
+}
+
+function waitingOf(job: Job, since: string, deliveryId: number | null = null): Waiting {
+  return { since, deliveryId, jobId: job.id, error: job.last_error };
+}
+
+/** A time of the schedule has come again, and what the one before had asked for was not begun, or fails since. */
+async function findOverdue(reader: Reader, now: number): Promise<Waiting | null> {
+  const origin = await reader.db.selectFrom('origin').select('schedule_seconds').executeTakeFirst();
+  if (origin === undefined) return null;
+  const intervalMs = origin.schedule_seconds * 1000;
+  const ready = jobs(reader).where('trigger', '=', 'schedule').where('state', '=', 'ready');
+  const due = await ready.where('run_at', '<=', before(now, intervalMs)).orderBy('run_at').executeTakeFirst();
+  if (due !== undefined) return waitingOf(due, due.run_at);
+  const failed = await ready
+    .where('attempts', '>', 0)
+    .where('created_at', '<=', before(now, 2 * intervalMs))
+    .orderBy('created_at')
+    .executeTakeFirst();
+  return failed === undefined ? null : waitingOf(failed, failed.created_at);
+}
+
+/** Ten minutes old, and in ten minutes nothing was begun that had been due for ten minutes longer: the line does not move. */
+async function findGrowing(reader: Reader, now: number): Promise<Waiting | null> {
+  const then = before(now, GROWS_FOR_MS);
+  const oldest = await jobs(reader)
+    .where('state', '=', 'ready')
+    .where('run_at', '<=', then)
+    .orderBy('run_at')
+    .executeTakeFirst();
+  if (oldest === undefined) return null;
+  const begun = reader.db
+    .selectFrom('inbox.jobs')
+    .where('run_at', '<=', before(Date.parse(oldest.run_at), GROWS_FOR_MS))
+    .where('started_at', '>', then)
+    .where(eb => eb.or([eb('state', '=', 'claimed'), eb('finished_at', '>', then)]))
+    .select('id')
+    .limit(1);
+  return (await begun.executeTakeFirst()) === undefined ? waitingOf(oldest, oldest.run_at) : null;
+}
+
+function jobs({ db }: Reader) {
+  return db
+    .selectFrom('inbox.jobs')
+    .select(['id', 'installation_id', 'run_at', 'created_at', 'last_error'])
+    .limit(1);
+}
+
+/** How much of what is known is to be looked at now, and how many calls a look has taken of late. */
+export interface Due {
+  readonly installations: number;
+  readonly known: number;
+  /** Null where nothing was read yet. */
+  readonly callsEach: number | null;
+}
+
+const READS_LOOKED_AT = 1000;
+/** The installation itself and its token. */
+const CALLS_BESIDE_READS = 2;
+
+export async function readDue({ db }: Reader, now: number): Promise<Due> {
+  const known = db.selectFrom('installations').where('state', '<>', 'uninstalled');
+  const due = db
+    .selectFrom('inbox.jobs')
+    .where('state', '=', 'ready')
+    .where('run_at', '<=', before(now, 0))
+    .select(eb => eb.fn.count<number>('installation_id').distinct().as('count'));
+  const { count: installations } = await due.executeTakeFirstOrThrow();
+  const { count: unknown } = await due
+    .where('installation_id', 'not in', known.select('id'))
+    .executeTakeFirstOrThrow();
+  const latest = db
+    .selectFrom('sync_runs')
+    .where('job_id', 'is not', null)
+    .select(['requests', 'job_id'])
+    .orderBy('id', 'desc')
+    .limit(READS_LOOKED_AT);
+  const { calls, looks } = await db
+    .selectFrom(latest.as('latest'))
+    .select(eb => [
+      eb.fn.sum<number | null>('requests').as('calls'),
+      eb.fn.count<number>('job_id').distinct().as('looks'),
+    ])
+    .executeTakeFirstOrThrow();
+  return {
+    installations,
+    known: (await count(known)) + unknown,
+    callsEach: calls === null ? null : calls / looks + CALLS_BESIDE_READS,
+  };
+}
