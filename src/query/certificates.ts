@@ -78,11 +78,7 @@ export async function readExport({ db }: Reader, { organizationId, at }: ExportF
       eb.ref('c.fetched_at').$notNull().as('fetched_at'),
       eb.ref('c.file').$notNull().as('file'),
       eb.ref('c.sha256').$notNull().as('sha256'),
-      eb
-        .selectFrom('organizations as o')
-        .select('o.full_name')
-        .whereRef('o.id', '=', 'c.organization_id')
-        .as('organization_name'),
+      'o.full_name as organization_name',
       'c.valid_from',
     ])
     .orderBy('r.created_at', NULLS_FIRST)
@@ -99,7 +95,8 @@ function standing(db: Reader['db']) {
     .selectFrom('certificates as c')
     .leftJoin('retirements as r', on =>
       on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    );
+    )
+    .leftJoin('organizations as o', 'o.id', 'c.organization_id');
 }
 
 function stood(db: Reader['db'], at: string) {
@@ -113,11 +110,17 @@ function stood(db: Reader['db'], at: string) {
     .selectAll()
     .where('valid_from', '<=', at)
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  const organizations = db
+    .selectFrom('organizations_history')
+    .selectAll()
+    .where('valid_from', '<=', at)
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
   return db
     .selectFrom(certificates.as('c'))
     .leftJoin(retirements.as('r'), on =>
       on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    );
+    )
+    .leftJoin(organizations.as('o'), 'o.id', 'c.organization_id');
 }
 
 /** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */

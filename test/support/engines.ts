@@ -44,8 +44,10 @@ export interface Engine {
   readonly seeds: readonly number[];
 }
 
-interface Library {
+export interface Library {
   readonly stage: Stage;
+  /** By which commands find it. */
+  readonly env: { readonly DATA_DIR: string; readonly MIRROR_DATABASE_URL?: string };
   readonly tables: Tables;
   readonly reader: Reader;
   /** What a worker does each 15 seconds, so that readers know what was announced. */
@@ -76,14 +78,15 @@ async function libraryInFiles(): Promise<Library> {
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   const look = (at: number) => lookOut({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
-  return { stage, tables: tablesIn(folder), reader, lookOut: look };
+  return { stage, env: { DATA_DIR: folder }, tables: tablesIn(folder), reader, lookOut: look };
 }
 
 async function libraryInSchemas(): Promise<Library> {
   const database = await emptyDatabase();
   const stage = await stageOn(database.postgres);
   const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
-  return { stage, tables: stage.db, reader, lookOut: async () => undefined };
+  const env = { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(stage.folder, 'none') };
+  return { stage, env, tables: stage.db, reader, lookOut: async () => undefined };
 }
 
 function sqliteInbox(folder = temporaryFolder()): Store {

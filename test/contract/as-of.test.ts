@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LISTINGS } from '../../src/console/lists/listings.js';
+import { createReaders } from '../../src/console/readers.js';
+import { openEngine } from '../../src/engines/open.js';
+import type { Row } from '../../src/engines/contract/tables.js';
+import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { projectAnswer } from '../../src/mirror/projects.js';
+import { readSource } from '../../src/registry/json/fields.js';
+import * as parse from '../../src/registry/json/parse.js';
+import { type Items, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
+import { ENTRIES } from '../../src/resources/resources.js';
+import { tonnesOf } from '../../src/text/tonnes.js';
+import { runCommand } from '../support/command.js';
+import { visitConsole } from '../support/console.js';
+import { wordsOf } from '../support/console-stage.js';
+import { ENGINES, type Library, type Stage } from '../support/engines.js';
+import { installation, MINUTE, TRAFFIC } from '../support/mirror.js';
+
+const OWNER = 'organization-1';
+/** What each list says, by and by, and in which words: rows are there, come, change, go and come back. */
+const TOLD: readonly Readonly<Record<string, number>>[] = [
+  { a: 1, b: 1, d: 1 },
+  { a: 2, b: 1, c: 1, d: 1 },
+  { a: 2, c: 1, d: 1 },
+  { b: 2, c: 1, d: 3 },
+];
+
+const source = (sent: object) => readSource(JSON.stringify(sent), 'what was sent');
+const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021' };
+
+const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => Items[Name] } = {
+  warehouse: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
+  inventory: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
+  reservations: (id, amount) => parse.parseReservation(source({ id, creditId: 'a', amount })),
+  inventory_requests: (id, amount) => parse.parseInventoryRequest(source({ id, creditId: 'a', amount })),
+  organization: (_, edit) => parse.parseOrganization(source({ id: OWNER, fullName: `Owner ${edit}` })),
+  addresses: (id, edit) => parse.parseAddress(source({ id, address: '0x1', name: `Name ${edit}` })),
+  members: (id, edit) => parse.parseMember(source({ id, fullName: `Member ${edit}` })),
+  retirements: (id, edit) =>
+    parse.parseRetirement(source({ id, amount: edit, beneficiary: `Edit ${edit}`, ...PROJECT })),
+};
+
+/** All that stands in the tables of now. */
+type Photo = Readonly<Record<string, readonly Row[]>>;
+
+interface Moment {
+  readonly at: number;
+  readonly photo: Photo;
+}
+
+async function tellLists(stage: Stage, turn: number): Promise<void> {
+  const by = { claim: 1, startedAt: stage.clock.at, arrivedAt: stage.clock.at, trigger: 'delivery' };
+  const updatedAt = new Date(stage.clock.at).toISOString();
+  const installed = installation('installation-1', { updatedAt });
+  await stage.mirror.writeInstallation({ ...by, installation: installed, state: 'active' });
+  for (const resource of LIST_RESOURCES) await tell(stage, resource, turn);
+  const walk = await stage.mirror.beginProjects({ ...by, organizationId: OWNER });
+  const project = parse.parseProject(source({ id: 'project-1', fullName: `Peat bog ${turn}` }));
+  await walk.write([projectAnswer(project, { askedAt: stage.clock.at, arrivedAt: stage.clock.at })]);
+  await walk.finish(TRAFFIC);
+}
+
+async function tell<Name extends ListResource>(stage: Stage, resource: Name, turn: number): Promise<void> {
+  const rows = resource === 'organization' ? { it: turn } : (TOLD[turn] ?? {});
+  const items = Object.entries(rows).map(([id, edit]) => SAYS[resource](id, edit));
+  await stage.read(resource, items, { ask: async gone => gone });
+}
+
+async function certify({ pdfs, port, clock }: Stage, turn: number): Promise<void> {
+  const files = pdfs(1000);
+  await files.prepare();
+  const store = createCertificateStore(port, files, () => clock.at);
+  await store.enter();
+  const request = { organizationId: OWNER, claim: 1, startedAt: clock.at, trigger: 'schedule' };
+  const walk = await store.begin(request);
+  for (const { retirementId: id } of await walk.due(10)) await walk.store(id, pdf(`${id} ${turn}`), clock.at);
+  await walk.finish(TRAFFIC);
+}
+
+async function* pdf(words: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
+}
+
+async function photograph({ reader }: Library): Promise<Photo> {
+  const photo: Record<string, readonly Row[]> = {};
+  for (const { table } of ENTRIES) {
+    photo[table] = await reader.db.withTables<Record<string, Row>>().selectFrom(table).selectAll().execute();
+  }
+  return photo;
+}
+
+/** Everything changes at once, and after each of these moments it is looked at as it stands. */
+async function play(library: Library): Promise<Moment[]> {
+  const { stage } = library;
+  const moments: Moment[] = [];
+  for (const turn of TOLD.keys()) {
+    for (const change of [tellLists, certify]) {
+      stage.clock.at += MINUTE;
+      await change(stage, turn);
+      moments.push({ at: stage.clock.at, photo: await photograph(library) });
+    }
+  }
+  stage.clock.at += MINUTE;
+  return moments;
+}
+
+/** What each of those who can be asked says of an instant. */
+async function asking({ stage, env, reader }: Library) {
+  const now = () => stage.clock.at;
+  const url = env.MIRROR_DATABASE_URL;
+  const database = url === undefined ? null : { url, pool: null };
+  const engine = openEngine({ dataDir: env.DATA_DIR, diskReserveMb: null, database });
+  const readers = createReaders(engine.openPages, engine.sharesPages);
+  onTestFinished(() => readers.close());
+  const { open } = await visitConsole(engine.openPages, { readers, now });
+  const page = async (path: string, at: string) =>
+    await (await open(`${path}?as-of=${encodeURIComponent(at)}`)).text();
+  const words = async (path: string, at: string) => wordsOf(await page(path, at));
+  const run = async (...argv: string[]) => await runCommand(argv, { env, now });
+  const json = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
+
+  async function history(table: string, at: string): Promise<unknown[]> {
+    const rows = await reader.db
+      .withTables<Record<string, Row>>()
+      .selectFrom(`${table}_history`)
+      .select('version')
+      .where('valid_from', '<=', at)
+      .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
+      .execute();
+    return rows.map(({ version }) => version).toSorted();
+  }
+  async function onPage(path: string, at: string): Promise<number> {
+    const [, body = ''] = /<tbody>([^]*?)<\/tbody>/.exec(await page(path, at)) ?? [];
+    return body.split('<tr>').length - 1;
+  }
+  async function exported(at: string): Promise<string[] | null> {
+    const folder = join(stage.folder, `export-${at}`);
+    if ((await run('certificates', 'export', folder, '--as-of', at)).exitCode !== 0) return null;
+    const text = readFileSync(join(folder, 'certificates.csv'), 'utf8').trimEnd();
+    const [columns = [], ...lines] = text.split(/\r?\n/).map(line => line.split(','));
+    return lines.map(cells => EXPORTED.map(name => cells[columns.indexOf(name)]).join()).toSorted();
+  }
+  async function explained(id: string, at: string): Promise<unknown[]> {
+    const [{ row, certificate }] = await json('explain', 'retirements', id, '--as-of', at);
+    return [row?.valid_from, certificate?.sha256];
+  }
+  async function retired(id: string, at: string): Promise<string | undefined> {
+    const said = await words(`/retirements/${id}`, at);
+    return /does not show it|was not known/.exec(said) === null ? /for Edit \d/.exec(said)?.[0] : undefined;
+  }
+
+  return async (at: string) => {
+    const lists: Record<string, unknown> = {};
+    for (const { path } of DATED) {
+      const rows: Row[] = JSON.parse(await page(`/${path}.json`, at));
+      lists[path] = { rows: rows.map(datedAndOwned).toSorted(), onPage: await onPage(`/${path}`, at) };
+    }
+    const histories: Record<string, unknown> = {};
+    for (const { table } of ENTRIES) histories[table] = await history(table, at);
+    const list: Row[] = await json('retirements', 'list', '--as-of', at, '--limit', '0');
+    const asOf: Record<string, { rows: Row[] }> = await json('as-of', at, '--organization', OWNER);
+    const [then, counts] = [await words('/', at), await words(`/organizations/${OWNER}`, at)];
+    return {
+      histories,
+      lists,
+      list: list.map(row => [row['id'], row['beneficiary'], row['organization_name']].join()).toSorted(),
+      asOf: AS_OF.map(name => asOf[name]?.rows.map(row => row['valid_from']).toSorted()),
+      exported: await exported(at),
+      explained: [await explained('a', at), await explained('b', at)],
+      retired: [await retired('a', at), await retired('b', at)],
+      stood: /([\d.,]+) t stood/.exec(then)?.[1],
+      whose: /Owner \d/.exec(then)?.[0],
+      counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
+    };
+  };
+}
+
+const EXPORTED = ['retirement_id', 'valid_from', 'sha256', 'beneficiary', 'organization_name'];
+const AS_OF = ['warehouse', 'inventory', 'retirements'];
+const DATED = LISTINGS.flatMap(({ path, dated }) => (dated === null ? [] : [{ path, ...dated }]));
+
+function datedAndOwned({ valid_from: from, organization_name: owner }: Row): string {
+  return [from, owner].join();
+}
+
+/** The same by what stood in the tables then. */
+function shownOn(photo: Photo, isCertified: boolean) {
+  const rowsOf = (table: string) => photo[table] ?? [];
+  const one = (table: string, name: string, id: string) => rowsOf(table).find(row => row[name] === id);
+  const [organization] = rowsOf('organizations');
+  const owner = organization?.['full_name'] ?? null;
+  const stored = rowsOf('certificates').filter(({ state }) => state === 'stored');
+  const certified = (row: Row) => {
+    const beneficiary = one('retirements', 'id', String(row['retirement_id']))?.['beneficiary'];
+    const beside: Row = { ...row, beneficiary: beneficiary ?? null, organization_name: owner };
+    return EXPORTED.map(name => beside[name]).join();
+  };
+  const credits = rowsOf('warehouse_credits');
+  const datesOf = (table: string) =>
+    rowsOf(table)
+      .map(row => row['valid_from'])
+      .toSorted();
+  const tables = ['warehouse_credits', 'inventory_credits', 'retirements'];
+  return {
+    histories: Object.fromEntries(
+      ENTRIES.map(({ table }) => [
+        table,
+        rowsOf(table)
+          .map(({ version }) => version)
+          .toSorted(),
+      ]),
+    ),
+    lists: Object.fromEntries(
+      DATED.map(({ path, from, columns }) => {
+        const rows = rowsOf(from.replace('_history', ''));
+        const named = columns.includes('organization_name') ? owner : null;
+        const shown = rows.map(row => datedAndOwned({ ...row, organization_name: named })).toSorted();
+        return [path, { rows: shown, onPage: rows.length }];
+      }),
+    ),
+    list: rowsOf('retirements')
+      .map(row => [row['id'], row['beneficiary'], owner].join())
+      .toSorted(),
+    asOf: tables.map(datesOf),
+    exported: isCertified ? stored.map(row => certified(row)).toSorted() : null,
+    explained: ['a', 'b'].map(id => [
+      one('retirements', 'id', id)?.['valid_from'],
+      stored.find(row => row['retirement_id'] === id)?.['sha256'],
+    ]),
+    retired: ['a', 'b'].map(id => {
+      const row = one('retirements', 'id', id);
+      return row === undefined ? undefined : `for ${row['beneficiary']}`;
+    }),
+    stood: tonnesOf(credits.reduce((sum, row) => sum + BigInt(Number(row['amount_micro'])), 0n)),
+    whose: owner,
+    counts: tables.map(table => String(rowsOf(table).length)),
+  };
+}
+
+describe.each(ENGINES)('$name', ({ library }) => {
+  test('T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing', async () => {
+    const asked = await library();
+    const moments = await play(asked);
+    const ask = await asking(asked);
+    for (const [index, { at, photo }] of moments.entries()) {
+      const before = moments[index - 1];
+      if (before !== undefined)
+        expect(await ask(new Date(at - 1).toISOString())).toEqual(shownOn(before.photo, index > 1));
+      for (const later of [0, 1])
+        expect(await ask(new Date(at + later).toISOString())).toEqual(shownOn(photo, index > 0));
+    }
+  });
+});
