@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, OrderByItemBuilder } from 'kysely';
+import { type Expression, type ExpressionBuilder, type OrderByItemBuilder, sql, type SqlBool } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 import { type Row, TABLES, type Tables } from '../engines/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, type Order } from '../resources/entry.js';
@@ -6,6 +6,13 @@ import { type Entry, NAME_OF_OWNER, type Order } from '../resources/entry.js';
 /** Asks tables that are known by their names only. These come from the resources, never from a person. */
 export function byName({ db }: Reader) {
   return db.withTables<Record<string, Row>>();
+}
+
+/** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */
+export function stoodAt(at: string | Expression<unknown>, alias?: string) {
+  const of = (column: string) => sql.ref(alias === undefined ? column : `${alias}.${column}`);
+  const [from, to] = [of('valid_from'), of('valid_to')] as const;
+  return sql<SqlBool>`(${from} <= ${at} and (${to} is null or ${to} > ${at}))`;
 }
 
 type Named = ExpressionBuilder<Tables & Record<string, Row>, string>;
@@ -46,8 +53,7 @@ function nameOfOwner(eb: Named, id: string, at: string | null) {
       .selectFrom('organizations_history as owner')
       .select('owner.full_name')
       .whereRef('owner.id', '=', id)
-      .where('owner.valid_from', '<=', at)
-      .where(of => of.or([of('owner.valid_to', 'is', null), of('owner.valid_to', '>', at)]))
+      .where(stoodAt(at, 'owner'))
       .as(NAME_OF_OWNER);
   }
   return eb

@@ -1,5 +1,5 @@
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
-import { NULLS_FIRST } from './by-name.js';
+import { NULLS_FIRST, stoodAt } from './by-name.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */
 export interface StoredFile {
@@ -100,21 +100,9 @@ function standing(db: Reader['db']) {
 }
 
 function stood(db: Reader['db'], at: string) {
-  const certificates = db
-    .selectFrom('certificates_history')
-    .selectAll()
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
-  const retirements = db
-    .selectFrom('retirements_history')
-    .selectAll()
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
-  const organizations = db
-    .selectFrom('organizations_history')
-    .selectAll()
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  const certificates = db.selectFrom('certificates_history').selectAll().where(stoodAt(at));
+  const retirements = db.selectFrom('retirements_history').selectAll().where(stoodAt(at));
+  const organizations = db.selectFrom('organizations_history').selectAll().where(stoodAt(at));
   return db
     .selectFrom(certificates.as('c'))
     .leftJoin(retirements.as('r'), on =>

@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row } from '../engines/contract/tables.js';
 import { type Entry, nameOf, ownerOf } from '../resources/entry.js';
-import { byName, lowered, totalOrder, withOwner } from './by-name.js';
+import { byName, lowered, stoodAt, totalOrder, withOwner } from './by-name.js';
 
 interface ListFilter {
   readonly organizationId: string | null;
@@ -33,9 +33,7 @@ export function readList(reader: Reader, entry: Entry, filter: ListFilter): Asyn
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
   for (const condition of where) asked = asked.where(eb => holds(eb, condition));
   if (at !== undefined) {
-    asked = asked
-      .where('valid_from', '<=', at)
-      .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+    asked = asked.where(stoodAt(at));
   }
   for (const { column, direct } of totalOrder(entry, order)) asked = asked.orderBy(column, direct);
   if (limit !== null) asked = asked.limit(limit);

@@ -10,7 +10,7 @@ import {
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
 import { PROJECTS } from '../resources/projects.js';
-import { byName, lookedUpBy, mayBeNull, withLookedUp } from './by-name.js';
+import { byName, lookedUpBy, mayBeNull, stoodAt, withLookedUp } from './by-name.js';
 
 export type Direction = 'asc' | 'desc';
 
@@ -151,9 +151,7 @@ function filtered(reader: Reader, { from, filters, at, isKeyed }: Paging) {
     asked = asked.where(OWNER, 'in', reader.db.selectFrom('resource_states').select(OWNER));
   }
   if (at === null) return asked;
-  return asked
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+  return asked.where(stoodAt(at));
 }
 
 function namedBy({ db }: Reader, organizationId: string) {

@@ -86,7 +86,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
 
 test('a list that nobody can read any more is not known after its last complete read, and is before', async () => {
   const { ask, db, folder, clock, read } = await sceneToAsk();
-  await read('retirements', [retirement('second')], { claim: 3 });
+  await read('retirements', [...retirements(3), retirement('second')], { claim: 3 });
   clock.at += MINUTE;
   const list = (at: string) =>
     runCommand(['retirements', 'list', '--as-of', at], { env: { DATA_DIR: folder }, now: () => clock.at });

@@ -449,6 +449,8 @@ const PARTS = [
   'ofAnyOrganization',
   'ofOrganization',
   'oldestAnnounced',
+  'seenOf',
+  'stoodAt',
   'toldOf',
   'totalOrder',
   'withLookedUp',

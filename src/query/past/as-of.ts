@@ -2,7 +2,7 @@ import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { NAME_OF_OWNER } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { byName, NULLS_FIRST } from '../by-name.js';
+import { byName, NULLS_FIRST, stoodAt } from '../by-name.js';
 import { count } from '../count.js';
 import { UNREADABLE } from '../unreadable.js';
 
@@ -206,13 +206,9 @@ export async function readStoodAt({ db }: Reader, at: string) {
   return await db
     .selectFrom('warehouse_credits_history as w')
     .leftJoin('organizations_history as o', join =>
-      join
-        .onRef('o.id', '=', 'w.organization_id')
-        .on('o.valid_from', '<=', at)
-        .on(eb => eb.or([eb('o.valid_to', 'is', null), eb('o.valid_to', '>', at)])),
+      join.onRef('o.id', '=', 'w.organization_id').on(stoodAt(at, 'o')),
     )
-    .where('w.valid_from', '<=', at)
-    .where(eb => eb.or([eb('w.valid_to', 'is', null), eb('w.valid_to', '>', at)]))
+    .where(stoodAt(at, 'w'))
     .groupBy(['w.organization_id', 'o.full_name', 'w.project_id', 'w.project_name', 'w.vintage', 'w.type'])
     .select(eb => [
       'w.organization_id',
@@ -243,8 +239,7 @@ export async function countAt(
   const asked = byName(reader)
     .selectFrom(`${table}_history`)
     .where(owner, '=', organizationId)
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+    .where(stoodAt(at));
   return await count(asked);
 }
 
@@ -260,8 +255,7 @@ export function readAsOf(reader: Reader, { organizationId, resource, at }: AsOf)
       'amount_micro',
     ])
     .where('organization_id', '=', organizationId)
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]));
+    .where(stoodAt(at));
   for (const column of order) asked = asked.orderBy(column, NULLS_FIRST);
   return asked.stream(AT_ONCE);
 }

@@ -1,3 +1,4 @@
+import { stoodAt } from '../by-name.js';
 import { count } from '../count.js';
 import { AT_ONCE, type Plain, type Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
@@ -111,8 +112,7 @@ async function* readCreditsAt(
     .innerJoin(known(reader, place, asked).as('k'), 'k.organization_id', 'h.organization_id')
     .select(['h.organization_id', 'h.credit_id', 'h.inventory_id as part', 'h.project_id', 'h.vintage'])
     .select(['h.serialization', 'h.type', 'h.amount_micro', 'h.amount_exact'])
-    .whereRef('h.valid_from', '<=', 'k.at')
-    .where(eb => eb.or([eb('h.valid_to', 'is', null), eb('h.valid_to', '>', eb.ref('k.at'))]))
+    .where(eb => stoodAt(eb.ref('k.at'), 'h'))
     .orderBy('h.organization_id')
     .orderBy('h.credit_id')
     .orderBy('h.inventory_id')
@@ -131,8 +131,7 @@ async function* readHeldAt(reader: Reader, asked: At): AsyncGenerator<Stock> {
     .select(['h.amount_micro', 'h.amount_exact', 'h.reserved_to_at as held_to'])
     .where(eb => eb(eb.fn.coalesce('h.is_complete', eb.lit(0)), '=', 0))
     .where(eb => eb(eb.fn<string>('lower', [eb.fn.coalesce('h.state', eb.val(''))]), 'not in', OVER))
-    .whereRef('h.valid_from', '<=', 'k.at')
-    .where(eb => eb.or([eb('h.valid_to', 'is', null), eb('h.valid_to', '>', eb.ref('k.at'))]))
+    .where(eb => stoodAt(eb.ref('k.at'), 'h'))
     .orderBy('h.organization_id')
     .orderBy('h.credit_id')
     .orderBy('h.id')

@@ -1,5 +1,6 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
+import { stoodAt } from '../by-name.js';
 import { count } from '../count.js';
 import type { ReadAt } from './as-of.js';
 
@@ -71,8 +72,7 @@ export async function readCertificateAt(
     .where('organization_id', '=', organizationId)
     .where('retirement_id', '=', retirementId)
     .where('state', '=', 'stored')
-    .where('valid_from', '<=', at)
-    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
+    .where(stoodAt(at))
     .executeTakeFirst();
   return row ?? null;
 }
