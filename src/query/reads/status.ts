@@ -94,15 +94,15 @@ async function readOrganizations(
   const certificates = await readCertificates(reader);
   const resourcesOf = byOwner(resources);
   const certificatesOf = byOwner(certificates);
-  return organizations
-    .map(organization => ({
+  return troubleFirst(
+    organizations.map(organization => ({
       ...organization,
       resources: ofOne(resourcesOf(organization), organization).map(
         ({ organizationId, announcedAt, ...resource }) => resource,
       ),
       certificates: countsOf(certificatesOf(organization)),
-    }))
-    .toSorted(byTrouble);
+    })),
+  );
 }
 
 function byOwner<Row extends Owned>(rows: readonly Row[]): (owner: Owned) => readonly Row[] {
@@ -135,9 +135,12 @@ const STATES = [
   'failing',
 ];
 
-/** What is worst first, and of the same the largest. */
-function byTrouble(one: OrganizationStatus, other: OrganizationStatus): number {
-  return compareStates(worstOf(one), worstOf(other)) || rowsOf(other) - rowsOf(one);
+/** Of the same state the largest first. */
+function troubleFirst(organizations: readonly OrganizationStatus[]): OrganizationStatus[] {
+  return organizations
+    .map(organization => ({ organization, worst: worstOf(organization), rows: rowsOf(organization) }))
+    .toSorted((one, other) => compareStates(one.worst, other.worst) || other.rows - one.rows)
+    .map(({ organization }) => organization);
 }
 
 /** The worse one first. */
