@@ -37,7 +37,9 @@ function lotsOf(rows: readonly Row[]): Lot[] {
   const lots = new Map<string, Row[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['project_id'], row['project_name'], row['vintage']]);
-    lots.set(key, [...(lots.get(key) ?? []), row]);
+    const lot = lots.get(key);
+    if (lot === undefined) lots.set(key, [row]);
+    else lot.push(row);
   }
   return [...lots.values()].map(lotOf).toSorted((a, b) => (a.micro < b.micro ? 1 : -1));
 }
