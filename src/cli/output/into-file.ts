@@ -41,12 +41,13 @@ export async function intoFile<T extends Options>(
   const { out: file, ...rest } = options;
   if (file === undefined) return await work(io, options);
   demandNewFile(file);
-  const about = await readAbout(io, findPlace(io), options);
+  const then = options.asOf === undefined ? null : { asOf: readSpan(options.asOf, io.now()).to };
+  const about = await readAbout(io, findPlace(io), { ...options, ...then });
   const part = join(dirname(file), `.${basename(file)}-${randomUUID()}.part`);
   try {
     await writeWhole(part, async stdout => {
       const terminal = { ...io.terminal, stdout: false };
-      await work({ ...io, stdout, terminal }, { ...options, ...formOf(options, file) });
+      await work({ ...io, stdout, terminal }, { ...options, ...formOf(options, file), ...then });
     });
     writeSidecar(file, {
       file: basename(file),
@@ -83,7 +84,7 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
 
 /** What the registry itself was asked for has no coverage: it is what it was then. */
 async function readAbout(io: Io, place: Place, { live, asOf }: Options) {
-  const at = readSpan(asOf ?? 'now', io.now()).to;
+  const at = asOf ?? new Date(io.now()).toISOString();
   if (live) return { asOf: at, demo: place.demo, coverage: null };
   return await reading(place, async reader => {
     const origin = await readOrigin(reader);
