@@ -29,8 +29,8 @@ export interface LeftOut {
   readonly completeAt: string | null;
   readonly ageSeconds: number | null;
   readonly rows: number;
-  /** Tonnes, to look at. */
-  readonly amount: number | null;
+  /** Tonnes of each type, to look at. */
+  readonly amounts: readonly { readonly type: string | null; readonly amount: number }[];
   readonly error: string | null;
 }
 
@@ -54,7 +54,7 @@ export async function readAvailable(reader: Reader, demand: Demand): Promise<Ava
     const amounts = amountsIn(sums);
     const warehouses = (await readWarehouses(snapshot, demand.organizationId)).map(warehouse => ({
       ...warehouse,
-      amount: amounts.get(warehouse.organizationId ?? '') ?? null,
+      amounts: amounts.get(warehouse.organizationId ?? '') ?? [],
     }));
     const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
     const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
@@ -88,7 +88,7 @@ function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null)
 async function readWarehouses(
   { db }: Reader,
   organizationId: string | null,
-): Promise<Omit<LeftOut, 'amount'>[]> {
+): Promise<Omit<LeftOut, 'amounts'>[]> {
   const asked = db
     .selectFrom('coverage as c')
     .leftJoin('freshness as f', on =>
@@ -139,8 +139,14 @@ async function readSums({ db }: Reader, organizationId: string | null): Promise<
 }
 
 /** Added here: engines add in orders of their own, and parts of a tonne come out otherwise. */
-function amountsIn(sums: readonly Sum[]): ReadonlyMap<string, number> {
-  const amounts = new Map<string, number>();
-  for (const { organization_id: id, amount } of sums) amounts.set(id, (amounts.get(id) ?? 0) + (amount ?? 0));
+function amountsIn(sums: readonly Sum[]): ReadonlyMap<string, LeftOut['amounts']> {
+  const amounts = new Map<string, { type: string | null; amount: number }[]>();
+  for (const { organization_id: id, type, amount } of sums) {
+    const own = amounts.get(id) ?? [];
+    amounts.set(id, own);
+    const known = own.find(each => each.type === type);
+    if (known === undefined) own.push({ type, amount: amount ?? 0 });
+    else known.amount += amount ?? 0;
+  }
   return amounts;
 }

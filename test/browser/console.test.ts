@@ -33,7 +33,9 @@ test('the printed address opens a page that says what can be sold, and the key i
   const page = await openPage(browser, demo.origin);
   await page.goto(await demo.address());
   expect(page.url()).toBe(`${demo.origin}/`);
-  expect(await sentence(page)).toMatch(/^[\d,.]+ t for sale now in \d of \d organizations\./);
+  expect(await sentence(page)).toMatch(
+    /^[\d,.]+ t ex-post and [\d,.]+ t ex-ante for sale now in \d of \d organizations known\./,
+  );
 });
 
 const PARTS = ['document', 'stylesheet', 'script'];

@@ -55,7 +55,7 @@ test('on PostgreSQL with the settings of a running sandbox the console is full, 
     await shows('#done', done);
   };
   await page.goto(await up.address());
-  await shows('h1', /^[1-9][\d,.]* t for sale now in 2 of 2 organizations known\./);
+  await shows('h1', /^[1-9][\d,.]* t ex-post.* for sale now in 2 of 2 organizations known\./);
 
   await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
   await shows('#moved', 'A visitor of the demo');

@@ -64,7 +64,7 @@ function personAt(page: Page) {
 type Person = ReturnType<typeof personAt>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
-  'See what can be sold now, and what must not be': person => person.sees(/t for sale now in/),
+  'See what can be sold now, and what must not be': person => person.sees(/t ex-ante for sale now in/),
   'Hold credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
@@ -90,7 +90,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Read what stood there at an instant': async person => {
     await person.page.getByLabel('As of').fill('now');
     await person.click(person.page.locator('form.asof button'));
-    await person.sees(/t stood in the warehouses of/);
+    await person.sees(/t ex-ante stood in the warehouses of/);
   },
   'Prove one retirement, with its certificate': async person => {
     const id = String(

@@ -77,13 +77,17 @@ test('what can be sold adds up to what the warehouses hold', async () => {
   expect((await run('--csv')).stdout.split('\n')[0]).toContain('project_name');
 });
 
-test('people get a total with its unit; what is looked for may be named, and only that is summed', async () => {
+test('T85 people get a total of each type with its unit; what is looked for may be named, and only that is summed', async () => {
   const { micro } = await held();
   const { stdout } = await run();
-  const total =
-    /Can be sold now, in \d+ of \d+ organizations known: ([\d,.]+) t in \d+ rows\.\n$/.exec(stdout)?.[1] ??
-    '';
-  expect(Number(total.replaceAll(',', ''))).toBe(micro / 1e6);
+  const said =
+    /Can be sold now, in \d+ of \d+ organizations known: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows\.\n$/;
+  const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
+  const { rows: all } = await json();
+  const of = (wanted: string) =>
+    all.filter(row => row.type === wanted).reduce((sum, row) => sum + row.amount_micro, 0);
+  expect(totals.map(Math.round)).toEqual([of('exPost'), of('exAnte')]);
+  expect(of('exPost') + of('exAnte')).toBe(micro);
   const [{ project_name: project, vintage, type } = fail()] = (await json()).rows;
   const some = await json(
     '--project',
@@ -119,7 +123,7 @@ test('what is known but not for sale stands in a part of its own, with its state
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d,.]+ t\)/,
+    /: known \d+ (s|min) ago, not for sale now: failing: it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
   const csv = await run('--csv');
   expect(csv.stdout).not.toContain('not for sale');

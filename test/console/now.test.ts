@@ -17,7 +17,7 @@ test('what can be sold is one sentence, with how fresh it is, and what it leads 
     credit('c-2', { amount: amount('0.000001') }),
   ]);
   expect(await sentence()).toMatch(
-    /^6,300\.200001 t for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
+    /^6,300\.200001 t ex-post for sale now in 1 of 1 organization known\. Freshest \d s, oldest \d s\. 2 things are stuck\.$/,
   );
   const page = await read('/');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
@@ -36,7 +36,7 @@ test('a row without an amount is told of, not counted as nothing', async () => {
   const { sentence, scene } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
-  expect(await sentence()).toContain('100 t for sale now in 1 of 1 organization known');
+  expect(await sentence()).toContain('100 t ex-post for sale now in 1 of 1 organization known');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
 });
 
@@ -85,14 +85,30 @@ test('what can be sold is drawn, said in one sentence, and a table with the same
     credit('c-3', { amount: amount('5'), project, vintage: '2022' }),
   ]);
   const page = await read('/');
-  expect(page).toContain('<figcaption>Peat bog 2021 is the most of 2 lots: 6,301 of 6,306 t.</figcaption>');
+  expect(page).toContain(
+    '<figcaption>Peat bog 2021 is the most of 2 lots: 6,301 of 6,306 t ex-post.</figcaption>',
+  );
   const figure = /<figure>([^]*?)<\/figure>/.exec(page)?.[1] ?? '';
   for (const says of ['6,301', '5']) {
     expect(figure).toContain(`>${says} t</text>`);
     expect(figure).toContain(`<td class="number">${says}</td>`);
   }
   expect(figure).toContain('Kelp &amp; co 2022');
-  expect(figure).toContain('href="/warehouse?project_id=p-2&amp;vintage=2022"');
+  expect(figure).toContain('href="/warehouse?project_id=p-2&amp;vintage=2022&amp;type=exPost"');
+});
+
+test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a bar, nor in a row, now or then', async () => {
+  const { scene, page: read } = await consoleStage({ now: Date.now });
+  const of = (id: string, tonnes: string, type: string) =>
+    credit(id, { amount: amount(tonnes), vintage: '2021', type });
+  await scene.read('warehouse', [of('c-1', '440995', 'exPost'), of('c-2', '63304', 'exAnte')]);
+  const page = await read('/');
+  expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante for sale now');
+  expect(page).toContain('Peat bog 2021 is the most of 2 lots: 440,995 of 440,995 t ex-post.');
+  expect(page).toContain('Peat bog 2021 ex-ante');
+  const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
+  expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante stood in the warehouses');
+  for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
 test('a job that fails again and again is stuck, with its error, although it goes on by itself', async () => {

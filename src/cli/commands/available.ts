@@ -12,6 +12,7 @@ import { OF_ORGANIZATION } from '../named/how-named.js';
 import { organizationOrAll } from '../named/in-mirror.js';
 import { writeRows, writeValue } from '../output/output.js';
 import { withThousands } from '../../text/thousands.js';
+import { typeName } from '../../text/tonnes.js';
 import { describeTotal, totalOf } from '../output/totals.js';
 import { findPlace } from '../place/find-place.js';
 import { reading } from '../place/place.js';
@@ -159,11 +160,13 @@ function describe({
   state,
   ageSeconds,
   rows,
-  amount,
+  amounts,
   error,
 }: LeftOut): string {
   const known = ageSeconds === null ? 'never read completely' : `known ${stretch(ageSeconds)} ago`;
-  const tonnes = amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t`;
+  const tonnes = amounts
+    .map(({ type, amount }) => `, ${withThousands(Number(amount.toFixed(6)))} t ${typeName(type)}`)
+    .join('');
   const why = error === null ? '' : `: ${error}`;
   const name = shortName(organizationName ?? organizationId ?? installationId);
   return `${name}: ${known}, not for sale now: ${state}${why} (${rows} rows${tonnes})`;

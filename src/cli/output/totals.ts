@@ -1,9 +1,9 @@
-import { tonnesOf } from '../../text/tonnes.js';
+import { sumByType } from '../../text/tonnes.js';
 import { withThousands } from '../../text/thousands.js';
 import type { Row } from './cells.js';
 
 export interface Total {
-  /** With its unit, to the last digit that could be summed. */
+  /** With its unit, to the last digit that could be summed, each type for itself. */
   readonly tonnes: string;
   readonly rows: number;
   readonly notSummed: number;
@@ -18,12 +18,15 @@ export interface Tally {
 
 /** Of rows with `amount_micro`, and `rows` and `rows_not_summed` where a row stands for several. */
 export function createTally(): Tally {
-  let micro = 0n;
+  const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
   let rows = 0;
   let notSummed = 0;
-  const add = ({ amount_micro: amount, rows_not_summed: left, rows: many = 1 }: Row) => {
+  const add = (row: Row) => {
+    const { amount_micro: amount, rows_not_summed: left, rows: many = 1, type } = row;
     const isSummed = typeof amount === 'number' || typeof amount === 'bigint';
-    if (isSummed) micro += BigInt(amount);
+    const sum = sums.get(type) ?? { ...('type' in row ? { type } : {}), amount_micro: 0n };
+    sums.set(type, sum);
+    if (isSummed) sum.amount_micro += BigInt(amount);
     rows += Number(many);
     notSummed += Number(left ?? (isSummed ? 0 : 1));
   };
@@ -33,7 +36,7 @@ export function createTally(): Tally {
       yield row;
     }
   }
-  return { add, count, total: () => ({ tonnes: `${tonnesOf(micro)} t`, rows, notSummed }) };
+  return { add, count, total: () => ({ tonnes: sumByType(sums.values()), rows, notSummed }) };
 }
 
 export function totalOf(rows: readonly Row[]): Total {

@@ -1,7 +1,7 @@
 import type { Available, LeftOut } from '../../query/available.js';
 import { compareStates } from '../../query/reads/status.js';
 import { withThousands } from '../../text/thousands.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { type Bar, bars } from '../parts/bars.js';
 import type { Ask } from '../page.js';
 import { microOf, textIn } from '../parts/cell.js';
@@ -15,6 +15,7 @@ interface Lot {
   readonly projectId: string | null;
   readonly project: string;
   readonly vintage: string | null;
+  readonly type: string | null;
   readonly micro: bigint;
   readonly organizations: ReadonlySet<string>;
   readonly readAt: string | null;
@@ -24,7 +25,7 @@ interface Lot {
 const MOST_BARS = 12;
 const MICRO = 1e6;
 
-/** What can be sold, by project and vintage as lengths and as numbers; and the same by organization. */
+/** What can be sold, by project, vintage and type as lengths and as numbers; and the same by organization. */
 export function forSale({ rows }: Available, ask: Ask): Html | false {
   if (rows.length === 0) return false;
   const lots = lotsOf(rows);
@@ -36,7 +37,7 @@ export function forSale({ rows }: Available, ask: Ask): Html | false {
 function lotsOf(rows: readonly Row[]): Lot[] {
   const lots = new Map<string, Row[]>();
   for (const row of rows) {
-    const key = JSON.stringify([row['project_id'], row['project_name'], row['vintage']]);
+    const key = JSON.stringify([row['project_id'], row['project_name'], row['vintage'], row['type']]);
     const lot = lots.get(key);
     if (lot === undefined) lots.set(key, [row]);
     else lot.push(row);
@@ -51,22 +52,25 @@ function lotOf(rows: readonly Row[]): Lot {
     projectId: textIn(first, 'project_id'),
     project: textIn(first, 'project_name') ?? textIn(first, 'project_id') ?? 'of no project',
     vintage: textIn(first, 'vintage'),
+    type: textIn(first, 'type'),
     micro: rows.reduce((sum, row) => sum + microOf(row), 0n),
     organizations: new Set(rows.map(row => String(row['organization_id']))),
     readAt: oldest,
   };
 }
 
-function nameOf({ project, vintage }: Lot): string {
-  return vintage === null ? project : `${project} ${vintage}`;
+function nameOf({ project, vintage, type }: Lot): string {
+  return [project, vintage, type === 'exPost' ? null : typeName(type)]
+    .filter(part => part !== null)
+    .join(' ');
 }
 
 function sentence(lots: readonly Lot[]): string {
-  const all = lots.reduce((sum, { micro }) => sum + micro, 0n);
   const [most] = lots;
   if (most === undefined) return 'Nothing.';
+  const all = lots.filter(({ type }) => type === most.type).reduce((sum, { micro }) => sum + micro, 0n);
   const drawn = lots.length > MOST_BARS ? ` The ${MOST_BARS} largest are drawn.` : '';
-  return `${nameOf(most)} is the most of ${counted(lots.length, 'lot')}: ${tonnesOf(most.micro)} of ${tonnesOf(all)} t.${drawn}`;
+  return `${nameOf(most)} is the most of ${counted(lots.length, 'lot')}: ${tonnesOf(most.micro)} of ${tonnesOf(all)} t ${typeName(most.type)}.${drawn}`;
 }
 
 function lengths(lots: readonly Lot[]): Bar[] {
@@ -79,7 +83,7 @@ function lengths(lots: readonly Lot[]): Bar[] {
 
 function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
   return firstOf(
-    'By project and vintage',
+    'By project, vintage and type',
     [
       {
         name: 'Project',
@@ -87,6 +91,7 @@ function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
           lot.projectId === null ? lot.project : html`<a href="${hrefOf(lot)}">${lot.project}</a>`,
       },
       { name: 'Vintage', cell: ({ vintage }) => vintage },
+      { name: 'Type', cell: ({ type }) => type },
       { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
       { name: 'Organizations', cell: ({ organizations }) => organizations.size, numeric: true },
       { name: 'Oldest read', cell: ({ readAt }) => ago(readAt, now) },
@@ -96,10 +101,11 @@ function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
   );
 }
 
-function hrefOf({ projectId, vintage }: Lot): string {
+function hrefOf({ projectId, vintage, type }: Lot): string {
   const query = new URLSearchParams();
   if (projectId !== null) query.set('project_id', projectId);
   if (vintage !== null) query.set('vintage', vintage);
+  if (type !== null) query.set('type', type);
   return `/warehouse?${query.toString()}`;
 }
 
@@ -124,9 +130,9 @@ function byAmount(one: Row, other: Row): number {
   return Number(microOf(other) - microOf(one));
 }
 
-/** What is worst first, and of the same the largest. */
+/** What is worst first, and of the same that with the most rows. */
 function byTrouble(one: LeftOut, other: LeftOut): number {
-  return compareStates(one.state, other.state) || (other.amount ?? 0) - (one.amount ?? 0);
+  return compareStates(one.state, other.state) || other.rows - one.rows;
 }
 
 export function leftOut(all: readonly LeftOut[], { now, query }: Ask): Html | false {

@@ -4,11 +4,10 @@ import type { OrganizationStatus } from '../../query/reads/status.js';
 import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { sumByType } from '../../text/tonnes.js';
 import { button } from '../acts/button.js';
 import { VERIFY } from '../acts/errands.js';
 import type { Ask, Page, Shown } from '../page.js';
-import { microOf } from '../parts/cell.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
 import { refused } from '../parts/refused.js';
@@ -55,11 +54,10 @@ function sentence({ status, available }: Overview, stuck: readonly Stuck[]): Htm
       : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`;
   if (status.organizations.length === 0)
     return html`Nothing is mirrored yet: no organization is known to have installed the app. ${whatIsStuck}`;
-  const all = available.rows.reduce((sum, row) => sum + microOf(row), 0n);
   const ages = warehouseAges(status.organizations);
   const organizations = ofKnown(available.known);
   const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
-  return html`<a href="${where}">${tonnesOf(all)} t</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
+  return html`<a href="${where}">${sumByType(available.rows)}</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
 ${ages.length > 0 && html`Freshest <a href="#glance">${stretch(Math.min(...ages))}</a>, oldest <a href="#glance">${stretch(Math.max(...ages))}</a>.`}
 ${notSummed(available)}
 ${available.leftOut.length > 0 && html`<a href="#leftout">${leftOutWords(available.leftOut)}</a>`}

@@ -1,5 +1,5 @@
 import { type Gap, readGaps, readStoodAt } from '../../query/past/as-of.js';
-import { tonnesOf } from '../../text/tonnes.js';
+import { sumByType, tonnesOf } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
 import { gapsOf } from '../parts/gaps.js';
@@ -28,12 +28,11 @@ export function showThen(ask: Ask, at: string): Shown {
 }
 
 function showStood({ at, stood, gaps }: Then): Html {
-  const all = stood.reduce((sum, row) => sum + microOf(row), 0n);
   const left = stood.reduce((sum, row) => sum + row.rows_not_summed, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   if (stood.length === 0 && gaps.length > 0)
     return html`<p id="sentence"><strong>Nothing is known to have stood in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;
-  return html`<p id="sentence"><strong>${tonnesOf(all)} t stood in the warehouses of ${counted(organizations, 'organization')}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
+  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${counted(organizations, 'organization')}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
 <section id="stood">${table(
     'What stood there, by organization, project and vintage',
     [
