@@ -362,6 +362,46 @@ describe('refusals', () => {
     expect(error.message).toBe('it said [masked]');
   });
 
+  describe('T69 an answer that says back the credential it was asked with is refused', () => {
+    const secret = 'opaque/token+1==';
+    const bytes = Buffer.from(secret);
+    const forms: Readonly<Record<string, string>> = {
+      plain: secret,
+      base64: bytes.toString('base64'),
+      'base64 behind other bytes': Buffer.from(`a:${secret}`).toString('base64url'),
+      hex: bytes.toString('hex'),
+      'part of a URL': encodeURIComponent(secret),
+    };
+    const token = () => installationTokenSource(secret);
+
+    test.each(Object.entries(forms))('%s', async (_name, form) => {
+      nock(ORIGIN)
+        .get(/.*/)
+        .reply(200, { fullName: `before ${form} after` });
+      const error = await failure(testHttp(ORIGIN).call(get({ token: token() })));
+      expect(error).toMatchObject({ code: 'bad_answer' });
+      expect(error.message).toContain('repeats the credential');
+    });
+
+    test('a stream too, wherever its chunks end', async () => {
+      let finish: () => void = () => undefined;
+      await using server = await listenLoopback((_request, response) => {
+        response.write(`{"fullName":"${secret.slice(0, 6)}`);
+        finish = () => response.end(`${secret.slice(6)}"}`);
+      });
+      const { body } = await testHttp(server.url).stream(get({ token: token() }));
+      const chunks = body[Symbol.asyncIterator]();
+      expect((await chunks.next()).done).toBe(false);
+      finish();
+      expect(await failure(chunks.next())).toMatchObject({ code: 'bad_answer' });
+    });
+
+    test('one that holds another is taken', async () => {
+      nock(ORIGIN).get(/.*/).reply(200, { fullName: 'opaque/token+2==' });
+      expect((await testHttp(ORIGIN).call(get({ token: token() }))).status).toBe(200);
+    });
+  });
+
   test('T69 a credential that no header can carry is refused without being named', async () => {
     const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), refuse: () => undefined };
     const error = await failure(testHttp(ORIGIN).call(get({ token })));

@@ -16,6 +16,8 @@ import { readRetryAfter } from './retry-after.js';
 import { readSettings } from '../settings.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
+/** A secret in a URL has at most three characters for one. */
+const LONGEST_FORM = 3;
 
 interface Prepared {
   readonly call: Omit<Call, 'params' | 'query'>;
@@ -137,12 +139,18 @@ export function createHttp(options: HttpOptions): Http {
     });
   }
 
+  function demandNoEcho(body: Buffer, token: string): void {
+    if (mask.finds(token, body))
+      throw new RegistryError('bad_answer', 'the answer repeats the credential that it was asked with');
+  }
+
   async function gather(prepared: Prepared, token: string): Promise<Answer> {
     const { response, abort, ended: settle, count } = await begin(prepared, token);
     try {
       const limits = { maxBytes: prepared.maxBytes, abort, idleMs: settings.deadlineMs };
       const body = await gatherBody(response, limits);
       count(body.length);
+      demandNoEcho(body, token);
       settle(null);
       return { status: response.status, body };
     } catch (error) {
@@ -158,8 +166,12 @@ export function createHttp(options: HttpOptions): Http {
 
     async function* walk(): AsyncGenerator<Buffer> {
       try {
+        let before = Buffer.alloc(0);
         for await (const chunk of walkBody(response, limits)) {
           count(chunk.length);
+          before = Buffer.concat([before, chunk]);
+          demandNoEcho(before, token);
+          before = before.subarray(-LONGEST_FORM * token.length);
           yield chunk;
         }
       } catch (error) {

@@ -46,6 +46,8 @@ export interface Mask {
   readonly text: (text: string) => string;
   /** A line of JSON, its values by name as well. */
   readonly line: (line: string) => string;
+  /** Whether one of the secrets stands in it, in whatever form. */
+  readonly isIn: (bytes: Buffer) => boolean;
 }
 
 /** Any text, with what looks like a secret taken out. */
@@ -85,12 +87,14 @@ export function createMask(secrets: readonly string[]): Mask {
       return `${JSON.stringify({ level: 'error', msg: 'a line that could not be masked was not written' })}\n`;
     }
   };
-  return { text, line };
+  return { text, line, isIn: bytes => known.some(form => bytes.includes(form)) };
 }
 
 export interface LearningMask extends Pick<Mask, 'text'> {
   /** From now on this is a secret too. */
   learn(secret: string): void;
+  /** Whether this secret stands in it, in whatever form. */
+  finds(secret: string, bytes: Buffer): boolean;
 }
 
 /** So many credentials are in use at once; older ones are known by their look. */
@@ -113,6 +117,7 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
       learned.set(secret, null);
       if (learned.size > MAX_LEARNED) learned.delete([...learned.keys()][0] ?? '');
     },
+    finds: (secret, bytes) => maskOf(secret, learned.get(secret) ?? null).isIn(bytes),
     text: text =>
       own.text([...learned].reduce((left, [secret, known]) => maskOf(secret, known).text(left), text)),
   };
