@@ -7,13 +7,16 @@ import type { Asked, Verb } from './verb.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+/** Another port of this machine is of the same site, and not ours. */
+const OF_PAGES = /^(cross|same)-site$/;
 const REFUSED =
   'The control API answers only to programs on this machine, called by localhost or a loopback address';
 
 /** No browser page, no name that was bent to this machine and no proxy may speak for the person at it. */
 export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
-  const isForwarded = req.get('x-forwarded-for') !== undefined || req.get('forwarded') !== undefined;
-  const isFromPage = req.get('origin') !== undefined || req.get('sec-fetch-site') === 'cross-site';
+  const isForwarded = OF_PROXIES.some(name => req.get(name) !== undefined);
+  const isFromPage = req.get('origin') !== undefined || OF_PAGES.test(req.get('sec-fetch-site') ?? '');
   const isFromHere =
     LOOPBACK.has(req.socket.remoteAddress ?? '') && LOOPBACK_HOST.test(req.get('host') ?? '');
   if (isFromHere && !isForwarded && !isFromPage) return next();
