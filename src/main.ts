@@ -35,7 +35,7 @@ process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
   },
   columns: process.stdout.columns ?? 100,
   interruption,
-  tellParent: fact => void process.send?.(fact),
+  tellParent: fact => void process.send?.(fact, undefined, undefined, () => undefined),
 });
 
 /** The channel to the process that started this one would keep it alive. */

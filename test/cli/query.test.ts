@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
@@ -10,6 +12,10 @@ import { temporaryFolder } from '../support/inbox.js';
 import { brokenProgram, PROGRAM } from '../support/mutant.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
+const MANY =
+  'with recursive n(i) as (values(1) union all select i + 1 from n limit 100000) select i, zeroblob(2000) from n';
+/** The program that runs a person's SQL. */
+const ASKED = new URL('../../dist/engines/sqlite/asker/query-process.js', import.meta.url);
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
 function emptyMirror(): string {
@@ -81,6 +87,27 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
       await expect.poll(() => isAlive(worker)).toBe(false);
     });
   }
+
+  test('is not missed by the process that answers it: that one ends, and says nothing to a log', async () => {
+    const folder = emptyMirror();
+    const child = fork(ASKED, [], {
+      serialization: 'advanced',
+      env: {},
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const said = Promise.all([
+      text(child.stdout ?? Readable.from([])),
+      text(child.stderr ?? Readable.from([])),
+    ]);
+    const ended = once(child, 'exit');
+    const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
+    child.send({ ...files, sql: MANY, askerPid: process.pid, timeLimitMs: 60_000 });
+    await once(child, 'message');
+    child.disconnect();
+    expect(await ended).toEqual([0, null]);
+    expect(await said).toEqual(['', '']);
+  });
 
   test('would leave a process at work if nobody watched beside the SQL', async () => {
     const query = ask(ENDLESS, brokenProgram('query-process.js', 'watch(request);', ''));

@@ -28,7 +28,7 @@ export async function ask(options: QueryOptions): Promise<Asked> {
       : new AskError('ended', 'The process that ran the query ended without an answer.'),
   );
   const request: QueryRequest = { ...options, askerPid: process.pid };
-  child.send(request);
+  child.send(request, toNobody);
   const head = await next();
   if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
   return { columns: uniqueNames(head.columns), rows: readRows(child, next, uniqueNames(head.columns)) };
@@ -44,13 +44,16 @@ async function* readRows(
       const message = await next();
       if (!('rows' in message)) return;
       for (const cells of message.rows) yield toRow(columns, cells);
-      if (child.connected) child.send('more');
+      if (child.connected) child.send('more', toNobody);
       if (message.last) return;
     }
   } finally {
     if (child.exitCode === null) child.kill('SIGKILL');
   }
 }
+
+/** Its end says what there is to say of a process that hears nothing any more. */
+function toNobody(): void {}
 
 /** Messages are kept from the first one on, so that none is lost between two questions. */
 function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAnswer> {

@@ -28,10 +28,15 @@ const UNKNOWN_NAME = /^no such (table|column)/;
 
 process.once('message', (request: QueryRequest) => {
   watch(request);
-  answer(request).catch((error: unknown) => {
-    return send(faultOf(error));
-  });
+  answer(request)
+    .catch((error: unknown) => send(faultOf(error)))
+    .catch(leave);
 });
+
+/** Whoever asked is gone: there is nobody to tell. */
+function leave(): void {
+  process.exit();
+}
 
 function watch({ askerPid, timeLimitMs }: Watch): void {
   const workerData: Watch = { askerPid, timeLimitMs };
