@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
@@ -62,6 +71,28 @@ describe.each([
   });
 });
 
+test.each(['inbox.db', 'mirror.db'])(
+  'a journal that somebody put beside %s is written into no file: every command refuses it in a sentence',
+  async name => {
+    const { folder, run } = killedWorker(1);
+    await run('status');
+    const journal = join(folder, `${name}-journal`);
+    writeFileSync(journal, 'pages of another file');
+    for (const argv of [...READING, ['migrate']]) {
+      const { exitCode, stdout, stderr } = await run(...argv);
+      expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 1, stdout: '' });
+      expect(stderr).toContain(`${name}-journal is not of this program`);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+    const doctor = await run('doctor', '--json');
+    expect(doctor).toMatchObject({ exitCode: 3 });
+    expect(doctor.stdout).toContain(`${name}-journal is not of this program`);
+    expect(readFileSync(journal, 'utf8')).toBe('pages of another file');
+    rmSync(journal);
+    expect(await run('status')).toMatchObject({ exitCode: 0 });
+  },
+);
+
 test('neither a worker nor a receiver starts on a copy beside the log of another file, exit 1', async () => {
   const { folder, file } = killedWorker(100);
   copyFileSync(join(folder, 'backup.db'), file);
@@ -76,7 +107,7 @@ test('neither a worker nor a receiver starts on a copy beside the log of another
   };
   const work = await runCommand(['work'], { env });
   expect(work.exitCode).toBe(1);
-  expect(work.stderr).toContain(`remove ${file}-wal and ${file}-shm`);
+  expect(work.stderr).toContain(`remove ${file}-wal, ${file}-shm and ${file}-journal`);
   expect(readFileSync(file).equals(readFileSync(join(folder, 'backup.db')))).toBe(true);
   for (const name of ['', '-wal', '-shm']) renameSync(`${file}${name}`, join(folder, `inbox.db${name}`));
   const receive = await runCommand(['receive'], { env });

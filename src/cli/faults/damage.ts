@@ -14,7 +14,7 @@ function adviceFor(code: string, file: string): readonly string[] {
   if (code === 'damaged') return [RESTORE];
   if (code !== 'foreign_log') return [];
   return [
-    `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal and ${file}-shm, and try again.`,
+    `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal, ${file}-shm and ${file}-journal, and try again.`,
   ];
 }
 

@@ -1,7 +1,7 @@
 import { namedDamage } from './errors.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite } from './open.js';
-import { demandOwnLog } from './own-log.js';
+import { demandNoJournal, demandOwnLog } from './own-log.js';
 
 export interface Files {
   readonly mirrorFile: string;
@@ -26,6 +26,7 @@ export function openBoth(files: Files): Sqlite {
 
 function attachInbox(db: Sqlite, file: string): void {
   try {
+    demandNoJournal(file);
     db.prepare('ATTACH DATABASE ? AS inbox').run(file);
     demandOwnLog(file);
     db.pragma('inbox.page_count');

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { makePrivateFolder } from '../../folder.js';
 import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
-import { demandOwnLog } from './own-log.js';
+import { demandNoJournal, demandOwnLog } from './own-log.js';
 
 export type { Sqlite } from './driver.js';
 
@@ -23,6 +23,7 @@ const PRIVATE_FILE = 0o600;
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
   if (!readonly) makePrivate(file);
+  demandNoJournal(file);
   const driver = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   const db = Object.assign(driver, { countChanges: createCountChanges(driver) });
   try {

@@ -25,6 +25,21 @@ export function demandOwnLog(file: string): void {
   }
 }
 
+/** As large as a first page can be: a file is told to keep a log, by way of a journal, while it has no more. */
+const FIRST_PAGE_BYTES = 65_536;
+/** A copy that was put back is told so too, by whoever opens it first; that takes a moment. */
+const MOMENT_MS = 100;
+
+/** To be asked before SQLite sees the file: it would write the pages of a journal into it, whose ever they are. */
+export function demandNoJournal(file: string): void {
+  const stands = () => existsSync(`${file}-journal`);
+  if (!stands() || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= FIRST_PAGE_BYTES) return;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MOMENT_MS);
+  if (!stands()) return;
+  const message = `${file}-journal is not of this program: SQLite would write what stands in it into ${file}.`;
+  throw new DatabaseError('foreign_log', file, message);
+}
+
 /** Null where somebody wrote meanwhile, or the file cannot be looked at. */
 function compare(file: string): boolean | null {
   const descriptor = findDescriptor(file);
