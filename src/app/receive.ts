@@ -16,7 +16,7 @@ import { LOST, WAITS } from './lost.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
 import { createHealth, type Running, type Tools } from './running.js';
-import { createNeighbourCheck, keepSigning, thisProcess } from './signs.js';
+import { createNeighbourCheck, keepSigning, markOf, RECEIVER_HEADER, thisProcess } from './signs.js';
 
 /** Beside this file once it is built. */
 const ENTRY = builtBeside(import.meta.url, './door-thread.js');
@@ -88,6 +88,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     closing.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
+      known: { [RECEIVER_HEADER]: markOf(me) },
       accept: post => inbox.accept(post),
       land: callback => thread.land(callback),
       landed: answers.landed,

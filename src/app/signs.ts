@@ -1,8 +1,16 @@
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type LivingProcess, type ProcessRole, SIGN_EVERY_MS } from '../inbox/process.js';
 
 export function thisProcess(role: ProcessRole, startedAt: number): LivingProcess {
   return { role, host: hostname(), pid: process.pid, startedAt };
+}
+
+export const RECEIVER_HEADER = 'x-carbon-mirror-receiver';
+
+/** Tells one process from all others to who knows it already, and tells others nothing. */
+export function markOf({ host, pid, startedAt }: Omit<LivingProcess, 'role'>): string {
+  return createHash('sha256').update(`${host} ${pid} ${startedAt}`).digest('hex');
 }
 
 export interface Signing {

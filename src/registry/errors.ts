@@ -73,6 +73,13 @@ export class RegistryError extends Error {
   }
 }
 
+/** What to look after when the registry does not even tell where the app is installed. */
+export function adviceOnAccess(code: string): string {
+  return code === 'unauthorized' || code === 'forbidden'
+    ? 'Do REGISTRY_APP_ID and the private key belong together, and is the public half at the registry?'
+    : 'Is REGISTRY_BASE_URL right, and does this machine reach it?';
+}
+
 /** Enough of a bad value to find it by, never the whole. */
 export function excerpt(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;

@@ -12,6 +12,8 @@ import { findPrefix, type Refused } from './refusals.js';
 export interface ReceiverOptions extends LandingOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
+  /** A header by which this receiver is known to those who may read its inbox: a post gets none. */
+  readonly known: Readonly<Record<string, string>>;
   /** Resolves with `stored` only once the delivery is on disk; rejects when that was not tried. */
   readonly accept: (post: Post) => Promise<PostEnd>;
   readonly now: () => number;
@@ -54,7 +56,7 @@ export function createReceiver(options: ReceiverOptions): Express {
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.post(WEBHOOK_PATH, createHandler(options));
-  app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST'));
+  app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST', options.known));
   app.get(LANDING_PATH, createLanding(options));
   app.all(LANDING_PATH, (_request, response) => refuseMethod(response, 'GET, HEAD'));
   app.get('/', (_request, response) => {
@@ -151,8 +153,8 @@ export const REFUSAL_STATUS: Readonly<Record<RefusalReason, number>> = {
   not_stored: 503,
 };
 
-function refuseMethod(response: Response, allow: string): void {
-  sendProblem(response, 405, `expected ${allow}`, { allow });
+function refuseMethod(response: Response, allow: string, known: ReceiverOptions['known'] = {}): void {
+  sendProblem(response, 405, `expected ${allow}`, { allow, ...known });
 }
 
 /** A path that cannot be decoded is the sender's fault; anything else is ours, and is not explained. */

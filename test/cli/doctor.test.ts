@@ -1,9 +1,12 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findExposures } from '../../src/cli/faults/exposures.js';
 import { SETTINGS } from '../../src/config/settings.js';
+import { openEngine } from '../../src/engines/open.js';
 import { runCommand } from '../support/command.js';
+import { visitConsole } from '../support/console.js';
+import { wordsOf } from '../support/console-stage.js';
 import { holdLog } from '../support/held.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
@@ -13,6 +16,8 @@ interface Finding {
   readonly found: string;
   readonly todo: string | null;
 }
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 let demo: DemoMirror;
 
@@ -190,6 +195,53 @@ describe('doctor', () => {
     expect(of('receiver')).toMatchObject([
       { state: 'fail', found: expect.stringContaining('nobody answers') },
     ]);
+  });
+
+  test('the receiver of another mirror on our port is not called ours, and neither is what is no receiver', async () => {
+    const other = await startDemoMirror();
+    onTestFinished(() => other.stop());
+    const { of, exitCode } = await findings({ ...demo.env, PORT: other.env['PORT'] ?? '' });
+    expect(exitCode).toBe(3);
+    expect(of('receiver')).toMatchObject([
+      { state: 'fail', found: expect.stringContaining('the receiver of another mirror answers at') },
+    ]);
+    expect((await findings(other.env)).of('receiver')).toMatchObject([{ state: 'ok' }]);
+    const registry = await findings({ ...demo.env, PORT: new URL(demo.sandbox.url).port });
+    expect(registry.of('receiver')).toMatchObject([
+      { state: 'fail', found: expect.stringContaining('something else answers') },
+    ]);
+  });
+
+  test('of a wrong key and of a wrong secret status and the first page say what doctor says', async () => {
+    const other = await startDemoMirror();
+    onTestFinished(() => other.stop());
+    const { apps, installations } = other.sandbox.registry;
+    for (const { fingerprint } of apps.get(other.appId).keys) apps.removeKey(other.appId, fingerprint);
+    apps.change(other.appId, { webhookSecret: 'a secret that nobody here knows' });
+    await other.change("UPDATE inbox.deliveries SET received_at = '2020-01-01T00:00:00.000Z'");
+    const [installation] = installations.all();
+    installations.suspend(installation?.id ?? '');
+    const env = { DATA_DIR: other.folder };
+    await runCommand(['sync'], { env: other.env });
+    await expect.poll(() => other.value('SELECT count(*) FROM inbox.refusals'), PATIENCE).toBe(1);
+    const PARKED = "SELECT count(*) FROM inbox.jobs WHERE state = 'parked'";
+    await expect.poll(() => other.value(PARKED), PATIENCE).toBeGreaterThan(0);
+
+    const { of } = await findings(other.env);
+    const { stdout } = await runCommand(['status'], { env });
+    const engine = openEngine({ dataDir: other.folder, diskReserveMb: null, database: null });
+    const { open } = await visitConsole(engine.openReader, { now: Date.now });
+    const page = await (await open('/')).text();
+    const now = wordsOf(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"');
+    for (const check of ['registry', 'refusals']) {
+      const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
+      expect(state).toBe('fail');
+      const said = found.replace(/^.* answered/, 'answered');
+      expect(stdout).toMatch(new RegExp(`^${check}: `, 'm'));
+      expect(stdout).toContain(`${said}. ${todo}`);
+      expect(now).toContain(`${said}. ${todo}`);
+    }
+    expect(now).not.toContain('Nothing is stuck');
   });
 
   test('another registry than the one that filled the mirror fails', async () => {

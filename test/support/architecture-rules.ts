@@ -45,7 +45,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   inbox: ['registry/model.ts'],
   mirror: ['engines/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package', 'folder'],
-  query: ['engines/contract', 'resources', 'registry/model.ts'],
+  query: ['engines/contract', 'resources', 'registry/model.ts', 'registry/errors.ts'],
   webhook: ['inbox', 'registry/model.ts', 'registry/http/mask.ts', 'registry/json/parse-payload.ts'],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],
   text: [],

@@ -52,6 +52,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const landings: Landed[] = [];
   const receiver = createReceiver({
     headerPrefix: 'registry',
+    known: {},
     accept: post => commits.accept(post),
     land: landHere(db),
     landed: landed => landings.push(landed),

@@ -30,6 +30,7 @@ function answerFirst(post) {
 
 const receiver = createReceiver({
   headerPrefix: 'registry',
+  known: {},
   accept: MUTANT === 'answer-first' ? answerFirst : post => commits.accept(post),
   land: async () => false,
   now: Date.now,

@@ -99,6 +99,7 @@ describe('the durable answer', () => {
     const { value } = tablesIn(folder);
     const receiver = createReceiver({
       headerPrefix: 'registry',
+      known: {},
       accept: acceptThrough(commits),
       land: async () => false,
       now: () => NOON,

@@ -151,6 +151,7 @@ function summary(status: Status, now: number): string[] {
   if (retrying > 0)
     lines.push(`Failed more than once, and tried again by themselves: ${retrying}: ${retryingError}`);
   lines.push(describeFindings(status.findings, now));
+  for (const { check, found, todo } of status.causes) lines.push(`${check}: ${found}. ${todo}`);
   if (buried > 0)
     lines.push('Stuck: see "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".');
   return lines;

@@ -13,7 +13,9 @@ export interface Stuck {
 
 export function findStuck(status: Status, now: number): Stuck[] {
   const { jobs, worker, receiver, delayed } = status;
+  const isRefused = status.causes.some(({ check }) => check === 'registry');
   return [
+    ...status.causes.map(({ check, found, todo }) => ({ what: found, todo, ...LEADS[check] })),
     ...when(worker.state !== 'alive', {
       what: worker.state === 'gone' ? 'No worker runs any more' : 'No worker has ever run',
       href: '/jobs',
@@ -40,14 +42,20 @@ export function findStuck(status: Status, now: number): Stuck[] {
       todo: 'Once the cause is gone they run again: carbon-mirror jobs retry --all.',
       act: { path: '/jobs/retry', says: 'Try them again' },
     }),
-    ...when(jobs.parked > 0, {
+    ...when(jobs.parked > 0 && !isRefused, {
       what: `${counted(jobs.parked, 'job')} cannot go on`,
       href: '/jobs?state=parked',
       todo: 'Its error says what must change first; then: carbon-mirror sync.',
-      act: { path: '/read-now', says: 'Read now' },
+      act: READ_NOW,
     }),
   ];
 }
+
+const READ_NOW = { path: '/read-now', says: 'Read now' };
+const LEADS: Readonly<Record<Status['causes'][number]['check'], Pick<Stuck, 'href' | 'act'>>> = {
+  registry: { href: '/jobs?state=parked', act: READ_NOW },
+  refusals: { href: '#refused' },
+};
 
 function when(is: boolean, stuck: Stuck): readonly Stuck[] {
   return is ? [stuck] : [];

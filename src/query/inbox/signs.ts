@@ -23,6 +23,12 @@ export async function readLife({ db }: Reader, role: Role, now: number): Promise
   return { state: now - Date.parse(seenAt) <= ALIVE_MS ? 'alive' : 'gone', seenAt };
 }
 
+/** All that have worked on this inbox of late. */
+export async function readProcesses({ db }: Reader, role: Role) {
+  const asked = db.selectFrom('inbox.processes').select(['host', 'pid', 'started_at as startedAt']);
+  return await asked.where('role', '=', role).execute();
+}
+
 /** How many processes of a role live. */
 export async function countAlive({ db }: Reader, role: Role, now: number): Promise<number> {
   const { alive } = await db

@@ -5,6 +5,7 @@ import { count } from '../count.js';
 import { type Findings, readFindings } from '../past/findings.js';
 import { type Delayed, oldestAnnounced, readBacklog } from '../inbox/backlog.js';
 import { type JobSums, readJobSums, readNewestDelivery } from '../inbox/deliveries-and-jobs.js';
+import { type Cause, readCauses } from '../inbox/causes.js';
 import { type RefusalSum, sumRefusals } from '../inbox/refusals.js';
 import { type Life, readLife } from '../inbox/signs.js';
 import { inSnapshot } from '../snapshot.js';
@@ -47,6 +48,8 @@ export interface Status {
   readonly refused: readonly RefusalSum[];
   readonly newestDeliveryAt: string | null;
   readonly setAside: number;
+  /** Why the registry is not asked or does not tell. */
+  readonly causes: readonly Cause[];
   /** What does not add up or cannot be right, as a worker counted it last. */
   readonly findings: Findings;
 }
@@ -81,6 +84,7 @@ export async function readStatus(reader: Reader, now: number): Promise<Status> {
       refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
+      causes: await readCauses(snapshot, now),
       findings: await readFindings(snapshot),
     };
   });

@@ -1,6 +1,7 @@
+import { adviceOnAccess } from '../../registry/errors.js';
 import type { Context } from '../context.js';
 import { discoverJob } from './discover.js';
-import { describe, type FailureCode } from '../outcome.js';
+import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -23,11 +24,4 @@ export async function knock({ client, inbox }: Context, log: Log, stopped: Abort
     );
     await inbox.enqueue([discoverJob('worker')]);
   }
-}
-
-/** What to look after when the registry does not even tell where the app is installed. */
-export function adviceOnAccess(code: FailureCode): string {
-  return code === 'unauthorized' || code === 'forbidden'
-    ? 'Do REGISTRY_APP_ID and the private key belong together, and is the public half at the registry?'
-    : 'Is REGISTRY_BASE_URL right, and does this machine reach it?';
 }

@@ -47,7 +47,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...(work === null ? [] : await checkPace(place, work.requestsPerSecond, io.now())),
     ...(await checkDue(place, work?.requestsPerSecond ?? null, io.now())),
     ...(await checkAnswers(place, io.now())),
-    await checkReceiver(place.env),
+    await checkReceiver(place),
   ];
   const all = found.map(finding => ({
     ...finding,

@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { findMostRepeated } from '../../../query/inbox/deliveries-and-jobs.js';
-import { readAcceptedAt, type RefusalSum, sumRefusals } from '../../../query/inbox/refusals.js';
+import { readRefusalCauses } from '../../../query/inbox/causes.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
-import type { Place } from '../../place/place.js';
+import { type Place, reading } from '../../place/place.js';
+import { markOf, RECEIVER_HEADER } from '../../../app/signs.js';
+import { readProcesses } from '../../../query/inbox/signs.js';
 
 const ANSWER_WITHIN_MS = 3000;
-const METHOD_NOT_ALLOWED = 405;
 
-/** The door refuses a GET, and that is the sign that it is there. */
-export async function checkReceiver(env: Place['env']): Promise<Finding> {
+/** The door refuses a GET, and says thereby that it is there, and which one it is. */
+export async function checkReceiver(place: Place): Promise<Finding> {
+  const { env } = place;
   const port = env['PORT'] || '8080';
   const host = loopbackOf(env['HOST'] || '127.0.0.1');
   const where = `http://${host.includes(':') ? `[${host}]` : host}:${port}/webhooks`;
@@ -18,30 +20,38 @@ export async function checkReceiver(env: Place['env']): Promise<Finding> {
     const todo = 'Set PORT to the one that it was started with.';
     return { check: 'receiver', state: 'warn', found: `PORT is ${port}: not asked`, todo };
   }
-  const status = await ask(where);
-  if (status === METHOD_NOT_ALLOWED) return ok('receiver', `${where} takes webhooks`);
+  const answer = await ask(where);
+  const mark = answer?.mark ?? null;
+  if (mark !== null && (await readMarks(place)).includes(mark))
+    return ok('receiver', `${where} takes webhooks`);
   return {
     check: 'receiver',
     state: 'fail',
-    found: status === null ? `nobody answers at ${where}` : `something else answers at ${where}: ${status}`,
+    found: describeStranger(where, answer),
     todo: 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT as it has them.',
   };
 }
 
-const DAY_MS = 86_400_000;
+function describeStranger(where: string, answer: Answer | null): string {
+  if (answer === null) return `nobody answers at ${where}`;
+  if (answer.mark === null) return `something else answers at ${where}: ${answer.status}`;
+  return `the receiver of another mirror answers at ${where}: what it takes does not come here`;
+}
 
-/** What the door has turned away since yesterday; it fails where nothing genuine came since that began. */
-export async function checkRefusals(reader: Reader, env: Place['env'], now: number): Promise<Finding[]> {
-  const own = (env['REGISTRY_HEADER_PREFIX'] || 'registry').toLowerCase();
-  const sums = await sumRefusals(reader, new Date(now - DAY_MS).toISOString());
-  if (sums.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
-  const acceptedAt = await readAcceptedAt(reader);
-  return sums.slice(0, MOST_SUMS).map(sum => ({
-    check: 'refusals',
-    state: isSigned(sum) && (acceptedAt ?? '') < sum.since ? 'fail' : 'warn',
-    found: `${describePosts(sum)} refused since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
-    todo: `${adviceFor(sum, own)} See "carbon-mirror deliveries list --refused".`,
-  }));
+/** Of the receivers that store where this place is. Where there is none to open, other checks say so. */
+async function readMarks(place: Place): Promise<string[]> {
+  try {
+    const processes = await reading(place, reader => readProcesses(reader, 'receive'));
+    return processes.map(({ startedAt, ...each }) => markOf({ ...each, startedAt: Date.parse(startedAt) }));
+  } catch {
+    return [];
+  }
+}
+
+export async function checkRefusals(reader: Reader, now: number): Promise<Finding[]> {
+  const causes = await readRefusalCauses(reader, now);
+  if (causes.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
+  return causes.map(({ isFault, ...cause }) => ({ ...cause, state: isFault ? 'fail' : 'warn' }));
 }
 
 const HOUR_MS = 3_600_000;
@@ -60,43 +70,20 @@ export async function checkRepeats(reader: Reader, now: number): Promise<Finding
   return { check: 'repeats', state: 'warn', found, todo };
 }
 
-const MOST_SUMS = 5;
-
-/** Somebody who signs is no passer-by. */
-function isSigned({ status, headerPrefix }: RefusalSum): boolean {
-  return status === 401 && headerPrefix !== '';
+interface Answer {
+  readonly status: number;
+  /** Of a receiver. */
+  readonly mark: string | null;
 }
 
-function describePosts({ posts }: RefusalSum): string {
-  return posts === 1 ? '1 post' : `${posts} posts`;
-}
-
-function describeMinute(minute: string, now: number): string {
-  const [day, time] = minute.split('T');
-  return `${new Date(now).toISOString().startsWith(day ?? '') ? '' : `${day} `}${time} UTC`;
-}
-
-function describeReason({ reason, status, headerPrefix }: RefusalSum): string {
-  if (reason === 'no_signature' && headerPrefix !== '') return `signed in x-${headerPrefix}-signature-256`;
-  return `${reason.replaceAll('_', ' ')} (${status})`;
-}
-
-function adviceFor({ reason, headerPrefix }: RefusalSum, own: string): string {
-  if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
-  if (reason === 'no_signature' && headerPrefix !== '') {
-    return `Is REGISTRY_HEADER_PREFIX right? It is "${own}", and the sender's is "${headerPrefix}".`;
-  }
-  if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
-  return 'The registry signs every delivery: whoever sent these is somebody else.';
-}
-
-async function ask(url: string): Promise<number | null> {
+async function ask(url: string): Promise<Answer | null> {
   try {
     const asked = request(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS), agent: false });
     asked.end();
     const [response] = await once(asked, 'response');
     response.resume();
-    return Number(response.statusCode);
+    const { [RECEIVER_HEADER]: mark = null } = response.headers;
+    return { status: Number(response.statusCode), mark };
   } catch {
     return null;
   }

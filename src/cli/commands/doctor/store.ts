@@ -23,7 +23,7 @@ export async function checkStore(place: Place, now: number): Promise<Finding[]> 
 async function checkRows(place: Place, now: number): Promise<Finding[]> {
   return await reading(place, async reader => [
     ...describeHealth(await readHealth(reader, now), now),
-    ...(await checkRefusals(reader, place.env, now)),
+    ...(await checkRefusals(reader, now)),
     await checkRepeats(reader, now),
   ]);
 }
