@@ -28,6 +28,8 @@ export interface RunRequest extends Whose {
   /** When the read began, in milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
   readonly trigger: string;
+  /** Nothing that is remembered is believed: not that a page stands as it stood, no column and no counter. */
+  readonly full?: boolean;
   /** Absent where no job makes it. */
   readonly cause?: Cause;
 }
@@ -127,6 +129,13 @@ export interface NumberedKey {
   readonly key: Key;
 }
 
+/** The values of the columns of one version, in their order. */
+export interface Cells {
+  readonly version: number;
+  readonly key: Key;
+  readonly cells: readonly Value[];
+}
+
 export interface StoredPage {
   readonly page: number;
   readonly digest: string;
@@ -159,6 +168,8 @@ export interface Close {
 export interface Changes {
   readonly inserts: readonly Insert[];
   readonly closes: readonly Close[];
+  /** Versions that stay, as their columns were before somebody changed them by hand. */
+  readonly mends: readonly Cells[];
   /** Versions below zero are inserts of this transaction: -1 is the first. */
   readonly pages: readonly StoredPage[];
   /** Pages from this one on are forgotten. */
@@ -172,6 +183,7 @@ export interface Changes {
 export const NO_CHANGES: Changes = {
   inserts: [],
   closes: [],
+  mends: [],
   pages: [],
   dropPagesFrom: null,
   projects: [],
@@ -361,6 +373,8 @@ export interface MirrorPort {
   readonly pages: (list: List, from: number, count: number) => Promise<StoredPage[]>;
   /** The rows of these keys, and those of the versions that are still current. */
   readonly find: (list: List, keys: readonly Key[], versions: readonly number[]) => Promise<StoredRow[]>;
+  /** What stands in the columns of versions that are current. */
+  readonly cells: (list: List, versions: readonly number[]) => Promise<Cells[]>;
   /** Up to `limit` rows after a key, in the order of their keys. */
   readonly after: (list: List, key: Key | null, limit: number) => Promise<NumberedKey[]>;
   /** Refused once a newer claim, a newer read or a suspension was seen. The resource counts as partial until the run ends. */

@@ -1,5 +1,10 @@
 export type Value = string | number | bigint | null;
 
+/** As it is compared: a whole number is of one kind or the other, by who has read it. */
+export function textOf(value: Value | Uint8Array | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
 /** One column of a mirrored row and how it is taken from what the registry sent. */
 export interface Column<Item> {
   readonly name: string;

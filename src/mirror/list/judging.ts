@@ -47,7 +47,7 @@ const OWNER_UNTOLD: Fault = {
 
 /** What becomes of the rows that the read did not find. */
 export async function judgeRead(stand: Stand, said: Said): Promise<Judged> {
-  const { port, list, staging } = stand;
+  const { port, list, request, staging } = stand;
   const { total, flaw } = said;
   if (flaw !== null) return { decision: partial(flaw), missing: NOTHING_MISSING };
   if (total !== null && total !== staging.distinct) {
@@ -55,7 +55,7 @@ export async function judgeRead(stand: Stand, said: Said): Promise<Judged> {
     const decision = { ...partial({ code: 'total_differs', message }), readAgain: true };
     return { decision, missing: NOTHING_MISSING };
   }
-  if (staging.unseen === 0) return { decision: COMPLETE, missing: NOTHING_MISSING };
+  if (staging.unseen === 0 && request.full !== true) return { decision: COMPLETE, missing: NOTHING_MISSING };
   const missing = await findMissing(port, list, staging.seen);
   return { decision: await decisionOn(missing, stand, said), missing };
 }

@@ -35,7 +35,8 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     this.before = run.before.last;
     this.#parts = parts;
     this.#staging = new Staging(parts);
-    this.#pages = new HeldPages(port, list, run.before.rows > 0 && !run.before.isBroken);
+    const trusted = run.before.rows > 0 && !run.before.isBroken && parts.request.full !== true;
+    this.#pages = new HeldPages(port, list, trusted);
     this.#slices = new Slices({ staging: this.#staging, pages: this.#pages, pace: parts.pace });
   }
 
@@ -86,14 +87,15 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
       dropPagesFrom: this.#pages.staleFrom(this.#staging.repeated),
       doubt: this.#doubtOf(decision),
     };
-    const ending = { state, fault, isInterrupted: false, ...traffic };
+    const told = fault ?? this.#mendedBy();
+    const ending = { state, fault: told, isInterrupted: false, ...traffic };
     for (const portion of this.#slices.atEnd(rest, ending)) await this.#write(portion);
     await this.#underWay;
     return {
       ...run.counts,
       drift: run.drift,
       state,
-      fault,
+      fault: told,
       readAgain,
       missing: missing.versions.size - run.counts.removed,
       missingIds: [...missing.first.keys()],
@@ -107,14 +109,24 @@ export class ListRead<Item extends { document: string }> implements Read<Item> {
     await this.#parts.run.abandon(fault, traffic);
   }
 
+  /** What a read in full found that nobody but a hand can have changed. */
+  #mendedBy(): Fault | null {
+    const { mended, firstMended } = this.#staging;
+    if (mended === 0) return null;
+    const more = mended > firstMended.length ? ` and ${mended - firstMended.length} more` : '';
+    const rows = `${firstMended.join('; ')}${more}`;
+    return { code: 'mended', message: `changed by hand, and as the registry has it again: ${rows}` };
+  }
+
   /** Waits for the slice before, whose fault it tells. The last one ends the run. */
   async #write({ limit, rest, ending }: Portion): Promise<void> {
     await this.#underWay;
     await pause();
     const { port, run, now } = this.#parts;
     const slice = this.#staging.take(limit);
-    const { inserts, projects } = slice;
-    const changes = { ...NO_CHANGES, ...rest, inserts, projects, pages: this.#pages.readyWith(slice) };
+    const { inserts, mends, projects } = slice;
+    const pages = this.#pages.readyWith(slice);
+    const changes = { ...NO_CHANGES, ...rest, inserts, mends, projects, pages };
     const end = ending === undefined ? null : { ...ending, endedAt: now() };
     const committed = port.commit(run.open(), changes, end);
     this.#underWay = committed.then(done => this.#written(slice, done, end));

@@ -23,7 +23,7 @@ export interface Portion {
 }
 
 interface HeldBack {
-  readonly staging: { readonly size: number; readonly length: number };
+  readonly staging: { readonly size: number; readonly length: number; readonly mends: number };
   readonly pages: { readonly waiting: number };
   readonly pace: { readonly rows: number };
 }
@@ -42,13 +42,14 @@ export class Slices {
   *afterPage(): Generator<Portion> {
     if (this.#held.staging.size > 0) this.#pagesHeldBack += 1;
     if (this.#isMuch || this.#pagesHeldBack >= HOLD_PAGES) yield* this.#all();
-    else if (this.#held.pages.waiting >= REMEMBER_PAGES) yield { limit: 0, rest: {} };
+    else if (this.#held.pages.waiting >= REMEMBER_PAGES || this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** After a part of one answer. */
   *afterBatch(): Generator<Portion> {
     if (this.#held.staging.size > AT_ONCE || this.#isLong) this.#showsEarly = true;
     if (this.#showsEarly && this.#isMuch) yield* this.#all();
+    else if (this.#isMended) yield { limit: 0, rest: {} };
   }
 
   /** What is left is written in one transaction if it is little, so that readers see the old list or the new. */
@@ -56,6 +57,11 @@ export class Slices {
     const isLittle = this.#held.staging.size + closed <= AT_ONCE;
     if (!isLittle) yield* this.#early(closes, rest.dropPagesFrom);
     yield { limit: AT_ONCE, rest: { ...rest, closes: isLittle ? [...closes] : [] }, ending };
+  }
+
+  /** Nothing is new of a row that is restored. */
+  get #isMended(): boolean {
+    return this.#held.staging.mends >= AT_ONCE;
   }
 
   get #isMuch(): boolean {

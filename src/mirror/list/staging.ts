@@ -1,11 +1,14 @@
 import { MirrorError } from '../errors.js';
 import type { HeldPage } from './held-page.js';
 import type { Pace } from './pace.js';
-import type { Insert, Key, List, MirrorPort, RunRequest, StoredRow } from '../port.js';
+import type { Cells, Insert, Key, List, MirrorPort, RunRequest, StoredRow } from '../port.js';
 import { createSeen, type Seen } from '../../registry/pages/seen.js';
+import { textOf } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncRun } from '../sync-run.js';
 import { VersionSet } from './version-set.js';
+
+const NAMED_AT_MOST = 3;
 
 /** What a read of one list works with. */
 export interface ListParts<Item> {
@@ -21,6 +24,7 @@ export interface ListParts<Item> {
 /** Differences on their way to the mirror: what to insert, and which insert each of them comes down to. */
 export interface Slice {
   readonly inserts: readonly Insert[];
+  readonly mends: readonly Cells[];
   readonly projects: readonly string[];
   readonly entries: readonly {
     readonly name: string;
@@ -73,6 +77,11 @@ export class Staging<Item extends { document: string }> {
   /** What is being written at this moment. */
   readonly #leaving = new Set<string>();
   readonly #projects = new Set<string>();
+  /** What was changed by hand, as it should be. */
+  #mends: Cells[] = [];
+  /** How many rows that was, and which the first of them were. */
+  mended = 0;
+  readonly firstMended: string[] = [];
   /** The keys of this read where nothing was there before it; null where there are rows to be found. */
   readonly #own: Seen | null;
   readonly #parts: ListParts<Item>;
@@ -85,6 +94,11 @@ export class Staging<Item extends { document: string }> {
   /** Differences that wait to be written. */
   get size(): number {
     return this.#staged.size - this.#leaving.size;
+  }
+
+  /** Rows that wait to be restored. */
+  get mends(): number {
+    return this.#mends.length;
   }
 
   /** Characters of the documents that are held back. */
@@ -124,10 +138,29 @@ export class Staging<Item extends { document: string }> {
   async compare(items: readonly Item[], { told, page, start, likely }: Origin): Promise<void> {
     const keys = items.map(item => this.#keyOf(item));
     const find = await this.#lookUp(items, keys, likely);
+    const standing = new Map<number, Item>();
     for (const [index, item] of items.entries()) {
       const key = keys[index] ?? [];
       const name = nameOf(key);
-      this.#compareOne({ item, key, name, there: find(item, name), told, page, slot: start + index });
+      const there = find(item, name);
+      if (there?.document === item.document) standing.set(there.version, item);
+      this.#compareOne({ item, key, name, there, told, page, slot: start + index });
+    }
+    if (this.#parts.request.full && standing.size > 0) await this.#mend(standing);
+  }
+
+  /** Where the document is as it came, each column is what was taken from it, or was changed by hand. */
+  async #mend(standing: ReadonlyMap<number, Item>): Promise<void> {
+    const { port, list, entry } = this.#parts;
+    for (const { version, key, cells } of await port.cells(list, [...standing.keys()])) {
+      const item = standing.get(version);
+      const right = item === undefined ? cells : entry.columns.map(cell => cell.of(item));
+      const wrong = entry.columns.filter((_, index) => textOf(cells[index]) !== textOf(right[index]));
+      if (wrong.length === 0) continue;
+      this.#mends.push({ version, key, cells: right });
+      this.mended += 1;
+      if (this.firstMended.length === NAMED_AT_MOST) continue;
+      this.firstMended.push(`${key.join(', ')} (${wrong.map(({ name }) => name).join(', ')})`);
     }
   }
 
@@ -197,7 +230,9 @@ export class Staging<Item extends { document: string }> {
       this.#leaving.add(name);
       entries.push({ name, insert: inserts.length - 1, page: staged.page, slot: staged.slot });
     }
-    return { inserts, entries, projects: [...projects] };
+    const mends = this.#mends;
+    this.#mends = [];
+    return { inserts, mends, entries, projects: [...projects] };
   }
 
   /** What a read saw of one row comes one after the other. */

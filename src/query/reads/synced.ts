@@ -14,6 +14,8 @@ export interface Synced {
   readonly error: string | null;
   /** Whether the registry refused it although the installation permits it. */
   readonly refused: boolean;
+  /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
+  readonly mended: boolean;
 }
 
 export const SYNCED_COLUMNS = [
@@ -43,6 +45,7 @@ export async function readSynced(
     state:
       KNOWN.includes(row.state) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
     refused: row.state === 'forbidden' && code === 'forbidden',
+    mended: code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
   }));
   const places = [...new Set(rows.map(row => row.organization_id))];
   const place = (row: Synced) => places.indexOf(row.organization_id);

@@ -33,8 +33,9 @@ async function readOnce<Name extends ListResource>(
   const source: Source<Items[Name]> = SOURCES[resource];
   const { options, traffic, status, ownerTold } = countCalls(signal, now);
   const startedAt = now();
-  const read = await begin(step, resource, startedAt);
-  const limit = (step.full && pass === 1 ? null : read.before?.pageSize) ?? PAGE_ROWS;
+  const full = step.full && pass === 1;
+  const read = await begin(step, resource, startedAt, full);
+  const limit = (full ? null : read.before?.pageSize) ?? PAGE_ROWS;
   const listing = createListing(step, source, LISTS[resource].key);
   try {
     for await (const part of source.parts(step.organization, {
@@ -86,9 +87,10 @@ async function begin<Name extends ListResource>(
   { mirror, inbox, installationId, noted, task, trigger, cause }: Step,
   resource: Name,
   startedAt: number,
+  full: boolean,
 ): Promise<Read<Items[Name]>> {
   const announced = async (since: number) => (await inbox.haveCome(installationId, [{ since }]))[0] ?? false;
-  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, announced });
+  const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, full, announced });
   noted.before.set(resource, read.before);
   return read;
 }

@@ -6,7 +6,7 @@ const EXPECTED = ['current', 'late', 'behind', 'not_read', 'not_offered', 'forbi
 
 /** Of one organization everything is shown; of many what changed or failed. */
 export function worthShowing(rows: readonly Synced[]): readonly Synced[] {
-  return countOrganizations(rows) < 2 ? rows : rows.filter(row => row.refused || !isQuiet(row));
+  return countOrganizations(rows) < 2 ? rows : rows.filter(row => row.refused || row.mended || !isQuiet(row));
 }
 
 function isQuiet({ added, changed, removed, state }: Synced): boolean {

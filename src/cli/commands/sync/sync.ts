@@ -26,7 +26,10 @@ export function define(program: Command, io: Io): void {
     .description('Read the registry now: by the running worker where there is one, else in this process')
     .option('--organization <name>', OF_ORGANIZATION)
     .addOption(new Option('--resource <name>', 'one resource only').choices([...RESOURCES, CERTIFICATES]))
-    .option('--full', 'also what was read a moment ago, and every certificate again')
+    .option(
+      '--full',
+      'also what was read a moment ago, every row column by column, and every certificate again',
+    )
     .option('--json', 'print what was read as JSON')
     .action((options: SyncOptions) => sync(io, options));
   examples(command, [

@@ -92,7 +92,24 @@ const WRITE = `
 const ANSWER = `
   DELETE FROM mirror.awaited_installations WHERE id = ${given('id')} RETURNING '{}'::jsonb`;
 
-const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_RUN, WRITE, ANSWER];
+/** What is taken from the document alone. */
+const OWN: Readonly<Record<string, string>> = {
+  organization_id: `coalesce(${given('organization_id')}, i.organization_id)`,
+  app_id: given('app_id'),
+  created_at: given('created_at', 'timestamptz'),
+  updated_at: given('updated_at', 'timestamptz'),
+};
+
+/** Where nothing is new, a column that is otherwise was changed by hand. */
+const MEND = `
+  UPDATE mirror.installations AS i SET ${Object.entries(OWN)
+    .map(([name, told]) => `${name} = ${told}`)
+    .join(', ')}
+  WHERE NOT ${known('is_changed', 'boolean')} AND $1 ->> 'document' IS NOT NULL AND i.id = ${given('id')}
+    AND (${Object.keys(OWN).join(', ')}) IS DISTINCT FROM (${Object.values(OWN).join(', ')})
+  RETURNING '{}'::jsonb`;
+
+const STEPS = [WHOSE, HOLD, DEMAND_HELD, PREPARE_STATES, COMPARE, NUMBER, ENTER_RUN, WRITE, MEND, ANSWER];
 
 /** An organization none of whose installations is active is frozen: reads are refused. */
 export function createWriteInstallation(perform: Perform): MirrorPort['writeInstallation'] {

@@ -1,9 +1,10 @@
-import type { MirrorPort, NumberedKey, StoredRow } from '../../../mirror/port.js';
+import type { Cells, MirrorPort, NumberedKey, StoredRow } from '../../../mirror/port.js';
+import type { Value } from '../../../resources/columns.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { Postgres } from '../open.js';
 
 /** Looks for the current rows of lists, many in one statement. */
-export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | 'after'> {
+export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | 'cells' | 'after'> {
   return {
     find: async ({ organizationId, resource }, keys, versions) => {
       const { table, scope, key } = LISTS[resource];
@@ -16,6 +17,20 @@ export function createListRows({ query }: Postgres): Pick<MirrorPort, 'find' | '
          UNION ALL ${asked} AND ${keys.length > 0} ${ofKeys}`,
         [organizationId, [...versions], ...parts],
       );
+    },
+    cells: async ({ organizationId, resource }, versions) => {
+      const { table, scope, columns } = LISTS[resource];
+      const own = columns.map(({ name }) => name);
+      const rows = await query<Pick<Cells, 'version' | 'key'> & Readonly<Record<string, Value>>>(
+        `SELECT version, ${arrayOf(resource)} AS key, ${own.join(', ')} FROM mirror.${table}
+         WHERE ${scope} = $1 AND version = ANY ($2::bigint[])`,
+        [organizationId, [...versions]],
+      );
+      return rows.map(({ version, key, ...values }) => ({
+        version,
+        key,
+        cells: own.map(name => values[name] ?? null),
+      }));
     },
     after: async ({ organizationId, resource }, last, limit) => {
       const { table, scope, key } = LISTS[resource];

@@ -7,7 +7,7 @@ import { enterStatement } from './enter-rows.js';
 import { NUMBER } from './fence.js';
 import { PUT_PAGES } from './pages.js';
 import { given, known, RUN } from './perform.js';
-import { closeSums, RETIREMENT_VANISHES, writeSums } from './retirements.js';
+import { closeSums, RECOUNT_SUMS, RETIREMENT_VANISHES, writeSums } from './retirements.js';
 import type { Work } from './runs.js';
 import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
 
@@ -105,6 +105,28 @@ function closeStatement(resource: ListResource): string {
   SELECT jsonb_build_object('removed', count(*), 'closed', max(at)) FROM closed`;
 }
 
+function mendStatement(resource: ListResource): string {
+  const entry = LISTS[resource];
+  const own = entry.columns.map(({ name }) => `${name} = m.${name}`);
+  return `
+  UPDATE mirror.${entry.table} AS t SET ${own.join(', ')}
+  FROM jsonb_to_recordset($1 -> 'mends') AS m (version bigint, ${typedColumns(entry)})
+  WHERE t.version = m.version
+  RETURNING '{}'::jsonb`;
+}
+
+/** What is kept of rows by counting each that comes and goes, counted anew. */
+function recountStatements(resource: ListResource): string[] {
+  const { table, scope } = LISTS[resource];
+  return [
+    `UPDATE mirror.resource_states
+     SET rows = (SELECT count(*) FROM mirror.${table} WHERE ${scope} = ${given('organization_id')})
+     WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
+     RETURNING '{}'::jsonb`,
+    ...(resource === 'retirements' ? RECOUNT_SUMS : []),
+  ];
+}
+
 const NOTE_PROJECTS = `
   INSERT INTO mirror.project_references
   SELECT ${given('organization_id')}, id FROM jsonb_array_elements_text($1 -> 'projects') AS named (id) ORDER BY id
@@ -129,6 +151,8 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
   const enter = enterStatement(resource);
   const write = writeStatement(resource);
   const close = closeStatement(resource);
+  const mend = mendStatement(resource);
+  const recount = recountStatements(resource);
   /** A retirement's certificate goes with it, and has a number of its own. */
   const numbersOfClosing = resource === 'retirements' ? 2 : 1;
   const email = entry.columns.findIndex(({ name }) => name === 'email');
@@ -159,7 +183,7 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
   }
 
   return (changes, { request, knownAt }) => {
-    const { inserts, closes, pages, dropPagesFrom, projects, doubt } = changes;
+    const { inserts, closes, mends, pages, dropPagesFrom, projects, doubt } = changes;
     const doubtedAt = doubt ? formatInstant(request.startedAt) : null;
     const areFirst = inserts.every(insert => isFirst(insert, knownAt));
     return {
@@ -167,6 +191,7 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
         ...(inserts.length + closes.length > 0 ? [NUMBER] : []),
         ...(inserts.length > 0 ? [areFirst ? enter : write] : []),
         ...(closes.length > 0 ? [close] : []),
+        ...(mends.length > 0 ? [mend] : []),
         ...(projects.length > 0 ? [NOTE_PROJECTS] : []),
         ...(pages.length > 0 ? [PUT_PAGES] : []),
         ...(dropPagesFrom === null ? [] : [DROP_PAGES]),
@@ -176,12 +201,14 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
         wanted: inserts.length + closes.length * numbersOfClosing,
         closes: closes.map((each, index) => ({ ...each, n: inserts.length + index })),
         closing: closes.length,
+        mends: mends.map(({ version, key, cells }) => ({ version, ...cellsByName(entry, key, cells) })),
         projects,
         pages,
         drop_from: dropPagesFrom,
         doubted_at: doubtedAt,
         doubted: doubt ? Buffer.from(doubt).toString('base64') : null,
       },
+      atEnd: request.full ? recount : [],
       rows: inserts.map((insert, n) => (areFirst ? enteredRow(insert, n) : writtenRow(insert, n, knownAt))),
     };
   };

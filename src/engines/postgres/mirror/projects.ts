@@ -17,6 +17,8 @@ const NEW_ROW = columnsOf(PROJECTS)
   .map(name => VALUES[name] ?? `d.${name}`)
   .join(', ');
 
+const OWN = PROJECTS.columns.map(({ name }) => name);
+
 /** All organizations share the rows: looked at under the lock that numbers them. */
 const WRITE = `
   WITH given AS (
@@ -48,6 +50,11 @@ const WRITE = `
   entered AS (
     INSERT INTO mirror.projects (${names(PROJECTS)})
     SELECT ${NEW_ROW} FROM dated AS d CROSS JOIN (SELECT count(*) FROM moved) AS gone
+  ),
+  mended AS (
+    UPDATE mirror.projects AS p SET ${OWN.map(name => `${name} = g.${name}`).join(', ')} FROM given AS g
+    WHERE p.version = g.stored AND NOT is_older AND before = g.document
+      AND (${OWN.map(name => `p.${name}`).join(', ')}) IS DISTINCT FROM (${OWN.map(name => `g.${name}`).join(', ')})
   ),
   told AS (
     SELECT n, CASE WHEN is_older THEN 'older' WHEN unavailable IS NOT NULL THEN 'unavailable'

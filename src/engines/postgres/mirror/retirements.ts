@@ -40,6 +40,13 @@ export function closeSums(closed: string): string {
   return sums(these(-1, closed));
 }
 
+/** From the rows as they stand. */
+export const RECOUNT_SUMS: readonly string[] = [
+  `DELETE FROM mirror.retirement_sums WHERE organization_id = ${given('organization_id')} RETURNING '{}'::jsonb`,
+  `WITH standing AS (SELECT * FROM mirror.retirements WHERE organization_id = ${given('organization_id')})
+  ${enterSums('standing')} SELECT '{}'::jsonb`,
+];
+
 /** A retirement that is gone takes its certificate to the past. It may have come after the answer without the retirement. */
 export const RETIREMENT_VANISHES = `,
   certificates_gone AS (

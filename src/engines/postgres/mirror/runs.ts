@@ -10,6 +10,8 @@ import { given, known, type Perform, RUN } from './perform.js';
 /** The work of one commit: its statements between the guard of a run and the books. */
 export interface Work {
   readonly statements: readonly string[];
+  /** After the books, where the run ends. */
+  readonly atEnd?: readonly string[];
   readonly given: Readonly<Record<string, unknown>>;
   readonly rows?: readonly unknown[];
 }
@@ -120,7 +122,12 @@ export function createRuns({ query }: Postgres, perform: Perform): Runs {
       const from = performance.now();
       const enter = run.id === null ? [ENTER] : [];
       const answer = await perform<Booked & Answer>(
-        [...GUARD, ...enter, ...work.statements, ending === null ? MIDDLE : END],
+        [
+          ...GUARD,
+          ...enter,
+          ...work.statements,
+          ...(ending === null ? [MIDDLE] : [END, ...(work.atEnd ?? [])]),
+        ],
         { ...givenOf(run), ...(ending && endingOf(run, ending)), ...work.given },
         work.rows,
       );

@@ -52,7 +52,11 @@ export function createInstallations(db: Sqlite, runRows: RunRows): MirrorOperati
         runRows.fence.take({ organizationId, lane: 'data', claim: read.claim });
         runRows.prepareStates(organizationId, read.resources);
       }
-      if (stored !== undefined && isSame(stored, row)) return 'unchanged';
+      if (stored !== undefined && isSame(stored, row)) {
+        const [, ...cells] = valuesOf({ ...row, organization_id: organizationId ?? stored.organization_id });
+        versions.mend(stored.version, cells);
+        return 'unchanged';
+      }
       replace(row, stored, read);
       return stored === undefined ? 'added' : 'changed';
     });

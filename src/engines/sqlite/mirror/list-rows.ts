@@ -1,5 +1,6 @@
 import type { Sqlite } from '../open.js';
-import type { Key, NumberedKey, StoredRow } from '../../../mirror/port.js';
+import type { Cells, Key, NumberedKey, StoredRow } from '../../../mirror/port.js';
+import type { Value } from '../../../resources/columns.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 
 /** Looks for the current rows of one list, many in one statement. */
@@ -7,13 +8,14 @@ export interface ListRows {
   find(organizationId: string, keys: readonly Key[]): StoredRow[];
   /** Those of the versions that are still current. */
   among(organizationId: string, versions: readonly number[]): StoredRow[];
+  cells(organizationId: string, versions: readonly number[]): Cells[];
   after(organizationId: string, key: Key | null, limit: number): NumberedKey[];
 }
 
 type Row = [version: number, document: string, ...key: string[]];
 
 export function createListRows(db: Sqlite, resource: ListResource): ListRows {
-  const { table, scope, key } = LISTS[resource];
+  const { table, scope, key, columns } = LISTS[resource];
   const names = key.map(part => part.name);
   const tuple = names.join(', ');
   const wanted = names.map((_, index) => `value ->> ${index}`).join(', ');
@@ -29,6 +31,13 @@ export function createListRows(db: Sqlite, resource: ListResource): ListRows {
     .prepare<[string, string], Row>(
       `SELECT ${whole} FROM ${table} WHERE version IN (SELECT value FROM json_each(?)) AND +${scope} = ?`,
     )
+    .raw();
+  const cells = db
+    .prepare<[string, string], [bigint, ...Value[]]>(
+      `SELECT ${['version', ...names, ...columns.map(({ name }) => name)].join(', ')} FROM ${table}
+       WHERE version IN (SELECT value FROM json_each(?)) AND +${scope} = ?`,
+    )
+    .safeIntegers()
     .raw();
   const first = db
     .prepare<[string, number], [number, ...string[]]>(
@@ -48,6 +57,12 @@ export function createListRows(db: Sqlite, resource: ListResource): ListRows {
         : find.all(organizationId, ...(names.length > 0 ? [JSON.stringify(keys)] : [])).map(storedRow),
     among: (organizationId, versions) =>
       versions.length === 0 ? [] : among.all(JSON.stringify(versions), organizationId).map(storedRow),
+    cells: (organizationId, versions) =>
+      cells.all(JSON.stringify(versions), organizationId).map(([version, ...rest]) => ({
+        version: Number(version),
+        key: rest.slice(0, names.length).map(String),
+        cells: rest.slice(names.length),
+      })),
     after: (organizationId, last, limit) => {
       const found =
         last === null ? first.all(organizationId, limit) : next.all(organizationId, ...last, limit);

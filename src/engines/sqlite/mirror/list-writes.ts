@@ -33,6 +33,7 @@ export function createCommit(db: Sqlite, parts: ListParts): MirrorOperations['co
       const removed = list.close(changes.closes, entered);
       list.remember(changes, versions, entered);
       const done = runs.leave(entered, { ...counts, removed }, ending);
+      if (run.request.full && ending !== null) list.recount(run.request.organizationId);
       transaction.commit();
       return { ...done, versions, ms: performance.now() - from };
     } catch (error) {
@@ -53,12 +54,15 @@ interface ListWrites {
   close(closes: readonly Close[], entered: EnteredRun): number;
   /** What goes with the rows. */
   remember(changes: Changes, versions: readonly number[], entered: EnteredRun): void;
+  /** What is kept of rows by counting each that comes and goes, counted anew. */
+  recount(organizationId: string): void;
 }
 
 const NO_LIST: ListWrites = {
   insert: () => ({ versions: [], added: 0, changed: 0 }),
   close: () => 0,
   remember: () => undefined,
+  recount: () => undefined,
 };
 
 function createListWrites(
@@ -66,11 +70,17 @@ function createListWrites(
   resource: ListResource,
   { runRows, pages, people }: ListParts,
 ): ListWrites {
+  const { table, scope } = LISTS[resource];
   const versions = createVersions(db, LISTS[resource]);
   const companion = resource === 'retirements' ? createRetirementCompanion(db, runRows) : NO_COMPANION;
   const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+
+  const recount = db.prepare<[string, string, string]>(
+    `UPDATE resource_states SET rows = (SELECT count(*) FROM ${table} WHERE ${scope} = ?)
+     WHERE organization_id = ? AND resource = ?`,
   );
 
   function isKeptBy(): (insert: Insert) => boolean {
@@ -132,6 +142,7 @@ function createListWrites(
       const { organizationId, startedAt } = request;
       const list = { organizationId, resource };
       companion.flush(organizationId);
+      for (const { version, cells } of changes.mends) versions.mend(version, cells);
       for (const project of changes.projects) note.run(organizationId, project);
       for (const page of changes.pages) {
         const known = page.versions.map(version => (version < 0 ? (numbers[-version - 1] ?? 0) : version));
@@ -146,6 +157,10 @@ function createListWrites(
           doubted: changes.doubt,
         });
       }
+    },
+    recount: organizationId => {
+      recount.run(organizationId, organizationId, resource);
+      companion.recount(organizationId);
     },
   };
 }

@@ -60,6 +60,7 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
       ...listOf(resource).among(organizationId, versions),
       ...listOf(resource).find(organizationId, keys),
     ],
+    cells: ({ organizationId, resource }, versions) => listOf(resource).cells(organizationId, versions),
     after: ({ organizationId, resource }, key, limit) => listOf(resource).after(organizationId, key, limit),
     commit: createCommit(db, { runRows, runs, pages, people }),
     closeRun: runs.closeRow,

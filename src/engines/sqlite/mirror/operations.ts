@@ -26,6 +26,7 @@ export function portOf(call: Call): MirrorPort {
     begin: (...given) => call('begin', given),
     pages: (...given) => call('pages', given),
     find: (...given) => call('find', given),
+    cells: (...given) => call('cells', given),
     after: (...given) => call('after', given),
     commit: (...given) => call('commit', given),
     closeRun: (...given) => call('closeRun', given),

@@ -45,7 +45,10 @@ export function createProjects(
     }
     check.run(answer.id, 'readable', askedAt, null);
     const stored = versions.current(answer.id);
-    if (stored?.document === answer.document) return 'unchanged';
+    if (stored?.document === answer.document) {
+      versions.mend(stored.version, answer.cells);
+      return 'unchanged';
+    }
     const at = dates.give(answer.told, stored?.valid_from ?? versions.lastEnd(answer.id));
     const number = runRows.versions(1);
     if (stored !== undefined) versions.close(stored.version, { at, runId: id, number });

@@ -25,6 +25,8 @@ export interface Versions {
   lastEnd(...key: string[]): string | null;
   /** Of a version, the values of its key and columns, since when it is so, the run, and the document. */
   readonly insert: { run(...values: readonly Value[]): unknown };
+  /** Gives a current version other columns than it has, and nothing where it has these. */
+  mend(version: number, cells: readonly Value[]): void;
   /** Moves a row to the past; false where it was not there any more. */
   close(version: number, closing: Closing): boolean;
 }
@@ -45,6 +47,12 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
   const insert = db.prepare<Value[]>(
     `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
   );
+  const cells = entry.columns.map(({ name }) => name);
+  const own = `(${cells.join(', ')})`;
+  const other = `(${cells.map(() => '?').join(', ')})`;
+  const mend = db.prepare<Value[]>(
+    `UPDATE ${table} SET ${own} = ${other} WHERE version = ? AND ${own} IS NOT ${other}`,
+  );
   const archive = createArchive(db, entry);
   const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE version = ?`);
   return {
@@ -52,6 +60,7 @@ export function createVersions(db: Sqlite, entry: Entry): Versions {
     validFrom: version => since.get(version) ?? null,
     lastEnd: (...values) => lastEnd.get(...values) ?? null,
     insert,
+    mend: (version, values) => void mend.run(...values, version, ...values),
     close: (version, closing) => {
       archive(version, closing);
       return remove.run(version).changes > 0;

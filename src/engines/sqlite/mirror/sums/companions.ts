@@ -14,6 +14,7 @@ export interface Companion {
   /** Before a version is closed for good. */
   vanish(version: number, closing: Closing): void;
   flush(organizationId: string): void;
+  recount(organizationId: string): void;
 }
 
 /** A certificate may have come after the answer that no longer showed its retirement. */
@@ -25,6 +26,7 @@ export const NO_COMPANION: Companion = {
   leave: () => undefined,
   vanish: () => undefined,
   flush: () => undefined,
+  recount: () => undefined,
 };
 
 /** Retirements carry their sums with them, and a retirement that is gone takes its certificate to the past. */
@@ -50,5 +52,6 @@ export function createRetirementCompanion(
       remove.run(version);
     },
     flush: sums.flush,
+    recount: sums.recount,
   };
 }

@@ -28,6 +28,8 @@ export interface RetirementSums {
   readonly add: (cells: readonly Value[]) => void;
   readonly subtract: (version: number) => void;
   readonly flush: (organizationId: string) => void;
+  /** From the rows as they stand. */
+  readonly recount: (organizationId: string) => void;
   /** Forgets what a transaction that was rolled back had gathered. */
   readonly discard: () => void;
 }
@@ -42,6 +44,16 @@ export function createRetirementSums(db: Sqlite): RetirementSums {
     `INSERT INTO retirement_sums VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET rows = rows + excluded.rows, tonnes = tonnes + excluded.tonnes,
        micro = micro + excluded.micro, rows_not_summed = rows_not_summed + excluded.rows_not_summed`,
+  );
+  const empty = db.prepare<[string]>('DELETE FROM retirement_sums WHERE organization_id = ?');
+  const fill = db.prepare<[string]>(
+    `INSERT INTO retirement_sums
+     SELECT organization_id, kind, iif(kind = 'month', coalesce(substr(created_at, 1, 7), ''), coalesce(beneficiary, '')),
+       count(*), count(*) - count(amount_micro),
+       coalesce(sum(amount_micro / 1000000), 0), coalesce(sum(amount_micro % 1000000), 0)
+     FROM retirements CROSS JOIN (SELECT 'beneficiary' AS kind UNION ALL SELECT 'month') AS kinds
+     WHERE organization_id = ?
+     GROUP BY 1, 2, 3`,
   );
   const deltas = new Map<string, Delta>();
 
@@ -82,6 +94,10 @@ export function createRetirementSums(db: Sqlite): RetirementSums {
         put.run(organizationId, kind, value, rows, notSummed, tonnes, micro);
       }
       deltas.clear();
+    },
+    recount: organizationId => {
+      empty.run(organizationId);
+      fill.run(organizationId);
     },
     discard: () => deltas.clear(),
   };
