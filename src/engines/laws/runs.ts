@@ -20,7 +20,9 @@ export function runLaws({ latest, dayBefore, newestRun }: Say): readonly Law[] {
       law: `each version of ${table} was written by a read of it`,
       sql: `SELECT ${nameOf(table)} AS found FROM ${table}_history AS v JOIN sync_runs AS r ON r.id = v.sync_run_id
       WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
-        OR v.valid_from < ${dayBefore('r.started_at')}`,
+        OR v.valid_from < ${dayBefore('r.started_at')}
+        OR (r.finished_at < ${dayBefore('v.valid_from')} AND NOT EXISTS (
+          SELECT 1 FROM ${table}_past AS p WHERE ${sameRow(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
     })),
     ...EXACT.map(([resource, table]) => ({
       law: `a read wrote as many versions of ${table} as it counted`,
@@ -50,6 +52,11 @@ function missing(table: string, newestRun: string): string {
   const beyond = `run > ${newestRun}`;
   if (table === 'projects') return beyond;
   return `${beyond} OR run > (SELECT min(id) FROM sync_runs WHERE finished_at IS NOT NULL)`;
+}
+
+/** Instants of a row rise, also after a clock that was ahead. */
+function sameRow(table: string): string {
+  return (KEYS[table] ?? []).map(column => `p.${column} = v.${column}`).join(' AND ');
 }
 
 function nameOf(table: string): string {
