@@ -33,6 +33,7 @@ export const ON_BOTH = [
   'clock',
   'coverage',
   'deliveries',
+  'forged',
   'history',
   'hostile-rows',
   'install',

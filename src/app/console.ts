@@ -13,6 +13,7 @@ import type { OpenReader } from '../engines/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/reads/pulse.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
+import { contradictedColumns } from '../sync/derived.js';
 import { openAll } from './closing.js';
 import { createHands } from './hands.js';
 import { listenFrom } from './next-port.js';
@@ -65,6 +66,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       webhookUrl: setup.webhookUrl,
       asking: setup.asking,
       pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
+      contradicted: contradictedColumns,
       keys: createKeys({ secret: setup.secret, now }),
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),

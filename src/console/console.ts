@@ -14,6 +14,7 @@ import { SCRIPT } from './live/script.js';
 import type { Pdfs } from './pdfs.js';
 import type { Fault } from './page.js';
 import { PAGES } from './pages/pages.js';
+import type { Ask } from './page.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './parts/as-of.js';
 import { parseSpan } from '../text/instant.js';
@@ -28,6 +29,7 @@ export interface ConsoleOptions extends GuardOptions {
   readonly webhookUrl: string | null;
   readonly asking: Asking;
   readonly pdfs: Pdfs;
+  readonly contradicted: Ask['contradicted'];
   /** What a visitor may do at the demo's registry; null where it is no demo. */
   readonly deeds: readonly Deed[] | null;
   /** Told of what went wrong with a page; the visitor gets a sentence. */
@@ -36,7 +38,7 @@ export interface ConsoleOptions extends GuardOptions {
 
 /** Pages over the mirror, for those whom the guard lets in. */
 export function createConsole(options: ConsoleOptions): Express {
-  const { readers, now, changes, failed, hands, webhookUrl, asking, deeds, pdfs } = options;
+  const { readers, now, changes, failed, hands, webhookUrl, asking, deeds, pdfs, contradicted } = options;
   const { inspect } = pdfs;
   const answers = createAnswers({ hasDemo: deeds !== null, failed });
   const canAct = hands !== null;
@@ -57,7 +59,8 @@ export function createConsole(options: ConsoleOptions): Express {
         return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
       const isFound = await readers.use(async reader => {
         const params = paramsOf(request);
-        const shown = await page.show({ reader, now: now(), query, at, canAct, webhookUrl, inspect, params });
+        const ask = { reader, now: now(), query, at, canAct, webhookUrl, inspect, contradicted, params };
+        const shown = await page.show(ask);
         if (shown === null) return false;
         if ('fault' in shown)
           await answers.page(request, response, only('Fault', shown.fault), { status: 400 });

@@ -1,4 +1,5 @@
 import type { Reader } from '../engines/contract/reader.js';
+import type { Row } from '../engines/contract/tables.js';
 import type { Pdfs } from './pdfs.js';
 import type { Html } from './parts/html.js';
 
@@ -14,6 +15,8 @@ export interface Ask {
   /** Where the registry is to send its webhooks; null where that is not known. */
   readonly webhookUrl: string | null;
   readonly inspect: Pdfs['inspect'];
+  /** The columns of a row that its document contradicts. */
+  readonly contradicted: (table: string, row: Row) => readonly string[];
   /** What stands in the address, as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }

@@ -20,6 +20,7 @@ interface Told extends Seen {
   readonly at: string;
   readonly row: object | null;
   readonly shown_by: ReadBehind | null;
+  readonly contradicted: readonly string[];
   readonly last_seen_at: string | null;
   readonly until: string | null;
   readonly ended_by: ReadBehind | null;
@@ -31,14 +32,19 @@ function shownBy(run: ReadBehind | null): string {
 
 /** Why it stands as it does, or what can be said where it was not known. */
 export function reasons(told: Told): string[] {
-  const { at, row, shown_by: run, last_seen_at: seenAt, until, ended_by: endedBy } = told;
+  const { at, row, shown_by: run, contradicted, last_seen_at: seenAt, until, ended_by: endedBy } = told;
   return [
     ...(row === null ? [`It was not known to be listed by ${at}.`] : [shownBy(run)]),
+    ...(contradicted.length === 0 ? [] : [byHand(contradicted)]),
     ...(seenAt === null ? [] : [`Last seen unchanged by the complete read that began ${seenAt}.`]),
     firstSeen(told),
     ...(until === null ? [] : [`It was so until ${until}.`]),
     ...(endedBy === null ? [] : [doneBy('Ended', endedBy)]),
   ];
+}
+
+function byHand(contradicted: readonly string[]): string {
+  return `Changed by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`;
 }
 
 /** Since when a row is known. What was before, whatever the registry dates it, is not for the mirror to prove. */

@@ -78,7 +78,7 @@ test('on PostgreSQL with the settings of a running sandbox the console is full, 
 
   await page.goto(`${up.origin}/`);
   await page.getByRole('button', { name: 'Check everything now' }).click();
-  await shows('main', 'Nothing was changed by hand.');
+  await shows('main', 'Nothing in the mirror contradicts itself.');
   await page.goto(`${up.origin}/ask`);
   const [download] = await Promise.all([
     page.waitForEvent('download'),

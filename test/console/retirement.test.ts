@@ -115,3 +115,12 @@ test('as of an instant before it was stored there is no certificate', async () =
   expect(await words('/retirements/r-1?as-of=25m')).toContain('None was stored by then.');
   expect(await words('/retirements/r-1?as-of=10m')).toContain('It matches its hash.');
 });
+
+test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {
+  const { words, scene } = await stage();
+  expect(await words('/retirements/r-1')).toContain('Last seen unchanged by the complete read');
+  await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
+  const said = await words('/retirements/r-1');
+  expect(said).toContain('Changed by hand: its document contradicts beneficiary.');
+  expect(said).not.toContain('Last seen unchanged');
+});

@@ -25,6 +25,7 @@ import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
 import { readOverview } from '../../src/query/overview.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { findNumbered, search } from '../../src/query/search.js';
+import { contradictedColumns } from '../../src/sync/derived.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
 import { withEnds } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
@@ -309,7 +310,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   explainRow: about(pairs(ENTRIES, pairs(NAMES, MOMENTS)), async (reader, [entry, [name, at]]) => {
     const versions = await lists.readHistory(reader, entry, name);
-    return await explainRow({ reader, at, inspect: async () => null }, entry, versions);
+    const ground = { reader, at, inspect: async () => null, contradicted: contradictedColumns };
+    return await explainRow(ground, entry, versions);
   }),
   readFollowUp: about([1, 2, 3], (reader, jobId) => readFollowUp(reader, { organizationId: ONE, jobId })),
   readPulse: about([0, NOW], async (reader, now) =>

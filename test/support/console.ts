@@ -7,6 +7,7 @@ import { createReaders } from '../../src/console/readers.js';
 import type { OpenReader } from '../../src/engines/contract/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
+import { contradictedColumns } from '../../src/sync/derived.js';
 import { NOON } from './inbox.js';
 import { talk } from './wire.js';
 
@@ -67,6 +68,7 @@ export async function visitConsole(
     webhookUrl: null,
     asking: NO_QUESTIONS,
     pdfs: NO_PDFS,
+    contradicted: contradictedColumns,
     deeds: null,
     ...options,
   });

@@ -4,6 +4,7 @@ import { findVersions } from '../../src/cli/named/versions.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';
 import { ENTRY_OF } from '../../src/resources/resources.js';
+import { contradictedColumns } from '../../src/sync/derived.js';
 import { pick, type Random } from './operations.js';
 import type { Program } from './program.js';
 
@@ -37,7 +38,7 @@ export async function unconfirmed(program: Program, { random, times, leewayMs }:
     const resource = pick(random, Object.keys(PATHS)) ?? '';
     for (const each of await explain(
       reader,
-      { at, inspect: file => inspect(open.pdfs, file) },
+      { at, inspect: file => inspect(open.pdfs, file), contradicted: contradictedColumns },
       resource,
       random,
     )) {

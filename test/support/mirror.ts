@@ -39,6 +39,11 @@ export function amount(exact: string): Amount {
   return { exact, value: Number(exact), micro, fault: null };
 }
 
+/** As the registry sends it: an amount with its own digits. */
+function documentOf(item: { readonly amount: Amount }): string {
+  return JSON.stringify({ ...item, amount: null }).replace('"amount":null', `"amount":${item.amount.exact}`);
+}
+
 export function retirement(id: string, overrides: Partial<Retirement> = {}): Retirement {
   const item = {
     id,
@@ -54,7 +59,7 @@ export function retirement(id: string, overrides: Partial<Retirement> = {}): Ret
     createdAt: '2026-03-01T10:00:00Z',
     ...overrides,
   };
-  return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
+  return { ...item, document: overrides.document ?? documentOf(item) };
 }
 
 export function retirements(count: number, prefix = 'r'): Retirement[] {
@@ -79,7 +84,7 @@ export function credit(creditId: string, overrides: Partial<Credit> = {}): Credi
     supply: null,
     ...overrides,
   };
-  return { ...item, document: overrides.document ?? JSON.stringify({ ...item, amount: item.amount.exact }) };
+  return { ...item, document: overrides.document ?? documentOf(item) };
 }
 
 export function installation(id: string, overrides: Partial<Installation> = {}): Installation {

@@ -32,7 +32,7 @@ export const VERIFY = {
   title: 'Check',
   says: 'Check everything now',
   about: html`<h1>Is everything as it was stored?</h1>
-<p>Every row is held against what must hold of it, and every certificate against its hash, by <code>carbon-mirror verify</code>. It takes a while where there is much; who leaves this page ends it.</p>`,
+<p>Every row is held against its document and against what must hold of it, and every certificate against its hash, by <code>carbon-mirror verify</code>; <code>carbon-mirror verify --against-registry</code> asks the registry for each of them too. It takes a while where there is much; who leaves this page ends it.</p>`,
 } as const;
 
 /** What a copy is good for. */
@@ -110,6 +110,8 @@ async function unlessGone<Answer>(gone: AbortSignal, work: Promise<Answer>): Pro
 function said(verified: Verified | null): Html {
   if (verified === null) return html``;
   const { isWhole, says } = verified;
-  const verdict = isWhole ? 'Nothing was changed by hand.' : 'Something is not as it was stored.';
+  const verdict = isWhole
+    ? 'Nothing in the mirror contradicts itself.'
+    : 'Something is not as it was stored.';
   return html`<p role="status"><span class="state ${isWhole ? 'current' : 'failed'}">${verdict}</span></p><pre>${says}</pre>`;
 }

@@ -31,7 +31,7 @@ const WITHOUT = [
 
 export const RETIREMENT = page('/retirements/:id', read, show, { isDated: true });
 
-async function read({ reader, params, at, now, inspect }: Ask): Promise<Retirement | null> {
+async function read({ reader, params, at, now, inspect, contradicted }: Ask): Promise<Retirement | null> {
   const { id = '' } = params;
   const all = await readHistory(reader, LISTS.retirements, id);
   const history = toldBy(at, all);
@@ -39,7 +39,7 @@ async function read({ reader, params, at, now, inspect }: Ask): Promise<Retireme
   const any = row ?? all[0];
   if (any === undefined) return null;
   const own = all.filter(each => each['organization_id'] === any['organization_id']);
-  const ground = { reader, inspect, at: at ?? new Date(now).toISOString() };
+  const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
   return {
     row,
     isGone: row !== null && !isStanding(row),

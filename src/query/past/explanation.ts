@@ -18,7 +18,9 @@ export interface Explanation {
   /** From when on it was otherwise, or gone; null where it is still so. */
   readonly until: string | null;
   readonly ended_by: ReadBehind | null;
-  /** Start of the last complete read by then that still saw it so; null where none is known of. */
+  /** Columns that its document contradicts: nobody but a hand can have changed them. */
+  readonly contradicted: readonly string[];
+  /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
   readonly last_seen_at: string | null;
   /** When the mirror was first told of it. */
   readonly first_seen_at: string;
@@ -47,6 +49,8 @@ export interface Inspected {
 export interface Ground {
   readonly reader: Reader;
   readonly inspect: (file: string) => Promise<Inspected | null>;
+  /** The columns of a row that its document contradicts. */
+  readonly contradicted: (table: string, row: Row) => readonly string[];
   readonly at: string;
 }
 
@@ -73,7 +77,8 @@ export async function explainRow(
   const id = String(any[nameOf(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
   const known = await readKnown(ground, entry, organizationId);
-  const since = version === null ? null : instant(version, 'valid_from');
+  const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
+  const since = version === null || contradicted.length > 0 ? null : instant(version, 'valid_from');
   return {
     table: entry.table,
     id,
@@ -84,6 +89,7 @@ export async function explainRow(
     shown_by: await runOf(reader, version?.['sync_run_id']),
     until: text(before?.['valid_to']),
     ended_by: await runOf(reader, before?.['closed_by']),
+    contradicted,
     last_seen_at:
       since !== null && known.lastRead !== null && known.lastRead >= since ? known.lastRead : null,
     ...seenOf(versions),

@@ -31,14 +31,18 @@ export function define(program: Command, io: Io): void {
       const at = readSpan(options.asOf ?? 'now', io.now()).to;
       const place = findPlace(io);
       const { inspect } = await import('../certificates/files.js');
+      const { contradictedColumns } = await import('../../../sync/derived.js');
       const all = await withPdfs(place, io.now, async pdfs =>
         reading(place, async reader => {
+          const ground = {
+            reader,
+            at,
+            inspect: (file: string) => inspect(pdfs, file),
+            contradicted: contradictedColumns,
+          };
           const rows = rowsOf(entry, await findVersions(reader, entry, id));
           const explained: Explanation[] = [];
-          for (const versions of rows)
-            explained.push(
-              await explainRow({ reader, at, inspect: file => inspect(pdfs, file) }, entry, versions),
-            );
+          for (const versions of rows) explained.push(await explainRow(ground, entry, versions));
           return explained;
         }),
       );

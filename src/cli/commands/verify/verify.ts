@@ -7,6 +7,7 @@ import type { Difference, NotCompared } from './compare-registry.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { countKnown } from '../../../query/coverage.js';
 import { andMore, MOST_SHOWN } from '../../../text/and-more.js';
+import { withThousands } from '../../../text/thousands.js';
 import { shortName } from '../../../text/clean.js';
 import { ofKnown } from '../../../text/known.js';
 import { examples } from '../../command.js';
@@ -19,6 +20,8 @@ import { writeRows, writeValue } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
 import { reading, withPdfs, type Place } from '../../place/place.js';
 
+const NOT_ASKED =
+  'Whether a row was changed together with its document, only the registry knows: "carbon-mirror verify --against-registry" asks it.';
 const CLOSED = ['suspended', 'uninstalled'];
 
 interface VerifyOptions {
@@ -53,10 +56,13 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const { verifyFiles } = await import('../certificates/files.js');
   const { findUnderived } = await import('./derived-columns.js');
   const interrupted = io.interruption();
+  let rows = 0;
   const { broken, findings, certificates, compared } = await reading(place, async reader => ({
     broken: [
       ...(await place.engine.findBroken(io.now())),
-      ...(await findUnderived(reader)),
+      ...(await findUnderived(reader, looked => {
+        rows += looked;
+      })),
       ...(await findChangedTexts(reader)),
     ],
     findings: await countFindings(reader),
@@ -72,6 +78,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
     await writeValue(io, {
       faults,
       findings,
+      rows_checked: rows,
       certificates: certificates.checked,
       rows: compared?.rows ?? null,
       organizations: compared?.organizations ?? null,
@@ -84,10 +91,6 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const left = [...new Set(compared?.notCompared.map(describeLeft))];
   if (left.length > 0)
     say(io, `Not compared: ${[...left.slice(0, MOST_SHOWN), andMore(left.length) ?? []].flat().join('; ')}.`);
-  const rows =
-    compared === null
-      ? ''
-      : ` ${compared.rows} rows of ${compared.organizations} of ${ofKnown(compared.known)} are as at the registry.`;
   if (faults.length === 0 && compared?.rows === 0) {
     throw new CommandFault(
       EXIT.checkFailed,
@@ -95,12 +98,15 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
       '"carbon-mirror status" says what each organization lets be read.',
     );
   }
-  if (faults.length === 0)
-    return say(io, `${place.engine.checked}, and ${certificates.checked} certificates.${rows}`);
+  if (faults.length === 0) {
+    const checked = `${withThousands(rows)} rows, past ones too, and ${withThousands(certificates.checked)} certificates`;
+    say(io, `${place.engine.checked}. Nothing in the mirror contradicts itself: ${checked}.`);
+    return say(io, compared === null ? NOT_ASKED : describeCompared(compared));
+  }
   throw new CommandFault(
     EXIT.checkFailed,
     `${faults.length} faults.`,
-    'Rows are mended by "carbon-mirror sync --full"; a broken file by a backup.',
+    'What the registry shows is restored by "carbon-mirror sync --full"; dates, what stood before and broken files by a backup.',
   );
 }
 
@@ -136,6 +142,11 @@ async function compare(
     differences: [...lists.differences, ...singles.differences],
     notCompared: await findNotCompared(reader),
   };
+}
+
+function describeCompared({ rows, organizations, known }: Awaited<ReturnType<typeof compare>>): string {
+  const whose = `${organizations} of ${ofKnown(known)}`;
+  return `${withThousands(rows)} rows of ${whose} are as at the registry, which knows neither when the mirror was told nor what stood before.`;
 }
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
+import { type Installed, startInstalled } from '../support/installed.js';
+
+const VALUES =
+  'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
+const CURE = 'What the registry shows is restored by "carbon-mirror sync --full"';
+
+const DAY_MS = 86_400_000;
+
+interface Fault {
+  readonly check: string;
+  readonly where: string;
+}
+
+interface Forged extends Installed {
+  readonly change: (sql: string) => Promise<void>;
+  readonly run: (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
+  readonly faults: (...argv: string[]) => Promise<string[]>;
+}
+
+/** A mirror of three retirements, the first of which somebody is about to change. */
+async function startForged(): Promise<Forged> {
+  const installed = await startInstalled();
+  const { program, retire } = installed;
+  for (const amount of [1, 2, 3]) retire(amount);
+  await program.rest();
+  await program.worker().stop();
+  const run: Forged['run'] = (...argv) => runCommand(argv, { env: program.env, now: program.time.now });
+  return {
+    ...installed,
+    run,
+    change: set =>
+      program.change(`UPDATE retirements SET ${set} WHERE id = (SELECT min(id) FROM retirements)`),
+    faults: async (...argv) => {
+      const { stdout } = await run('verify', ...argv, '--json');
+      const { faults }: { readonly faults: readonly Fault[] } = JSON.parse(stdout);
+      return faults.map(({ check, where }) => `${check}: ${where}`);
+    },
+  };
+}
+
+test('T89 a column that was changed by hand is told, and is as it was after a sync in full', async () => {
+  const { program, change, run, faults } = await startForged();
+  const before = await program.rows(VALUES);
+  await change("beneficiary = 'Somebody Else', created_at = '2020-01-01T00:00:00.000Z'");
+  expect(await faults()).toContainEqual(
+    expect.stringMatching(
+      /^each column of retirements is what its document says: version \d+: beneficiary, created_at$/,
+    ),
+  );
+  const told = await run('verify');
+  expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(CURE) });
+  const { stdout: explained } = await run('explain', 'retirements', String(before[0]?.['id']));
+  expect(explained).toContain('Changed by hand: its document contradicts beneficiary, created_at.');
+  expect(explained).not.toContain('Last seen unchanged');
+  const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });
+  const synced: { readonly resource: string; readonly mended: boolean; readonly error: string | null }[] =
+    JSON.parse(stdout).resources;
+  expect(synced.filter(({ mended }) => mended)).toMatchObject([
+    {
+      resource: 'retirements',
+      changed: 0,
+      state: 'current',
+      error: `changed by hand, and as the registry has it again: ${String(before[0]?.['id'])} (beneficiary, created_at)`,
+    },
+  ]);
+  expect(await program.rows(VALUES)).toEqual(before);
+  expect(await faults('--against-registry')).toEqual([]);
+});
+
+test('T89 a column and its document that were changed alike are told by the registry alone, and are replaced', async () => {
+  const { program, change, run, faults } = await startForged();
+  const before = await program.rows(VALUES);
+  await change("reason = 'for bad', document = replace(document, 'for good', 'for bad')");
+  const alone = await run('verify');
+  expect(alone).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(alone.stderr).toContain('Nothing in the mirror contradicts itself');
+  expect(alone.stderr).toContain(
+    'only the registry knows: "carbon-mirror verify --against-registry" asks it',
+  );
+  const { id, organization_id: owner } = Object(before[0]);
+  expect(await faults('--against-registry')).toEqual([`retirements of ${owner}: ${id}`]);
+  expect(await run('sync', '--full')).toMatchObject({ exitCode: 0 });
+  const values = (rows: readonly object[]) => rows.map(row => ({ ...row, valid_from: null }));
+  expect(values(await program.rows(VALUES))).toEqual(values(before));
+  expect(await faults('--against-registry')).toEqual([]);
+});
+
+test('T89 a date of the mirror that its read cannot have given is told, and no sync makes up another', async () => {
+  const { program, change, run, faults } = await startForged();
+  program.time.move(30 * DAY_MS);
+  for (const days of [-2, 2]) {
+    const at = new Date(program.time.now() - 30 * DAY_MS + days * DAY_MS).toISOString();
+    await change(`valid_from = '${at}'`);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^each version of retirements was written by a read of it: /),
+    ]);
+    expect(await run('sync', '--full')).toMatchObject({ exitCode: 0 });
+    expect(
+      await program.value(
+        'SELECT min(valid_from) FROM retirements WHERE id = (SELECT min(id) FROM retirements)',
+      ),
+    ).toBe(at);
+  }
+  expect((await run('verify')).stderr).toContain('dates, what stood before and broken files by a backup');
+});
