@@ -10,6 +10,12 @@ export const MAX_ATTEMPTS = 10;
 /** Of those that a parked job may have made no more are counted: it may go on for ever, and then fail some times still. */
 export const PARKED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
+/** How the outcome of a job begins that could not read all that it was to read. */
+export const IN_PART = 'read in part';
+
+/** What is read again for the first time waits no longer, unless a second read is to come later on purpose. */
+export const SOON_MS = 2000;
+
 /** How an installation's job ends that only repeats asked for, and that found nothing new. */
 export const UNCHANGED = 'unchanged';
 

@@ -65,6 +65,11 @@ export interface InboxPort extends DoorPort {
   readonly enqueueOnce: (job: NewJob) => Promise<number | null>;
   /** What people want to be tried again. */
   readonly retryBuried: (which: readonly number[] | 'all') => Promise<readonly Retried[]>;
+  /**
+   * The registry answers again: what failed for one of these reasons is due since it was first asked for, with new patience,
+   * and is claimed before what is merely due, buried ones too. Answers how many those are.
+   */
+  readonly tryFirst: (codes: readonly string[]) => Promise<number>;
   /** After an inbox was restored: start above the highest number that the mirror has seen. */
   readonly raiseClaims: (above: number) => Promise<void>;
   /** A number for work outside the queue, above every other one and never given out again. */

@@ -1,3 +1,4 @@
+import { IN_PART } from '../inbox/job.js';
 import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
@@ -44,7 +45,7 @@ export async function fetchCertificates(context: Context, run: CausedJob): Promi
       await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
     }
     const state = await walk.finish(traffic());
-    return state === 'complete' ? 'fetched' : 'read in part: not every certificate came';
+    return state === 'complete' ? 'fetched' : `${IN_PART}: not every certificate came`;
   } catch (error) {
     const { code, message } = describe(run.signal.aborted ? run.signal.reason : error);
     await walk.abandon({ code, message }, traffic());

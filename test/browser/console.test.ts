@@ -138,7 +138,7 @@ test('a buried job stands under what is stuck, and is tried again by its button'
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
     VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
-  expect(await page.locator('#stuck').innerText()).toContain('1 job failed for good');
+  expect(await page.locator('#stuck').innerText()).toContain('1 job was given up');
   await page.getByRole('button', { name: 'Try them again' }).click();
   await page.goto(`${demo.origin}/`);
   await expect.poll(() => sentence(page), PATIENCE).toContain('Nothing is stuck.');

@@ -81,7 +81,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await demo.tables.change(`INSERT INTO inbox.jobs (kind, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, repeats_only)
       VALUES ('discover', 'data', 'buried', 'person', '{}', 'buried', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
-    await person.sees(/1 job failed for good/);
+    await person.sees(/1 job was given up/);
     await person.click(person.page.getByRole('button', { name: 'Try them again' }));
     await expect
       .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'buried'`), PATIENCE)

@@ -39,11 +39,11 @@ test('a buried job is tried again, and the log says that a person asked', async 
 test('all buried jobs are tried again by one button, which stands beside what is stuck', async () => {
   const { send, page, waiting, asked } = await stage();
   const now = await page('/');
-  expect(wordsOf(now)).toContain('2 jobs failed for good');
+  expect(wordsOf(now)).toContain('2 jobs were given up');
   expect(now).toContain('action="/jobs/retry"');
   await send('/jobs/retry');
   expect((await waiting()).length).toBeGreaterThan(0);
-  expect(wordsOf(await page('/'))).not.toContain('failed for good');
+  expect(wordsOf(await page('/'))).not.toContain('given up');
   expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
 });
 

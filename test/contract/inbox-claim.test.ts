@@ -43,6 +43,34 @@ describe.each(ENGINES)('$name', ({ store }) => {
       ]);
     });
 
+    test('after an outage takes what failed in it before what is merely due, once each, and then as ever', async () => {
+      const box = boxIn(await store());
+      const due = Array.from({ length: 300 }, (_, index) => job(`due-${index}`));
+      await box.enqueue(job('failed'), NOON);
+      await box.enqueue(job('buried'), NOON);
+      await box.enqueue(job('waits'), NOON);
+      const later = NOON + 60 * LEASE_MS;
+      for (const held of await claim(box)) {
+        if (held.installationId === 'failed') await box.retry(held, later, ERROR, NOON);
+        if (held.installationId === 'buried') await box.bury(held, ERROR, NOON);
+        if (held.installationId === 'waits')
+          await box.retry(held, later, { ...ERROR, code: 'rate_limited' }, NOON);
+      }
+      await box.at(NOON - LEASE_MS).enqueue(due);
+      expect(await box.at(NOON + 1).tryFirst(['unavailable'])).toBe(2);
+      const first = await claim(box, NOON + 1, 3);
+      expect(first.map(({ installationId }) => installationId)).toEqual([
+        expect.stringMatching(/^(buried|failed)$/),
+        expect.stringMatching(/^(buried|failed)$/),
+        expect.stringMatching(/^due-/),
+      ]);
+      for (const held of first) await box.retry(held, NOON + 2, ERROR, NOON + 1);
+      const names = (await claim(box, NOON + 2, 100)).map(({ installationId }) => installationId);
+      expect(names).toHaveLength(100);
+      for (const name of names) expect(name).toMatch(/^due-/);
+      expect(await box.at(NOON + 2).tryFirst([])).toBe(0);
+    });
+
     test('starts above what mirror.db has seen, after an inbox.db was restored', async () => {
       const box = boxIn(await store());
       await box.at(NOON).raiseClaims(41);

@@ -5,6 +5,8 @@ import { receivedBy } from '../support/box.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { acceptedDelivery } from '../support/inbox.js';
+import { createOrganization } from '../support/sandbox.js';
+import { startInstalled } from '../support/installed.js';
 import { createRandom, pick } from '../support/operations.js';
 import { seeds } from '../support/seeds.js';
 import { flood, startWatched, type Watched } from '../support/watched.js';
@@ -451,5 +453,63 @@ describe('T98 what waits for too long', () => {
       at,
     );
     expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+  });
+});
+
+describe('after an outage', () => {
+  test('from the first good answer on all that failed is read at once, before its time, buried ones too', async () => {
+    const { program, installationId } = await startInstalled();
+    const { registry, app, inbox, time, rows, change } = program;
+    const ids = [installationId];
+    for (const name of ['one', 'two', 'three']) {
+      const { id } = createOrganization(program.sandbox, name);
+      ids.push(registry.installations.install(app.id, id).id);
+    }
+    await program.rest();
+    registry.faults.add({ path: '/**', kind: 'status', options: { status: 503 } });
+    await inbox.enqueue(ids.map(id => installationJob(id, null, 'person')));
+    for (const waitMs of [0, 5000, 9000, 17_000, 33_000]) {
+      time.move(waitMs);
+      await program.rest();
+    }
+    const left = "SELECT state FROM jobs WHERE state IN ('ready', 'buried') AND attempts > 5";
+    await change(
+      "UPDATE jobs SET state = 'buried', finished_at = run_at WHERE state = 'ready' AND installation_id = ?",
+      installationId,
+    );
+    expect(await rows(left)).toHaveLength(4);
+    registry.faults.clear();
+    await inbox.enqueue([{ kind: 'discover', dedupeKey: 'discover', trigger: 'worker' }]);
+    await expect
+      .poll(() => rows("SELECT id FROM jobs WHERE state IN ('ready', 'claimed', 'buried')"), {
+        timeout: 15_000,
+      })
+      .toEqual([]);
+  });
+
+  test('how many are left to be tried again is said, and nothing is given up for good that was read since', async () => {
+    const { program, installationId } = await startInstalled();
+    const { inbox, env, time, engine, change } = program;
+    await program.worker().stop();
+    await inbox.enqueue([installationJob(installationId, null, 'schedule')]);
+    await change(
+      "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', last_error_code = 'unavailable', last_error = 'answered 503' WHERE state = 'ready'",
+    );
+    expect(await inbox.tryFirst(['unavailable'])).toBe(1);
+    const { open } = await visitConsole(engine.openReader, { now: time.now });
+    const status = async () => (await runCommand(['status'], { env, now: time.now })).stdout;
+    const now = async () => await (await open('/')).text();
+    expect(await status()).toContain('The registry answers again: 1 that failed are left');
+    expect(await now()).toContain('1 job that failed is left to be tried again');
+    await change(
+      "UPDATE jobs SET state = 'buried', started_at = ?, finished_at = ? WHERE state = 'ready'",
+      '2026-01-01T00:00:00.000Z',
+      '2026-01-01T00:00:00.000Z',
+    );
+    expect(await status()).toContain('0 buried');
+    expect(await now()).not.toContain('given up');
+    await change("UPDATE jobs SET started_at = '2999-01-01T00:00:00.000Z' WHERE state = 'buried'");
+    expect(await status()).toContain('1 buried');
+    expect(await now()).toContain('1 job was given up');
   });
 });

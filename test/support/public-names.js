@@ -69,7 +69,7 @@ async function helpOf(runProgram, path) {
   const stdout = new PassThrough();
   const printed = readText(stdout);
   const terminal = { stdin: false, stdout: false, stderr: false };
-  const io = { stdin: process.stdin, stdout, stderr: process.stderr, env: {}, terminal };
+  const io = { stdin: process.stdin, stdout, stderr: process.stderr, env: {}, terminal, now: Date.now };
   const exitCode = await runProgram([...path, '--help'], '0.0.0', io);
   stdout.end();
   if (exitCode !== 0) throw new Error(`the help of "${path.join(' ')}" ended with ${exitCode}`);

@@ -141,13 +141,17 @@ function secondsSince(at: string | null, now: number): number {
 
 function summary(status: Status, now: number): string[] {
   const since = (at: string | null) => (at === null ? 'never' : `${stretch(secondsSince(at, now))} ago`);
-  const { due, claimed, parked, buried, retrying, retryingError } = status.jobs;
+  const { due, claimed, parked, buried, triedFirst, retrying, retryingError } = status.jobs;
   const lines = [
     ...describeSums(status),
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
     `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
   for (const each of status.delayed) lines.push(`${describeDelay(each, now)}: see ${commandFor(each)}.`);
+  if (triedFirst > 0)
+    lines.push(
+      `The registry answers again: ${triedFirst} that failed are left, and come before what is due.`,
+    );
   if (retrying > 0)
     lines.push(`Failed more than once, and tried again by themselves: ${retrying}: ${retryingError}`);
   lines.push(describeFindings(status.findings, now));

@@ -31,15 +31,20 @@ export function findStuck(status: Status, now: number): Stuck[] {
       href: deliveryId === null ? `/jobs/${jobId}` : `/deliveries/${deliveryId}`,
       todo: error === null ? 'Nothing has gone wrong with it: it waits for its turn.' : `${error}.`,
     })),
+    ...when(jobs.triedFirst > 0, {
+      what: `${counted(jobs.triedFirst, 'job')} that failed ${jobs.triedFirst === 1 ? 'is' : 'are'} left to be tried again`,
+      href: '/jobs?state=ready',
+      todo: 'The registry answers again: they come before what is merely due.',
+    }),
     ...when(jobs.retrying > 0, {
       what: `${counted(jobs.retrying, 'job')} failed more than once: ${jobs.retryingError ?? ''}`,
       href: `/jobs/${jobs.retryingJob}`,
       todo: 'It is tried again by itself, ever later.',
     }),
     ...when(jobs.buried > 0, {
-      what: `${counted(jobs.buried, 'job')} failed for good`,
+      what: `${counted(jobs.buried, 'job was', 'jobs were')} given up`,
       href: '/jobs?state=buried',
-      todo: 'Once the cause is gone they run again: carbon-mirror jobs retry --all.',
+      todo: 'The schedule reads the same again; at once: carbon-mirror jobs retry --all.',
       act: { path: '/jobs/retry', says: 'Try them again' },
     }),
     ...when(jobs.parked > 0 && !isRefused, {

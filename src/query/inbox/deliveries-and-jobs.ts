@@ -199,6 +199,8 @@ export interface JobSums {
   readonly claimed: number;
   readonly parked: number;
   readonly buried: number;
+  /** Failed while the registry did not answer; they come before all that is merely due. */
+  readonly triedFirst: number;
   /** Failed more than once, and due again by themselves. */
   readonly retrying: number;
   /** Of the newest of them, and which it is. */
@@ -208,8 +210,8 @@ export interface JobSums {
 
 /** Each state by an index of its own. */
 export async function readJobSums({ db }: Reader, now: string): Promise<JobSums> {
-  const jobs = db.selectFrom('inbox.jobs');
-  const ready = jobs.where('state', '=', 'ready');
+  const all = db.selectFrom('inbox.jobs');
+  const ready = all.where('state', '=', 'ready');
   const retrying = ready.where('attempts', '>', 1).where('last_error', 'is not', null);
   const newest = await retrying
     .select(['id', 'last_error'])
@@ -219,11 +221,35 @@ export async function readJobSums({ db }: Reader, now: string): Promise<JobSums>
   return {
     due: await count(ready.where('run_at', '<=', now)),
     planned: await count(ready.where('run_at', '>', now)),
-    claimed: await count(jobs.where('state', '=', 'claimed')),
-    parked: await count(jobs.where('state', '=', 'parked')),
-    buried: await count(jobs.where('state', '=', 'buried')),
+    claimed: await count(all.where('state', '=', 'claimed')),
+    parked: await count(all.where('state', '=', 'parked')),
+    buried: await count(givenUp(db)),
+    triedFirst: await count(ready.where('attempts', '>', 0).whereRef('run_at', '<=', 'created_at')),
     retrying: await count(retrying),
     retryingError: newest?.last_error ?? null,
     retryingJob: newest?.id ?? null,
   };
+}
+
+/** Buried, and nothing has read the same since. */
+function givenUp(db: Reader['db']) {
+  return db
+    .selectFrom('inbox.jobs as j')
+    .where('j.state', '=', 'buried')
+    .where(eb =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('inbox.jobs as d')
+            .select('d.id')
+            .whereRef('d.installation_id', '=', 'j.installation_id')
+            .whereRef('d.lane', '=', 'j.lane')
+            .whereRef('d.started_at', '>', 'j.started_at')
+            .where('d.state', '=', 'done')
+            .where(of => of.or([of('d.kind', '=', 'installation'), of('d.kind', '=', of.ref('j.kind'))]))
+            .where('d.outcome', 'not in', ['merged', 'overtaken'])
+            .where('d.outcome', 'not like', `${IN_PART}%`),
+        ),
+      ),
+    );
 }

@@ -1,4 +1,4 @@
-import type { NewJob } from '../../inbox/job.js';
+import { IN_PART, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CausedJob } from '../cause.js';
 import type { Context } from '../context.js';
@@ -75,7 +75,7 @@ async function readAgain(
       startInMs: Math.max(runAt - now(), 0),
     },
   ]);
-  return `read in part: ${describeFailures(failures)}`;
+  return `${IN_PART}: ${describeFailures(failures)}`;
 }
 
 /** Those that failed alike together. */

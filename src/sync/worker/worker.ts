@@ -1,10 +1,11 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { ClaimedJob, JobEnd, Lane } from '../../inbox/job.js';
+import { type ClaimedJob, IN_PART, type JobEnd, type Lane } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { createLeases } from './leases.js';
 import { onceMore } from '../../mirror/once-more.js';
 import { decide, describe, endOf, type Failure, type StopCode, StopError } from '../outcome.js';
+import { createOutage } from './outage.js';
 import { createPause } from './pause.js';
 import { takeSlot } from './slots.js';
 
@@ -34,7 +35,7 @@ export interface Ended {
 }
 
 export interface WorkerOptions {
-  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'watch'>;
+  readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'tryFirst' | 'watch'>;
   readonly perform: Perform;
   /** Jobs of the data lane at once. Certificates have places of their own and never take one of these. */
   readonly concurrency: number;
@@ -101,6 +102,12 @@ export function createWorker(options: WorkerOptions): Worker {
     leaseMs,
     lost: id => stopOne(id, 'claim_lost'),
     failed: error => log.warn({ error: describe(error) }, 'the leases were not renewed this time'),
+  });
+  const outage = createOutage({
+    tryFirst: inbox.tryFirst,
+    now,
+    over: left => log.info({ left }, 'the registry answers again: what failed comes first'),
+    notAsked: error => log.warn({ error: describe(error) }, 'what failed was not asked for again this time'),
   });
   const pump = onceMore(take);
   let started = false;
@@ -195,6 +202,8 @@ export function createWorker(options: WorkerOptions): Worker {
     } catch (error) {
       log.warn({ ...fields, error: describe(error) }, 'job not settled: it is done again after its lease');
     }
+    if (failure !== null || outcome.startsWith(IN_PART)) outage.failed(failure?.code ?? null);
+    else if (job.lane === 'data' && job.kind !== 'tick') await outage.passed();
   }
 
   function runs(): { readonly job: ClaimedJob; readonly stop: AbortController }[] {

@@ -43,6 +43,7 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     enqueue: andWake(enqueue),
     enqueueOnce: andWake(enqueueOnce),
     retryBuried: andWake(settlements.retryBuried),
+    tryFirst: andWake(settlements.tryFirst),
     readPulse: createPulse(perform),
     watch,
   };

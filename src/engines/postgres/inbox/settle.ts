@@ -1,12 +1,14 @@
 import type { Ended } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
+import { SOON_MS } from '../../../inbox/job.js';
 import type { Query } from '../open.js';
-import type { Perform } from './perform.js';
+import { CHANNEL } from './ask.js';
+import { AT, ms, type Perform } from './perform.js';
 
 export function createSettlements(
   query: Query,
-  { call }: Perform,
-): Pick<InboxPort, 'settle' | 'retryBuried'> {
+  { call, perform }: Perform,
+): Pick<InboxPort, 'settle' | 'retryBuried' | 'tryFirst'> {
   return {
     settle: async ended => {
       const ids = await call<(number | null)[]>('settle', { ends: ended.map(endOf) });
@@ -16,6 +18,11 @@ export function createSettlements(
       const ids = which === 'all' ? await readBuried(query) : which;
       const jobs = await call<(number | null)[]>('settle', { ends: ids.map(id => ({ id, act: 'revive' })) });
       return ids.map((buried, place) => ({ buried, job: jobs[place] ?? null }));
+    },
+    tryFirst: async codes => {
+      const buried = await query<{ id: number }>(BURIED_FOR, [codes]);
+      if (buried.length > 0) await call('settle', { ends: buried.map(({ id }) => ({ id, act: 'revive' })) });
+      return (await perform<{ count: number }>([TRY_FIRST], { codes, soon_ms: SOON_MS })).count;
     },
   };
 }
@@ -37,3 +44,19 @@ async function readBuried(query: Query): Promise<number[]> {
   );
   return rows.map(({ id }) => id);
 }
+
+const BURIED_FOR =
+  "SELECT id FROM inbox.jobs WHERE state = 'buried' AND last_error_code = ANY ($1::text[]) ORDER BY id";
+
+const TRY_FIRST = `
+  WITH failed AS MATERIALIZED (
+    SELECT id FROM inbox.jobs
+    WHERE state IN ('ready', 'parked') AND NOT (attempts > 0 AND run_at <= created_at)
+      AND (last_error_code IN (SELECT jsonb_array_elements_text($1 -> 'codes'))
+        OR (kind = 'retry' AND attempts = 0 AND run_at <= ${AT} + ${ms("($1 ->> 'soon_ms')::double precision")}))
+    ORDER BY dedupe_key, id FOR UPDATE SKIP LOCKED
+  ),
+  first AS (
+    UPDATE inbox.jobs SET state = 'ready', attempts = 1, run_at = created_at WHERE id IN (SELECT id FROM failed) RETURNING id
+  )
+  SELECT jsonb_build_object('count', (SELECT count(*) FROM first), 'told', pg_notify('${CHANNEL}', '')::text)`;

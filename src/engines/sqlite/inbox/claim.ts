@@ -95,9 +95,13 @@ const FREE = `
   AND NOT EXISTS (SELECT 1 FROM live WHERE live.lane = jobs.lane
     AND (live.installation_id = jobs.installation_id OR live.organization_id = jobs.organization_id))`;
 
+/** What failed while the registry did not answer: see `tryFirst`. */
+const FIRST = 'attempts > 0 AND run_at <= created_at';
+
 /**
  * The claim, one statement. `live` are the claims that hold; `due` the oldest jobs that none of them excludes,
- * those whose lease ran out first, so that a lost claim is taken over and never run beside, parked ones too;
+ * those whose lease ran out first, so that a lost claim is taken over and never run beside, then what failed while the
+ * registry did not answer, parked ones too;
  * `chosen` at most one of each installation and of each organization, in fair order.
  */
 const CLAIM_DUE = `
@@ -107,13 +111,16 @@ const CLAIM_DUE = `
     SELECT * FROM (SELECT * FROM jobs WHERE state = 'claimed' AND claimed_until <= @now AND ${FREE}
       ORDER BY claimed_until LIMIT ${CANDIDATES})
     UNION ALL
-    SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND run_at <= @now AND ${FREE}
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND ${FIRST} AND run_at <= @now AND ${FREE}
+      ORDER BY run_at LIMIT ${CANDIDATES})
+    UNION ALL
+    SELECT * FROM (SELECT * FROM jobs WHERE state = 'ready' AND run_at <= @now AND NOT (${FIRST}) AND ${FREE}
       ORDER BY run_at LIMIT ${CANDIDATES})
     UNION ALL
     SELECT * FROM (SELECT * FROM jobs WHERE state = 'parked' AND run_at <= @now AND ${FREE}
       ORDER BY run_at LIMIT ${CANDIDATES})
   ), placed AS (
-    SELECT id, run_at,
+    SELECT id, run_at, ${FIRST} AS first,
       (SELECT count(*) FROM live WHERE live.installation_id = due.installation_id) AS running,
       (SELECT max(started_at) FROM jobs AS earlier
         WHERE earlier.installation_id = due.installation_id AND earlier.lane = due.lane) AS started,
@@ -123,7 +130,7 @@ const CLAIM_DUE = `
         ORDER BY state, run_at, id) AS of_organization
     FROM due
   ), chosen AS MATERIALIZED (
-    SELECT id, row_number() OVER (ORDER BY running, started NULLS FIRST, run_at, id) AS place
+    SELECT id, row_number() OVER (ORDER BY running, first DESC, started NULLS FIRST, run_at, id) AS place
     FROM placed WHERE of_installation = 1 AND of_organization = 1
     ORDER BY place LIMIT @slots
   )

@@ -47,6 +47,10 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
       asked();
       return settlements.retryBuried(which);
     },
+    tryFirst: codes => {
+      asked();
+      return settlements.tryFirst(codes);
+    },
     watch,
     readPulse: async () => readPulse(now()),
   };

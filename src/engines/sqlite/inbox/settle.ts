@@ -5,6 +5,7 @@ import {
   type JobError,
   MAX_ATTEMPTS,
   PARKED_ATTEMPTS,
+  SOON_MS,
 } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/columns.js';
@@ -23,7 +24,7 @@ interface Current {
 export function createSettlements(
   db: Sqlite,
   clock: () => number,
-): Pick<InboxPort, 'settle' | 'retryBuried'> {
+): Pick<InboxPort, 'settle' | 'retryBuried' | 'tryFirst'> {
   const statements = prepare(db);
 
   function finish({ id, claim }: Held, outcome: string, now: number): boolean {
@@ -93,6 +94,14 @@ export function createSettlements(
         return ids.map(buried => ({ buried, job: revive(buried, now) }));
       });
     },
+    tryFirst: async reasons => {
+      const now = clock();
+      const codes = JSON.stringify(reasons);
+      return write(db, () => {
+        for (const { id } of statements.buriedFor.all({ codes })) revive(id, now);
+        return statements.tryFirst.run({ codes, soon: formatInstant(now + SOON_MS) });
+      });
+    },
   };
 }
 
@@ -142,6 +151,11 @@ const MERGE = `
 const REVIVE = `
   UPDATE jobs SET state = 'ready', attempts = 0, run_at = @now, finished_at = NULL WHERE id = @id`;
 
+const TRY_FIRST = `
+  UPDATE jobs SET state = 'ready', attempts = 1, run_at = created_at
+  WHERE state IN ('ready', 'parked') AND NOT (attempts > 0 AND run_at <= created_at)
+    AND (last_error_code IN (SELECT value FROM json_each(@codes)) OR (kind = 'retry' AND attempts = 0 AND run_at <= @soon))`;
+
 function prepare(db: Sqlite) {
   const current = statement<{ id: number }, Current>(db, CURRENT);
   const held = statement<{ id: number; claim: number }, Current>(
@@ -162,5 +176,23 @@ function prepare(db: Sqlite) {
     db,
     "SELECT id FROM jobs WHERE state = 'buried' ORDER BY id DESC",
   );
-  return { current, held, finish, settle, fail, giveBack, inherit, merge, revive, buried };
+  const buriedFor = statement<{ codes: string }, { id: number }>(
+    db,
+    "SELECT id FROM jobs WHERE state = 'buried' AND last_error_code IN (SELECT value FROM json_each(@codes)) ORDER BY id",
+  );
+  const tryFirst = statement<{ codes: string; soon: string }>(db, TRY_FIRST);
+  return {
+    buriedFor,
+    tryFirst,
+    current,
+    held,
+    finish,
+    settle,
+    fail,
+    giveBack,
+    inherit,
+    merge,
+    revive,
+    buried,
+  };
 }
