@@ -72,6 +72,14 @@ describe('a JWT', () => {
     expect(await statusOf(signByWall(installed.app, { exp: now + DAY_MS / 1000 - 2 }))).toBe(401);
   });
 
+  test.each(['nbf', 'iat'])('whose %s is ahead by more than a minute is refused', async claim => {
+    const now = Math.floor(Date.now() / 1000);
+    expect(await statusOf(signByWall(installed.app, { [claim]: now + 55 }))).toBe(200);
+    expect(await statusOf(signByWall(installed.app, { [claim]: now + 90 }))).toBe(401);
+    expect(await statusOf(signByWall(installed.app, { [claim]: 'soon' }))).toBe(401);
+    expect(await statusOf(signByWall(installed.app, { [claim]: now - DAY_MS }))).toBe(200);
+  });
+
   test('goes by the sandbox’s clock alone under the fault "clock"', async () => {
     sandbox.registry.faults.add({ kind: 'clock', path: '/app/**' });
     sandbox.registry.store.clock.move(DAY_MS);

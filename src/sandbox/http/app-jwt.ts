@@ -3,6 +3,8 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 
 /** The furthest ahead that an app may let its JWT expire. */
 const MAX_AHEAD_SECONDS = 600;
+/** The furthest that an app's clock may be ahead. */
+const MAX_EARLY_SECONDS = 60;
 const MIN_MODULUS_BITS = 2048;
 /** Node's own decoder would skip whatever is not base64url. */
 const COMPACT_JWT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
@@ -46,7 +48,7 @@ export interface JwtCheck {
 
 export type CheckedJwt = { readonly appId: string } | { readonly refused: string };
 
-/** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes. */
+/** RS256 only, by any key of the app in `iss`, with an `exp` in the next ten minutes and neither `nbf` nor `iat` ahead. */
 export function verifyAppJwt({ jwt, nowMs, strict, keysOf }: JwtCheck): CheckedJwt {
   const [, head, body, signature] = COMPACT_JWT.exec(jwt) ?? [];
   if (!head || !body || !signature) return { refused: 'A JWT is needed' };
@@ -76,8 +78,12 @@ function checkTimes(claims: ReadonlyMap<string, unknown>, now: number): { refuse
   if (typeof exp !== 'number') return { refused: 'The JWT has no exp' };
   if (exp <= now) return { refused: 'The JWT has expired' };
   if (exp > now + MAX_AHEAD_SECONDS) return { refused: 'The JWT expires more than 10 minutes ahead' };
-  const iat = claims.get('iat');
-  if (iat !== undefined && typeof iat !== 'number') return { refused: 'The iat of the JWT is no number' };
+  for (const name of ['nbf', 'iat']) {
+    const at = claims.get(name) ?? now;
+    if (typeof at !== 'number') return { refused: `The ${name} of the JWT is no number` };
+    if (at > now + MAX_EARLY_SECONDS)
+      return { refused: `The ${name} of the JWT is more than a minute ahead` };
+  }
   return undefined;
 }
 
