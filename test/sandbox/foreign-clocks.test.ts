@@ -109,6 +109,19 @@ test('a program that knows only the wall clock sees its hold run out', async () 
 });
 
 describe('a hold', () => {
+  test('that ran out by a clock that was moved stays ended when the clock is moved back', async () => {
+    const { warehouse } = await amounts();
+    const { body } = await reserve();
+    const { clock } = sandbox.registry.store;
+    clock.move(11 * 60_000);
+    clock.move(-11 * 60_000);
+    expect((await read(body.id)).body).toMatchObject({ state: 'expired' });
+    expect((await amounts()).warehouse).toBe(warehouse);
+    const kept = await reserve();
+    sandbox.registry.clock.change({ at: new Date(clock.now() + DAY_MS).toISOString(), moveMs: -DAY_MS });
+    expect((await read(kept.body.id)).body).toMatchObject({ state: 'outstanding' });
+  });
+
   test('is ended now by the control API, and its credits are back', async () => {
     const { warehouse } = await amounts();
     const { body } = await reserve();

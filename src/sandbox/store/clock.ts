@@ -25,16 +25,19 @@ export const LATEST = Date.UTC(9000, 0, 1);
 const RUNNING: ClockState = { offsetMs: 0, frozenAt: null };
 
 /** The sandbox's own clock: everything that the registry dates or lets expire reads this one. */
-export function createClock(db: Database, wall: () => number): Clock {
+export function createClock(db: Database, wall: () => number, passed: (now: number) => void): Clock {
   let state = parseState(readSetting(db, 'clock'));
 
   function now(): number {
     return state.frozenAt ?? wall() + state.offsetMs;
   }
 
+  /** What has run out by then stays so, wherever the clock goes next. */
   function change(next: ClockState): void {
+    passed(now());
     state = next;
     writeSetting(db, 'clock', next);
+    passed(now());
   }
 
   function setTo(at: number): void {

@@ -27,8 +27,8 @@ export interface StoreOptions {
 
 export function openStore({ file, wall }: StoreOptions): Store {
   const db = openDatabase(file);
-  const clock = createClock(db, wall);
   const accounts = createAccounts(db);
+  const clock = createClock(db, wall, at => accounts.endExpiredHolds(toInstant(at)));
   const now = () => toInstant(clock.now());
 
   return {

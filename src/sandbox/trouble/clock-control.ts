@@ -29,8 +29,8 @@ export function createClockControl({ clock, now }: Store): ClockControl {
     if (!(target >= EARLIEST && target <= LATEST)) faults.push('the clock must stay between 2000 and 9000');
     refuseFaults(faults);
     if (fields.has('frozen')) clock[isFrozen ? 'freeze' : 'run']();
-    if (at !== null) clock.setTo(Date.parse(at));
-    clock.move(Number(moveMs));
+    if (at !== null) clock.setTo(target);
+    else clock.move(Number(moveMs));
     return show();
   }
 
