@@ -4,6 +4,7 @@ import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
 import type { Registry } from './parts/registry.js';
+import type { SandboxOptions } from './sandbox.js';
 import { createHeaderCheck, createPageRules, type HeaderRules } from './http/headers.js';
 
 const MAX_BODY = '100kb';
@@ -11,7 +12,7 @@ const MAX_BODY = '100kb';
 /** The control API first; then what every call of the registry goes through, in this order. */
 export function createSandboxApp(
   registry: Registry,
-  rules: HeaderRules,
+  rules: HeaderRules & Required<Pick<SandboxOptions, 'names'>>,
   onUnexpected: (error: unknown) => void,
 ): Express {
   const { store, calls, faults } = registry;
@@ -29,7 +30,7 @@ export function createSandboxApp(
     store.accounts.endExpiredHolds(store.now());
     next();
   });
-  app.use(createInstallPage(registry));
+  app.use(createInstallPage(registry, rules.names));
   app.use(createPageRules(rules.prefix), calls.record, faults.apply, createHeaderCheck(rules));
   app.use(refuseOtherBodies, express.json({ limit: MAX_BODY }));
   app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpected));

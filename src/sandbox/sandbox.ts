@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly profile?: 'as-documented';
   /** As in `x-<prefix>-api-version`. */
   readonly headerPrefix?: string;
+  /** Further names by which a proxy calls its install page. */
+  readonly names?: readonly string[];
   readonly wall?: () => number;
   /** How it listens, where the program has limits of its own for who may call. */
   readonly listen?: (

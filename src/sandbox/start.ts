@@ -17,6 +17,7 @@ const IDLE_MS = 60_000;
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
+  const names = options.names ?? [];
   const asDocumented = options.profile === 'as-documented';
   const wall = options.wall ?? Date.now;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
@@ -33,7 +34,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   async function open() {
     prepareWorld(store, wall(), options);
     const parts = createRegistry({ store, prefix, wall, strict, asDocumented });
-    const app = createSandboxApp(parts, { prefix, strict }, options.onUnexpected ?? reportUnexpected);
+    const app = createSandboxApp(parts, { prefix, strict, names }, options.onUnexpected ?? reportUnexpected);
     try {
       return { registry: parts, server: await (options.listen ?? listenHere)(app, { host, port }) };
     } catch (error) {

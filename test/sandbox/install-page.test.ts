@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { createOrganization, registerApp, temporarySandbox } from '../support/sandbox.js';
@@ -66,6 +68,50 @@ test('without a list nobody is sent anywhere, and a page of another site cannot 
   const own = await press(sandbox, nameId, form, { origin: sandbox.url });
   expect(own.status).toBe(200);
   expect(await own.text()).toContain('Installed as');
+});
+
+/** Straight at the socket, under a name and with the origin that a browser behind a proxy would tell. */
+async function knock(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
+  const asked = request(`${sandbox.url}${path}`, {
+    method: origin === undefined ? 'GET' : 'POST',
+    headers: {
+      host,
+      ...(origin !== undefined && { origin, 'content-type': 'application/x-www-form-urlencoded' }),
+    },
+    agent: false,
+  });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  answer.resume();
+  return Number(answer.statusCode);
+}
+
+test('behind TLS the button works, for the host alone is compared; a name that was bent to this machine is refused', async () => {
+  const { sandbox, nameId } = await prepare([]);
+  const named = await temporarySandbox({ names: ['registry.example'] });
+  const app = registerApp(named);
+  const path = `/apps/${nameId}/installations/new`;
+  const pathOfNamed = `/apps/${named.registry.apps.get(app.id).nameId}/installations/new`;
+  const NO_ORGANIZATION = 404;
+  for (const host of ['localhost:8443', '127.0.0.1', '[::1]:8443', '10.0.0.7', 'app.localhost']) {
+    expect(await knock(sandbox, path, host), host).toBe(200);
+    expect(await knock(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
+    expect(await knock(sandbox, path, host, `https://evil.example`), host).toBe(403);
+  }
+  for (const host of [
+    'registry.example',
+    'evil.example:8090',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+  ]) {
+    expect(await knock(sandbox, path, host), host).toBe(403);
+    expect(await knock(sandbox, path, host, `http://${host}`), host).toBe(403);
+  }
+  expect(await knock(named, pathOfNamed, 'registry.example')).toBe(200);
+  expect(await knock(named, pathOfNamed, 'registry.example:443', 'https://registry.example')).toBe(
+    NO_ORGANIZATION,
+  );
+  expect(await knock(named, pathOfNamed, 'registry.example', 'null')).toBe(403);
 });
 
 test('callback addresses are checked, kept over other changes, and can be taken away', async () => {

@@ -5,11 +5,14 @@ import { forbidden, found } from './errors.js';
 const PATH = '/apps/:nameId/installations/new';
 
 /** What the registry's web pages do: an administrator picks the organization and is sent back to the app. */
-export function createInstallPage(registry: Registry): Router {
+export function createInstallPage(registry: Registry, names: readonly string[]): Router {
   const router = Router();
+  router.use(PATH, (req, _res, next) => {
+    demandOwnPage(req, names);
+    next();
+  });
   router.get(PATH, (req, res) => sendPage(res, choicePage(registry, askedOf(req, req.query))));
   router.post(PATH, express.urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
-    demandOwnPage(req);
     const asked = askedOf(req, req.body);
     const { appId, callback } = readApp(registry, asked);
     const installationId = installOn(registry, appId, asked.organizationId);
@@ -70,11 +73,21 @@ function addressOf(callback: string, installationId: string, state: string): str
   return url.href;
 }
 
-/** No page of another site may press the button. */
-function demandOwnPage(req: Request): void {
+/** No page can have these as its own name and lie elsewhere. */
+const NEVER_BENT = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
+
+/** No page of another site may press the button, nor one whose name was bent to this machine. A proxy may speak TLS before it. */
+function demandOwnPage(req: Request, names: readonly string[]): void {
   const origin = req.get('origin');
-  if (origin !== undefined && origin !== `${req.protocol}://${req.get('host')}`)
-    throw forbidden('Only the page itself may send this');
+  const page = readUrl(origin ?? `http://${req.get('host')}`);
+  const own = readUrl(`${page?.protocol ?? 'http:'}//${req.get('host')}`);
+  if (own === null || !(NEVER_BENT.test(own.hostname) || names.includes(own.hostname)))
+    throw forbidden('The page does not go by this name: "sandbox start --name" tells it one');
+  if (page?.host !== own.host) throw forbidden('Only the page itself may send this');
+}
+
+function readUrl(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
 }
 
 function choicePage(registry: Registry, asked: Asked): string {

@@ -19,6 +19,7 @@ interface StartOptions {
   readonly strict?: boolean;
   readonly profile?: string;
   readonly headerPrefix?: string;
+  readonly name?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -50,6 +51,7 @@ export function defineStart(sandbox: Command, io: Io): void {
       '--header-prefix <word>',
       'as in x-<word>-api-version; icr for the public registry (default: REGISTRY_HEADER_PREFIX, else registry)',
     )
+    .option('--name <host...>', 'further names by which a proxy calls its install page')
     .option('--json', 'print where it is as JSON')
     .action(async (words: readonly string[], options: StartOptions) => await start(io, words, options));
   examples(command, [
@@ -95,6 +97,7 @@ function readRequest(io: Io, options: StartOptions): SandboxOptions {
     folder: resolve(options.folder ?? join(dataFolder(io.env), 'sandbox')),
     headerPrefix: readPrefix(options.headerPrefix, io),
     strict: options.strict === true,
+    ...(options.name !== undefined && { names: options.name }),
     ...readProfile(options.profile),
     ...(seed !== undefined || isSized ? { seed: seed ?? SEED } : {}),
     ...(isSized ? { world } : {}),
