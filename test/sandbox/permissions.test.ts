@@ -4,11 +4,14 @@ import {
   ALL_PERMISSIONS,
   type Answer,
   ask,
+  createOrganization,
   type Installed,
   installApp,
   issueCredit,
   mintToken,
+  registerApp,
   startTestSandbox,
+  temporarySandbox,
 } from '../support/sandbox.js';
 
 let sandbox: Sandbox;
@@ -213,4 +216,28 @@ test('organization_info is part of every installation', () => {
     permissions: ['organization_members:read'],
   });
   expect(permissions).toEqual({ organization_info: 'VIEW', organization_members: 'VIEW' });
+});
+
+test('an app that leaves organization_info out is refused all five calls that need it, until it asks for it', async () => {
+  const own = await temporarySandbox();
+  const { registry } = own;
+  const app = registerApp(own, { permissions: { organization_warehouse: 'VIEW' }, organizationInfo: false });
+  expect(registry.apps.get(app.id).permissions).toEqual({ organization_warehouse: 'VIEW' });
+  const organization = createOrganization(own);
+  const { id } = registry.installations.install(app.id, organization.id);
+  const token = mintToken(own, app, id);
+  const root = `GET /organizations/${organization.id}`;
+  const calls = ['', '/addresses', '/retirements', '/retirements/none', '/retirements/none/pdf'];
+  for (const call of calls) {
+    const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
+    expect((await ask(own, `${root}${call}`, { token, headers })).status, call).toBe(403);
+  }
+  expect((await ask(own, `${root}/warehouse/inventory`, { token })).status).toBe(200);
+  registry.apps.change(app.id, { permissions: { organization_warehouse: 'WRITE' } });
+  expect(registry.apps.get(app.id).permissions).toEqual({ organization_warehouse: 'WRITE' });
+  registry.apps.change(app.id, { organizationInfo: true });
+  expect(registry.apps.get(app.id).permissions).toEqual({
+    organization_info: 'VIEW',
+    organization_warehouse: 'WRITE',
+  });
 });

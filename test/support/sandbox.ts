@@ -52,6 +52,7 @@ export interface AppWish {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string;
   readonly webhookSecret?: string;
+  readonly organizationInfo?: boolean;
   readonly privateKey?: string;
 }
 

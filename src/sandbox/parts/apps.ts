@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { readPublicKey } from '../http/app-jwt.js';
 import { conflict, found } from '../http/errors.js';
 import { createCallbackUrls } from './callback-urls.js';
-import { parseGrants, readGrants } from './permissions.js';
+import { type Grants, parseGrants, readGrants } from './permissions.js';
 import type { AppRow } from '../store/schema.js';
 import type { Store } from '../store/store.js';
-import { NOT_EMPTY, readFields, refuseFaults, type TextRule } from '../http/validate.js';
+import { type Fields, NOT_EMPTY, readFields, refuseFaults, type TextRule } from '../http/validate.js';
 
 const IS_URL: TextRule = { holds: isHttpUrl, expected: 'an http or https address' };
 
@@ -94,7 +94,7 @@ export function createApps({ db, file, newId, write }: Store): Apps {
       id: newId(),
       name,
       name_id: toNameId(name),
-      permissions: JSON.stringify(readGrants(fields.value('permissions') ?? {}, faults)),
+      permissions: readPermissions(fields, null, faults),
       webhook_url: fields.optionalText('webhookUrl', IS_URL),
       webhook_secret: fields.optionalText('webhookSecret', NOT_EMPTY),
     };
@@ -121,9 +121,7 @@ export function createApps({ db, file, newId, write }: Store): Apps {
     const kept = (name: string, value: string | null) => (fields.value(name) === undefined ? value : null);
     const row: AppRow = {
       ...old,
-      permissions: fields.has('permissions')
-        ? JSON.stringify(readGrants(fields.value('permissions'), faults))
-        : old.permissions,
+      permissions: readPermissions(fields, parseGrants(old.permissions), faults),
       webhook_url: fields.optionalText('webhookUrl', IS_URL) ?? kept('webhookUrl', old.webhook_url),
       webhook_secret:
         fields.optionalText('webhookSecret', NOT_EMPTY) ?? kept('webhookSecret', old.webhook_secret),
@@ -156,6 +154,13 @@ export function createApps({ db, file, newId, write }: Store): Apps {
       return get(id);
     },
   };
+}
+
+/** As they were, where nothing is said of them. */
+function readPermissions(fields: Fields, old: Grants | null, faults: string[]): string {
+  const hadInfo = old === null || 'organization_info' in old;
+  const withInfo = fields.flag('organizationInfo', hadInfo);
+  return JSON.stringify(readGrants(fields.value('permissions') ?? old ?? {}, withInfo, faults));
 }
 
 /** Null where they are not spoken of. */

@@ -43,16 +43,16 @@ export function parseGrants(text: string): Grants {
 
 /**
  * Reads what an app asks for, as `{ organization_info: 'VIEW' }` or as a list of endpoint words such as
- * `organization_warehouse:write`. organization_info is part of every installation.
+ * `organization_warehouse:write`. organization_info is part of every installation, unless it is left out on purpose.
  */
-export function readGrants(value: unknown, faults: string[]): Grants {
-  const grants: Record<string, Level> = { organization_info: 'VIEW' };
+export function readGrants(value: unknown, withInfo: boolean, faults: string[]): Grants {
+  const grants: Record<string, Level> = withInfo ? { organization_info: 'VIEW' } : {};
   if (typeof value !== 'object' || value === null) faults.push('permissions must be an object or a list');
   const asked = Array.isArray(value) ? value.map(fromWord) : Object.entries(Object(value));
   for (const [name, level] of asked) {
     const known = Object.values(PERMISSIONS).find(one => one.name === name && one.level === level);
     if (known === undefined) faults.push(`permissions: ${expected(name, level)}`);
-    else grants[name] = higher(grants[name], known.level);
+    else if (withInfo || name !== 'organization_info') grants[name] = higher(grants[name], known.level);
   }
   return grants;
 }

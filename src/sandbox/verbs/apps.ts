@@ -8,6 +8,12 @@ const PERMISSIONS = field(
   `permissions to ask for, all that are wanted: ${PERMISSION_WORDS.join(', ')}`,
   { kind: 'texts' },
 );
+const INFO = field(
+  '--organization-info <yes|no>',
+  'organizationInfo',
+  'no leaves organization_info out, which every app has otherwise: five calls are then refused',
+  { kind: 'yes or no' },
+);
 const WEBHOOK = [
   field('--webhook-url <url>', 'webhookUrl', 'where its webhooks go'),
   field('--webhook-secret <text>', 'webhookSecret', 'what they are signed with'),
@@ -48,6 +54,7 @@ export const APPS: VerbGroup = {
       fields: [
         required('--name <name>', 'name', 'name of the app'),
         PERMISSIONS,
+        INFO,
         ...WEBHOOK,
         field('--public-key <file>', 'publicKey', 'its RSA public key, PEM', { kind: 'file' }),
       ],
@@ -69,7 +76,7 @@ export const APPS: VerbGroup = {
       what: 'Ask for other permissions, or change where webhooks go',
       route: 'PATCH /apps/:id',
       answer: ({ apps }, { id, body }) => apps.change(id, body),
-      fields: [APP, PERMISSIONS, ...WEBHOOK],
+      fields: [APP, PERMISSIONS, INFO, ...WEBHOOK],
       example: 'apps change my-app --permission organization_warehouse:read organization_inventory:read',
       next: [
         'Installations keep their permissions until "carbon-mirror sandbox installations accept-permissions ID".',
