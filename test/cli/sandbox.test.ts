@@ -14,6 +14,7 @@ import {
   registerApp,
   sandboxFolder,
   startTestSandbox,
+  temporarySandbox,
 } from '../support/sandbox.js';
 
 let sandbox: Sandbox;
@@ -114,6 +115,17 @@ describe('apps', () => {
       env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
     });
     expect(asked.exitCode, asked.stderr).toBe(0);
+  });
+
+  test('the settings that are printed have the prefix of the sandbox, whatever the shell says', async () => {
+    const icr = await temporarySandbox({ headerPrefix: 'icr', profile: 'as-documented' });
+    const argv = ['sandbox', 'apps', 'register', '--name', 'Asked', '--env', '--url', icr.url];
+    const { stdout, stderr } = await runCommand(argv, { env: { REGISTRY_HEADER_PREFIX: 'registry' } });
+    expect(parseEnv(stdout)['REGISTRY_HEADER_PREFIX']).toBe('icr');
+    expect(stderr).toContain('The sandbox answers with the profile as-documented.');
+    const status = await runCommand(['sandbox', 'status', '--json', '--url', icr.url], { env: {} });
+    expect(JSON.parse(status.stdout)).toMatchObject({ header_prefix: 'icr', profile: 'as-documented' });
+    expect(await json('status')).toMatchObject({ header_prefix: 'registry', profile: null });
   });
 
   test('keys come and go', async () => {

@@ -42,6 +42,8 @@ export function createRegistry({ store, prefix, wall, strict, asDocumented }: Re
   const installations = createInstallations(store, announcer);
   return {
     store,
+    headerPrefix: prefix,
+    profile: asDocumented ? 'as-documented' : null,
     /** The most rows of a page. */
     mostRows: asDocumented ? 50 : MAX_LIMIT,
     access: createAccess({ store, tokens, wall, strict, attribute: calls.attribute }),

@@ -4,10 +4,12 @@ import { field, LIMIT, type Verb, type VerbGroup } from './verb.js';
 
 export const STATUS: Verb = {
   command: 'status',
-  what: 'Show its time, where its data stands, and how many calls came without a version header',
+  what: 'Show its time, header prefix and profile, where its data stands, and how many calls came without a version header',
   route: 'GET /status',
-  answer: ({ store, calls }) => ({
+  answer: ({ store, calls, headerPrefix, profile }) => ({
     now: store.now(),
+    headerPrefix,
+    profile,
     folder: realpathSync(dirname(store.file)),
     callsWithoutVersion: calls.countWithoutVersion(),
   }),

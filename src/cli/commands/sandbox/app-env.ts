@@ -26,11 +26,12 @@ export async function registerForEnv(io: Io, verb: Verb, spoken: Spoken, { call,
     callbackUrls: [`${RECEIVER}${LANDING_PATH}`],
   };
   const filled: Spoken = spoken.map(([field, text]) => [field, text ?? fallbackOf(field, defaults)]);
+  const status = await call('GET', '/status');
   const app = await runVerb(verb, filled, call);
   const file = valueAt(app, 'privateKeyFile');
   const settings = {
     REGISTRY_BASE_URL: url,
-    REGISTRY_HEADER_PREFIX: io.env['REGISTRY_HEADER_PREFIX'] || 'registry',
+    REGISTRY_HEADER_PREFIX: String(valueAt(status, 'headerPrefix')),
     REGISTRY_APP_ID: String(valueAt(app, 'id')),
     ...(typeof file === 'string' && { REGISTRY_PRIVATE_KEY_FILE: resolve(file) }),
     WEBHOOK_SECRETS: secret,
@@ -39,10 +40,15 @@ export async function registerForEnv(io: Io, verb: Verb, spoken: Spoken, { call,
   const nameId = String(valueAt(app, 'nameId'));
   say(
     io,
+    ...describeProfile(valueAt(status, 'profile')),
     ...(file === undefined ? ['REGISTRY_PRIVATE_KEY_FILE is yours to add: the key is your own.'] : []),
     `Next: carbon-mirror install-url ${nameId} --env-file FILE, or`,
     `      carbon-mirror sandbox installations install --app ${nameId} --organization NAME`,
   );
+}
+
+function describeProfile(profile: unknown): string[] {
+  return typeof profile === 'string' ? [`The sandbox answers with the profile ${profile}.`] : [];
 }
 
 function fallbackOf({ into }: Field, defaults: Readonly<Record<string, string | readonly string[]>>) {
