@@ -1,11 +1,12 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { FRESH_MB } from '../../src/engines/sqlite/asker/ask.js';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -58,7 +59,18 @@ function ask(sql: string, program: string = PROGRAM): Asked {
 }
 
 function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
+}
+
+/** Of a process that is gone: 0. */
+function megabytes(pid: number, what: 'VmHWM' | 'VmData'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -102,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
     ]);
     const ended = once(child, 'exit');
     const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
-    child.send({ ...files, sql: MANY, askerPid: process.pid, timeLimitMs: 60_000 });
+    child.send({ ...files, sql: MANY, askerPid: process.pid, timeLimitMs: 60_000, memoryMb: 300 });
     await once(child, 'message');
     child.disconnect();
     expect(await ended).toEqual([0, null]);
@@ -126,6 +138,8 @@ describe('T77 a query that asks for too much', () => {
   test.each([
     ['a value', 'select zeroblob(300000000)'],
     ['a text', "select printf('%.*c', 20000000, 'x')"],
+    ['a number that is padded', "select printf('%500000000d', 1)"],
+    ['two of them', "select printf('%300000000d', 1) || printf('%300000000d', 2)"],
     [
       'a row of many values',
       `select ${Array.from({ length: 30 }, () => "printf('%.*c', 500000, 'x')").join()}`,
@@ -145,6 +159,38 @@ describe('T77 a query that asks for too much', () => {
   const wideRows = (rows: number) =>
     `with recursive n(i) as (values(1) union all select i + 1 from n limit ${rows})
      select printf('%.*c', 1000000, 'x') as big from n`;
+
+  test.skipIf(process.platform !== 'linux')('its process never has more than 400 MB', async () => {
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, 'query', "select printf('%500000000d', 1) || printf('%400000000d', 1)"],
+      {
+        env: { DATA_DIR: emptyMirror() },
+        stdio: 'ignore',
+      },
+    );
+    let isOver = false;
+    child.once('exit', () => {
+      isOver = true;
+    });
+    let peak = 0;
+    while (!isOver) {
+      for (const pid of childrenOf(child.pid ?? 0)) peak = Math.max(peak, megabytes(pid, 'VmHWM'));
+      await pause(1);
+    }
+    expect(peak).toBeGreaterThan(30);
+    expect(peak).toBeLessThan(400);
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'a Node that does nothing has no more data than is allowed for it',
+    async () => {
+      const child = fork(ASKED, [], { env: {}, execArgv: [] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await expect.poll(() => megabytes(child.pid ?? 0, 'VmData')).toBeGreaterThan(20);
+      expect(megabytes(child.pid ?? 0, 'VmData')).toBeLessThan(FRESH_MB);
+    },
+  );
 
   test('rows of a megabyte each stream through a table, on a terminal cut to its width', async () => {
     const env = { DATA_DIR: emptyMirror() };

@@ -1,5 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'node:child_process';
 import { on } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Asked, AskError, type Question } from '../../contract/asked.js';
 import { toRow, uniqueNames } from '../../contract/question.js';
@@ -12,10 +13,27 @@ export interface QueryOptions extends Files, Question {}
 
 const PROGRAM = fileURLToPath(builtBeside(import.meta.url, './query-process.js'));
 
+/** What it has to say comes as a message; where memory ends, Node writes pages of addresses. */
+const HEARD: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
+const SHELL = '/bin/sh';
+const BOUNDED = 'ulimit -c 0; ulimit -d "$1"; shift; exec "$@"';
+const [MAJOR = ''] = process.versions.node.split('.');
+/** What a Node has of data before it does anything, a thread beside it: from 24 on most of it is only set aside. */
+export const FRESH_MB = Number(MAJOR) < 24 ? 100 : 1100;
+/** What a question may take beyond that. Together with the process that asks it stays below 512 MB. */
+const MEMORY_MB = 300;
+
+/** SQLite has no bound of its own here: the shell gives the process one, where there is a shell. */
+function bounded(): ForkOptions {
+  if (!existsSync(SHELL)) return { execArgv: [] };
+  const kilobytes = String((FRESH_MB + MEMORY_MB) * 1024);
+  return { execPath: SHELL, execArgv: ['-c', BOUNDED, SHELL, kilobytes, process.execPath] };
+}
+
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function ask(options: QueryOptions): Promise<Asked> {
   openBoth(options).close();
-  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, execArgv: [] });
+  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: HEARD, ...bounded() });
   const limit = { reached: false };
   const timer = setTimeout(() => {
     limit.reached = true;
@@ -25,13 +43,19 @@ export async function ask(options: QueryOptions): Promise<Asked> {
   const next = reader(child, () =>
     limit.reached
       ? new AskError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
-      : new AskError('ended', 'The process that ran the query ended without an answer.'),
+      : endOf(child),
   );
-  const request: QueryRequest = { ...options, askerPid: process.pid };
+  const request: QueryRequest = { ...options, askerPid: process.pid, memoryMb: MEMORY_MB };
   child.send(request, toNobody);
   const head = await next();
   if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
   return { columns: uniqueNames(head.columns), rows: readRows(child, next, uniqueNames(head.columns)) };
+}
+
+function endOf({ signalCode }: ChildProcess): AskError {
+  return signalCode === null
+    ? new AskError('ended', 'The process that ran the query ended without an answer.')
+    : new AskError('too_large', `it needed more than ${MEMORY_MB} MB of memory, or was ended from outside`);
 }
 
 async function* readRows(

@@ -17,8 +17,6 @@ export type QueryAnswer =
   | { readonly fault: string; readonly code: AskErrorCode };
 
 const MB = 1024 * 1024;
-/** With the largest row that `sizeOf` lets through it keeps both processes under 512 MB together. */
-const HEAP_LIMIT_BYTES = 64 * MB;
 const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
 const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG'];
@@ -29,7 +27,7 @@ const UNKNOWN_NAME = /^no such (table|column)/;
 process.once('message', (request: QueryRequest) => {
   watch(request);
   answer(request)
-    .catch((error: unknown) => send(faultOf(error)))
+    .catch((error: unknown) => send(faultOf(error, request)))
     .catch(leave);
 });
 
@@ -38,18 +36,18 @@ function leave(): void {
   process.exit();
 }
 
-function watch({ askerPid, timeLimitMs }: Watch): void {
-  const workerData: Watch = { askerPid, timeLimitMs };
+function watch({ askerPid, timeLimitMs, memoryMb }: Watch): void {
+  const workerData: Watch = { askerPid, timeLimitMs, memoryMb };
   new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
 }
 
-function faultOf(error: unknown): Extract<QueryAnswer, { readonly fault: string }> {
+function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { readonly fault: string }> {
   if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
   if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
   if (error instanceof AskError) return { fault: error.message, code: error.code };
   const code = 'code' in error ? String(error.code) : '';
   if (MEMORY_CODES.includes(code)) {
-    return { fault: `it needs more than ${HEAP_LIMIT_BYTES / MB} MB of memory`, code: 'too_large' };
+    return { fault: `it needs more than ${memoryMb} MB of memory`, code: 'too_large' };
   }
   if (DAMAGE.test(code)) return { fault: error.message, code: 'damaged' };
   return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
@@ -57,7 +55,6 @@ function faultOf(error: unknown): Extract<QueryAnswer, { readonly fault: string 
 
 async function answer(request: QueryRequest): Promise<void> {
   const db = openBoth(request);
-  db.pragma(`hard_heap_limit = ${HEAP_LIMIT_BYTES}`);
   const reading = prepareReading(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });
   let rows: Value[][] = [];

@@ -5,13 +5,17 @@ export interface Watch {
   /** The process that asked. */
   readonly askerPid: number;
   readonly timeLimitMs: number;
+  readonly memoryMb: number;
 }
 
 const LOOK_EVERY_MS = 100;
 /** The asker stops a query at its limit and says so; this is for one that cannot any more. */
 const GRACE_MS = 500;
 
-const { askerPid, timeLimitMs }: Watch = workerData;
+/** A process that has just begun. */
+const FRESH_BYTES = process.memoryUsage.rss();
+
+const { askerPid, timeLimitMs, memoryMb }: Watch = workerData;
 
 /** SQLite lets no other code of its thread run: only a kill ends a query that works on an answer. */
 function end(): void {
@@ -19,6 +23,7 @@ function end(): void {
 }
 
 setInterval(() => {
-  if (process.ppid !== askerPid) end();
+  const took = process.memoryUsage.rss() - FRESH_BYTES;
+  if (process.ppid !== askerPid || took > memoryMb * 1024 * 1024) end();
 }, LOOK_EVERY_MS);
 setTimeout(end, timeLimitMs + GRACE_MS);
