@@ -131,7 +131,8 @@ async function readSums({ db }: Reader, organizationId: string | null): Promise<
     .orderBy('project_name', NULLS_FIRST)
     .orderBy('vintage', NULLS_FIRST)
     .orderBy('type', NULLS_FIRST)
-    .orderBy('project_id', NULLS_FIRST);
+    .orderBy('project_id', NULLS_FIRST)
+    .orderBy('credit_id');
   return await (organizationId === null
     ? asked
     : asked.where('organization_id', '=', organizationId)

@@ -52,17 +52,26 @@ export function holds(eb: ExpressionBuilder<Record<string, Row>, string>, condit
   return eb(without, '<>', text);
 }
 
+/** Where it is looked for: among all that is shown, where nothing is said. */
+export interface Beginning {
+  readonly from?: string;
+  readonly organizationId?: string | null;
+}
+
 /** The whole names that begin so, two at most: one is meant, of two nobody knows which. Of what is gone, too, where that is asked for. */
 export async function readBeginnings(
   reader: Reader,
   entry: Entry,
   text: string,
-  from = entry.shown.from,
+  { from = entry.shown.from, organizationId = null }: Beginning = {},
 ): Promise<string[]> {
   const name = nameOf(entry);
   let asked = byName(reader).selectFrom(from).select(name).distinct();
   asked = asked.where(name, '>=', text).where(name, '<', `${text}\u{10ffff}`);
-  const owned = ofAnyOrganization(reader, entry);
+  const owned =
+    organizationId === null
+      ? ofAnyOrganization(reader, entry)
+      : ofOrganization(reader, entry, organizationId);
   if (owned !== null) asked = asked.where(owned.column, 'in', owned.values);
   const rows = await asked.orderBy(name).limit(2).execute();
   return rows.map(row => String(row[name]));

@@ -75,6 +75,9 @@ test('what can be sold adds up to what the warehouses hold', async () => {
   );
   expect(await run('--strict')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('current') });
   expect((await run('--csv')).stdout.split('\n')[0]).toContain('project_name');
+  const ids = await mirror.rows('SELECT DISTINCT credit_id FROM warehouse_credits ORDER BY credit_id');
+  const { stdout } = await run();
+  for (const { credit_id: id } of ids) expect(stdout).toContain(String(id));
 });
 
 test('T85 people get a total of each type with its unit; what is looked for may be named, and only that is summed', async () => {

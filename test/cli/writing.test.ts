@@ -88,6 +88,27 @@ describe('reservations', () => {
     await expectFault(3, 'answered 409', ...cancel, '--yes');
   });
 
+  test('a credit is named by a beginning that is unique in its list, as all else is; of several nothing is held', async () => {
+    const sold = (await json('available', '--organization', owner)).rows;
+    expect(sold.length).toBeGreaterThan(1);
+    const [{ credit_id: whole }] = sold;
+    const others = sold.map(({ credit_id: id }: { credit_id: string }) => id).slice(1);
+    const length = [...whole].findIndex(
+      (_, at) => at > 0 && !others.some((id: string) => id.startsWith(whole.slice(0, at))),
+    );
+    const hold = ['reservations', 'create', '--organization', owner, '--amount', '1', '--credit-id'];
+    const { credit_id: held } = await json(...hold, `${whole.slice(0, length)}…`);
+    expect(held).toBe(whole);
+    await expectFault(6, 'is the beginning of several', ...hold, 'exPost-');
+    await expectFault(6, 'answered 404', ...hold, 'exPost-none');
+    const [row] = await demo.rows('SELECT credit_id FROM inventory_credits WHERE organization_id = ?', owner);
+    const own = String(row?.['credit_id']);
+    const request = ['inventory-requests', 'create', '--organization', owner, '--amount', '1', '--yes'];
+    expect(await json(...request, ...RETIRE, '--credit-id', own.slice(0, -1))).toMatchObject({
+      credit_id: own,
+    });
+  });
+
   test('a write that no webhook follows is in the mirror soon', async () => {
     const id = await reserve();
     const known = async () => (await demo.rows(`SELECT 1 FROM reservations WHERE id = '${id}'`)).length === 1;

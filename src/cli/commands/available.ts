@@ -34,6 +34,7 @@ const COLUMNS = [
   'rows_not_summed',
   'freshness',
   'age_seconds',
+  'credit_id',
 ];
 
 const FOR_PEOPLE = [
@@ -44,6 +45,7 @@ const FOR_PEOPLE = [
   'organization_name',
   'age',
   'freshness',
+  'credit_id',
   'rows_not_summed',
 ];
 
@@ -136,7 +138,10 @@ async function writeForPeople(io: Io, { rows, known }: Available): Promise<void>
   const total = totalOf(rows);
   const columns = FOR_PEOPLE.filter(name => name !== 'rows_not_summed' || total.notSummed > 0);
   const shown = rows.map(row => ({ ...row, age: stretch(Number(row['age_seconds'])) }));
-  await writeRows(io, 'table', columns, shown, { keep: ['project_name', 'amount'], tonnes: ['amount'] });
+  await writeRows(io, 'table', columns, shown, {
+    keep: ['project_name', 'amount'],
+    tonnes: ['amount'],
+  });
   const warehouses = new Set(rows.map(row => row['organization_id'])).size;
   const of = `${withThousands(warehouses)} of ${ofKnown(known)}`;
   await print(io, '', `Can be sold now, in ${of}: ${describeTotal(total)}.`);

@@ -1,5 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { readBeginnings } from '../../query/lists.js';
+import { type Beginning, readBeginnings } from '../../query/lists.js';
 import type { Entry } from '../../resources/entry.js';
 import { CommandFault, EXIT } from '../exit.js';
 
@@ -8,11 +8,11 @@ export async function wholeName(
   reader: Reader,
   entry: Entry,
   text: string,
-  from?: string,
+  where?: Beginning,
 ): Promise<string | null> {
   const beginning = text.replace(/…$/, '');
   if (beginning === '') return null;
-  const [name = null, other] = await readBeginnings(reader, entry, beginning, from);
+  const [name = null, other] = await readBeginnings(reader, entry, beginning, where);
   if (other === undefined) return name;
   throw new CommandFault(
     EXIT.notThere,

@@ -27,7 +27,8 @@ export async function findVersions(reader: Reader, entry: Entry, id: string): Pr
   const versions = await readHistory(reader, entry, id);
   if (versions.length > 0) return versions;
   const found =
-    (await FIND[entry.table]?.(reader, id)) ?? (await wholeName(reader, entry, id, `${entry.table}_history`));
+    (await FIND[entry.table]?.(reader, id)) ??
+    (await wholeName(reader, entry, id, { from: `${entry.table}_history` }));
   if (found !== null) return await readHistory(reader, entry, found);
   throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);
 }

@@ -120,9 +120,20 @@ function byOrganization(rows: readonly Row[], { now, query }: Ask): Html {
       { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
       { name: 'Read', cell: row => ago(textIn(row, 'complete_at'), now) },
     ],
-    rows.toSorted(byAmount),
+    withoutCredits(rows).toSorted(byAmount),
     query,
   );
+}
+
+/** The credits of a project, vintage and type that stand in one warehouse are one row. */
+function withoutCredits(rows: readonly Row[]): Row[] {
+  const added = new Map<string, Row>();
+  for (const row of rows) {
+    const of = ['organization_id', 'project_id', 'project_name', 'vintage', 'type'].map(name => row[name]);
+    const key = JSON.stringify(of);
+    added.set(key, { ...row, amount_micro: microOf(added.get(key) ?? {}) + microOf(row) });
+  }
+  return [...added.values()];
 }
 
 /** The largest first. */

@@ -287,6 +287,7 @@ export const MIRROR_TABLES = {
     freshness: 'text?',
     complete_at: 'text?',
     age_seconds: 'integer?',
+    credit_id: 'text',
   },
   certificates_missing: {
     organization_id: 'text',

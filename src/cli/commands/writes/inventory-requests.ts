@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { examples } from '../../command.js';
+import { LISTS } from '../../../resources/lists.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
 import { HOW_NAMED } from '../../named/how-named.js';
@@ -8,6 +9,7 @@ import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';
 import { findSettings } from '../../place/find-place.js';
+import { findCredit } from './find-owner.js';
 import { lookAgain, reachOrganization } from './reach-organization.js';
 import { readPrintable } from '../../words.js';
 
@@ -25,7 +27,7 @@ export function defineRequest(group: Command, io: Io): void {
       .command('create')
       .description('Ask an organization to transfer or retire credits of its inventory')
       .requiredOption('--organization <name>', `whose inventory it is: ${HOW_NAMED}`)
-      .requiredOption('--credit-id <id>', 'the credit')
+      .requiredOption('--credit-id <id>', 'the credit, or the beginning of its id')
       .requiredOption('--amount <tonnes>', 'how much'),
   )
     .option('--yes', 'do it without a question')
@@ -40,9 +42,10 @@ export function defineRequest(group: Command, io: Io): void {
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const { receiverId: toOrganizationId, receiverAddress: toAddress, retirementData } = readMovement(options);
   const { action, amount } = options;
-  const creditId = readPrintable('--credit-id', options.creditId);
+  const named = readPrintable('--credit-id', options.creditId);
   const place = findSettings(io);
   const { owner, organization, installationId } = await reachOrganization(io, place, options.organization);
+  const creditId = await findCredit(place, LISTS.inventory, named, organization);
   const what = describeMovement(`${amount} t of ${creditId}`, options);
   await confirm(io, `Ask the administrators of ${organization}: ${what}`, options);
   const made = await owner.requestInventoryAction(action, {

@@ -12,7 +12,7 @@ import { writeValue } from '../../output/output.js';
 import { findSettings } from '../../place/find-place.js';
 import type { Place } from '../../place/place.js';
 import { lookAgain, type Reached, reachOrganization } from './reach-organization.js';
-import { findOwner } from './find-owner.js';
+import { findCredit, findOwner } from './find-owner.js';
 import { readId, readPrintable } from '../../words.js';
 
 interface CreateOptions {
@@ -44,7 +44,7 @@ function defineCreate(group: Command, io: Io): void {
     .command('create')
     .description('Hold credits of a warehouse; what is not finished in ten minutes goes back by itself')
     .requiredOption('--organization <name>', `whose warehouse it is: ${HOW_NAMED}`)
-    .requiredOption('--credit-id <id>', 'the credit')
+    .requiredOption('--credit-id <id>', 'the credit, or the beginning of its id')
     .requiredOption('--amount <tonnes>', 'how much')
     .option('--json', 'print the reservation as JSON')
     .action((options: CreateOptions) => create(io, options));
@@ -52,9 +52,10 @@ function defineCreate(group: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const creditId = readPrintable('--credit-id', options.creditId);
+  const named = readPrintable('--credit-id', options.creditId);
   const place = findSettings(io);
   const reached = await reachOrganization(io, place, options.organization);
+  const creditId = await findCredit(place, LISTS.warehouse, named, reached.organization);
   const made = await reached.owner.reserve({ creditId, amount: options.amount });
   await show(io, place, reached, made, options);
   const rest = `${made.id} --organization ${reached.organization}`;
