@@ -27,7 +27,7 @@ const TOLD: readonly Readonly<Record<string, number>>[] = [
 ];
 
 const source = (sent: object) => readSource(JSON.stringify(sent), 'what was sent');
-const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021' };
+const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021', type: 'exPost' };
 
 const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => Items[Name] } = {
   warehouse: (creditId, amount) => parse.parseCredit(source({ creditId, amount, ...PROJECT })),
@@ -128,7 +128,7 @@ async function asking({ stage, env, reader }: Library) {
       .where('valid_from', '<=', at)
       .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
       .execute();
-    return rows.map(({ version }) => version).toSorted();
+    return rows.map(({ version }) => String(version)).toSorted();
   }
   async function onPage(path: string, at: string): Promise<number> {
     const [, body = ''] = /<tbody>([^]*?)<\/tbody>/.exec(await page(path, at)) ?? [];
@@ -174,12 +174,12 @@ async function asking({ stage, env, reader }: Library) {
       histories,
       lists,
       list: list.map(row => [row['id'], row['beneficiary'], row['organization_name']].join()).toSorted(),
-      asOf: AS_OF.map(name => asOf[name]?.rows.map(row => row['valid_from']).toSorted()),
+      asOf: AS_OF.map(name => asOf[name]?.rows.map(row => String(row['valid_from'])).toSorted()),
       exported: await exported(at),
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
       balanced: await balanced(at),
-      stood: /([\d.,]+) t stood/.exec(then)?.[1],
+      stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
       whose: /Owner \d/.exec(then)?.[0],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
     };
@@ -210,7 +210,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
   const microOf = (table: string) => rowsOf(table).reduce((sum, row) => sum + Number(row['amount_micro']), 0);
   const datesOf = (table: string) =>
     rowsOf(table)
-      .map(row => row['valid_from'])
+      .map(row => String(row['valid_from']))
       .toSorted();
   const tables = ['warehouse_credits', 'inventory_credits', 'retirements'];
   return {
@@ -218,7 +218,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
       ENTRIES.map(({ table }) => [
         table,
         rowsOf(table)
-          .map(({ version }) => version)
+          .map(({ version }) => String(version))
           .toSorted(),
       ]),
     ),
@@ -241,7 +241,7 @@ function shownOn(photo: Photo, isCertified: boolean) {
     ]),
     retired: ['a', 'b'].map(id => {
       const row = one('retirements', 'id', id);
-      return row === undefined ? undefined : `for ${row['beneficiary']}`;
+      return row === undefined ? undefined : `for ${String(row['beneficiary'])}`;
     }),
     balanced: [...['warehouse_credits', 'inventory_credits', 'reservations'].map(microOf), true],
     stood: tonnesOf(BigInt(microOf('warehouse_credits'))),
