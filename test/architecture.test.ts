@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkArchitecture, explain, type Fault } from './support/architecture.js';
-import { BROWSER, POSTGRES, PROGRAM } from '../vitest.config.js';
+import config, { BROWSER, POSTGRES, PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
 import { longestChain, readImports } from './support/import-chain.js';
 import { readSource } from './support/source.js';
@@ -46,6 +46,13 @@ test('the longest chain is found among shorter ones', () => {
     ['d', []],
   ]);
   expect(longestChain(imports)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('no test sees what lies in the checkout: each begins in an empty folder', () => {
+  expect(readdirSync(process.cwd())).toEqual([]);
+  const { projects = [] } = config.test ?? {};
+  const begun = projects.filter(project => JSON.stringify(project).includes('test/support/leaves-nothing.ts'));
+  expect(begun).toHaveLength(projects.length - 1);
 });
 
 test('a law starts no process and imports nothing that is built', () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { createControlClient } from '../../src/sandbox/verbs/client.js';
@@ -11,6 +12,8 @@ import {
   signJwt,
   temporarySandbox,
 } from '../support/sandbox.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 interface Started {
   readonly child: ChildProcess;
@@ -23,7 +26,7 @@ async function start(...words: string[]): Promise<Started> {
 }
 
 async function startWith(env: Record<string, string>, ...words: string[]): Promise<Started> {
-  const child = spawn(process.execPath, ['dist/main.js', 'sandbox', ...words], {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...words], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH: process.env['PATH'], ...env },
   });

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/door.js';
@@ -12,6 +12,7 @@ import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js
 import { until } from '../support/wait.js';
 
 const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
 
 /** All that the client needs beside Node. What it must not load is not there to be loaded. */
 const NEEDED = ['jose', '@types/node', 'undici-types'];
@@ -39,13 +40,15 @@ beforeAll(async () => {
   const installed = join(folder, 'node_modules', 'carbon-mirror');
   await mkdir(join(folder, 'node_modules', '@types'), { recursive: true });
   await mkdir(installed);
-  for (const name of NEEDED) await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
+  for (const name of NEEDED)
+    await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   const { stdout } = await run('npm', [
     'pack',
     '--json',
     '--foreground-scripts=false',
     '--pack-destination',
     folder,
+    ROOT,
   ]);
   const [packed] = JSON.parse(stdout);
   await run('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
@@ -58,7 +61,7 @@ beforeAll(async () => {
 });
 
 async function writeDocs(): Promise<readonly string[]> {
-  const programs = blocks(await readFile('docs/client.md', 'utf8'), 'ts');
+  const programs = blocks(await readFile(join(ROOT, 'docs/client.md'), 'utf8'), 'ts');
   await Promise.all(programs.map((code, index) => writeFile(join(folder, `docs-${index}.ts`), code)));
   return programs.map((_, index) => `docs-${index}.ts`);
 }
@@ -66,7 +69,7 @@ async function writeDocs(): Promise<readonly string[]> {
 /** Once for all tests: to read the types of Node takes longer than anything else. */
 async function compile(files: readonly string[]): Promise<readonly string[]> {
   const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-  const compiled = run(resolve('node_modules/.bin/tsc'), [...strict, ...files], { cwd: folder });
+  const compiled = run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...files], { cwd: folder });
   const { stdout } = await compiled.catch((error: { stdout: string }) => error);
   return stdout.split('\n').filter(line => line !== '');
 }
@@ -119,7 +122,7 @@ test('every export has its code and its types', async () => {
   expect(said.filter(isFault)).toEqual([]);
   const driver = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3' : 'better-sqlite3-12';
   for (const name of [driver, 'express']) {
-    await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
+    await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
   const { stdout } = await run(process.execPath, ['exports.js'], { cwd: folder });
   expect(stdout).toBe('function,function,function,carbon-mirror\n');
@@ -127,7 +130,7 @@ test('every export has its code and its types', async () => {
 
 test('the command runs from the one bundle that is shipped', async () => {
   const installed = join(folder, 'node_modules', 'carbon-mirror');
-  await symlink(resolve('node_modules/commander'), join(folder, 'node_modules/commander'));
+  await symlink(join(ROOT, 'node_modules/commander'), join(folder, 'node_modules/commander'));
   const { stdout } = await run(process.execPath, [join(installed, 'dist/main.js'), '--help'], {
     cwd: folder,
   });
@@ -150,7 +153,7 @@ test('an answer to a wrong call does not compile', () => {
 test('a packed release holds a list of every package that runs, with version, hash and licence', async () => {
   const installed = join(folder, 'node_modules', 'carbon-mirror');
   const sbom: Sbom = JSON.parse(await readFile(join(installed, 'sbom.json'), 'utf8'));
-  const lock: Lock = JSON.parse(await readFile('package-lock.json', 'utf8'));
+  const lock: Lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
   const expected = Object.entries(lock.packages)
     .filter(([path, { dev }]) => path !== '' && dev !== true)
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);

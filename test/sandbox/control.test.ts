@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createControlClient } from '../../src/sandbox/verbs/client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -275,7 +276,7 @@ test('docs/sandbox.md names every control route, and no other', () => {
     const [method, path = ''] = route.split(' ');
     return `${method} /_sandbox${path.replaceAll(/:(\w+)/g, '<$1>')}`;
   });
-  const docs = readFileSync('docs/sandbox.md', 'utf8');
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
   const named = [...docs.matchAll(/^\| `((?:GET|POST|PATCH|DELETE) \/_sandbox\/[^`?]+)/gm)].map(
     ([, route]) => route,
   );

@@ -72,7 +72,7 @@ function findMissing(markdown: string): Citation[] {
   return citations.filter(({ file, title }) => !isTitleOf(templates.get(file) ?? [], title));
 }
 
-const DOCUMENT = readFileSync('docs/coverage.md', 'utf8');
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/coverage.md'), 'utf8');
 
 test('each test that docs/coverage.md names exists, and no cell is empty', () => {
   expect(readCitations(DOCUMENT).length).toBeGreaterThan(250);
@@ -111,7 +111,7 @@ test('docs/coverage.md names each route of the registry', () => {
   const routes = ROUTES.map(({ route }) => route);
   expect(routes.length).toBe(32);
   const shapes = (text: string) => text.replaceAll(/:\w+|<\w+>/g, '<>');
-  const coverage = shapes(readFileSync('docs/coverage.md', 'utf8'));
+  const coverage = shapes(DOCUMENT);
   expect(
     routes.filter(
       route => !coverage.includes(`| ${shapes(route)}`) && !coverage.includes(`: ${shapes(route)}`),

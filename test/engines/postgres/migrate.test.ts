@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demandSchema, migrate, readMigrations } from '../../../src/engines/postgres/migrate.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
@@ -6,7 +7,7 @@ import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 const NOW = '2026-05-04T12:00:00.000Z';
 /** As the folders have them, in their order. */
 const ALL = ['inbox', 'mirror'].flatMap(family =>
-  readdirSync(`migrations/postgres/${family}`)
+  readdirSync(join(import.meta.dirname, '../../../migrations/postgres', family))
     .toSorted()
     .map(name => `${family}/${name}`),
 );
