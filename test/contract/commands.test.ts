@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
-import { temporaryFolder } from '../support/inbox.js';
+import { NOON, temporaryFolder } from '../support/inbox.js';
 import { oddMirrorTwice, type SameMirror } from '../support/same-mirror.js';
 
 const OF = ['--organization', 'organization-1'];
@@ -121,6 +121,15 @@ const OWN = [
   [/^(Older copies may stand|Removed rows stand|Bytes of removed rows|The server's log of writes).*\n/gm, ''],
 ] as const;
 
+const WHOLE = /(?<![\d.-])\d{4,}(?![\d.])/g;
+const HOUR = 3600;
+
+/** Each engine tells ages by its own clock, and one answer comes later than the other. */
+function withoutAge(whole: string): string {
+  const age = (Date.now() - NOON) / 1000;
+  return Math.abs(Number(whole) - age) < HOUR ? 'AGE' : whole;
+}
+
 async function answerOf({ env, place }: SameMirror['inFiles'], argv: readonly string[]): Promise<unknown> {
   const folder = temporaryFolder();
   const words = argv.map(word => (word === 'FOLDER' ? join(folder, 'copy') : word));
@@ -132,7 +141,7 @@ async function answerOf({ env, place }: SameMirror['inFiles'], argv: readonly st
       .replaceAll(place, 'PLACE')
       .replaceAll(JSON.stringify(place).slice(1, -1), 'PLACE');
   const said = (text: string) =>
-    OWN.reduce((left, [own, instead]) => left.replace(own, instead), named(text));
+    OWN.reduce((left, [own, instead]) => left.replace(own, instead), named(text)).replace(WHOLE, withoutAge);
   return { exitCode, stdout: said(stdout), stderr: said(stderr), written };
 }
 
@@ -145,12 +154,7 @@ function filesOf(folder: string): string[][] {
 /** As a person sees it in a pipe, and as a script does. */
 const FORMS = ['--json', '--csv'];
 
-interface Asking {
-  readonly argv: readonly string[];
-  readonly changes: boolean;
-}
-
-async function everyQuestion(): Promise<Asking[]> {
+async function everyQuestion(): Promise<(readonly string[])[]> {
   const options = new Map(
     (await listCommands()).map(({ name, command }) => [
       name,
@@ -160,32 +164,18 @@ async function everyQuestion(): Promise<Asking[]> {
     ]),
   );
   return Object.entries(ASKED).flatMap(([name, all]) =>
-    all.flatMap((words): Asking[] => {
+    all.flatMap(words => {
       const argv = [...name.split(' '), ...words];
-      if (CHANGING.includes(name)) return [{ argv: [...argv, '--json'], changes: true }];
-      if (words.includes('--atom')) return [{ argv, changes: false }];
+      if (CHANGING.includes(name)) return [[...argv, '--json']];
+      if (words.includes('--atom')) return [argv];
       const forms = (options.get(name) ?? []).map(form => [form]);
-      return [...(words === all[0] ? [[]] : []), ...forms].map(form => ({
-        argv: [...argv, ...form],
-        changes: false,
-      }));
+      return [...(words === all[0] ? [[]] : []), ...forms].map(form => [...argv, ...form]);
     }),
   );
 }
 
 /** Instants before year 1, at its end and finer than a millisecond, -0 and texts that engines hold differently. */
 const ODD = ['0000-06-01T', '9999-12-31T23:59:59.999Z', '.123Z', '-0', '9007199254740993', '😀', '1E3'];
-
-/** An age may be another second older in the second answer: then both are asked again. */
-const TRIES = 5;
-
-async function ask({ inFiles, inSchemas }: SameMirror, { argv, changes }: Asking) {
-  for (let tries = 1; ; tries += 1) {
-    const [files, schemas] = [await answerOf(inFiles, argv), await answerOf(inSchemas, argv)];
-    const isSame = JSON.stringify(files) === JSON.stringify(schemas);
-    if (isSame || changes || tries === TRIES) return { files, schemas };
-  }
-}
 
 test('each command that prints JSON or CSV is asked on both engines, or it is said why not', async () => {
   const printing = (await listCommands()).filter(
@@ -202,9 +192,10 @@ test('each command answers the same on both engines, to the byte, whatever the r
   const mirror = await oddMirrorTwice();
   const seen: string[] = [];
   for (const asking of await everyQuestion()) {
-    const { files, schemas } = await ask(mirror, asking);
+    const files = await answerOf(mirror.inFiles, asking);
+    const schemas = await answerOf(mirror.inSchemas, asking);
     seen.push(JSON.stringify(files));
-    expect.soft(schemas, asking.argv.join(' ')).toEqual(files);
+    expect.soft(schemas, asking.join(' ')).toEqual(files);
   }
   expect(ODD.filter(text => !seen.some(answer => answer.includes(text)))).toEqual([]);
 });

@@ -1,12 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { installationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
-import type { Program } from '../support/program.js';
+import type { Program, ProgramOptions } from '../support/program.js';
+import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
+import { withResolvers } from '../support/wait.js';
 
 const PATIENCE = { timeout: 60_000, interval: 5 };
+const HOUR_MS = 3_600_000;
 
 /** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
 type Damage = {
@@ -14,8 +16,8 @@ type Damage = {
   readonly inSchemas: readonly [when: string, what: string];
 } | null;
 
-async function startDamaged(damage: Damage) {
-  const installed = await startInstalled();
+async function startDamaged(damage: Damage, options: ProgramOptions = {}) {
+  const installed = await startInstalled(options);
   if (damage === null) return installed;
   const { program } = installed;
   if (program.keptIn === 'PostgreSQL') await damageSchemas(program, damage.inSchemas);
@@ -32,9 +34,6 @@ async function damageSchemas({ change }: Program, [when, what]: readonly [string
   onTestFinished(() => change('DROP FUNCTION tests.damage() CASCADE'));
 }
 
-/** The next worker starts and reads within it, on a busy machine too. */
-const LATE_MS = 2500;
-
 describe('T44 the fence: a worker that was thought dead comes back with an old answer', () => {
   const NO_FENCE: Damage = {
     inFiles: ['main', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'],
@@ -42,23 +41,36 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
   };
 
   async function comeBackLate(damage: Damage): Promise<Program> {
-    const { program, organizationId, creditId, retire } = await startDamaged(damage);
-    const path = '/organizations/*/warehouse/inventory';
+    const { program, organizationId, creditId, retire } = await startDamaged(damage, {
+      receiveOnly: true,
+    });
     issueCredit(program.sandbox, organizationId);
+    const [asked, released] = [withResolvers(), withResolvers()];
+    let isHeld = false;
+    const baseUrl = await startProxy(program.sandbox.url, () => null, {
+      rewrite: path => path,
+      hold: async path => {
+        if (!isHeld || !path.includes('/warehouse/inventory')) return;
+        isHeld = false;
+        asked.resolve();
+        await released.promise;
+      },
+    });
+    const patient = { baseUrl, deadlineMs: HOUR_MS, streamDeadlineMs: HOUR_MS };
+    await program.startWorker(patient);
     await program.rest();
-    program.registry.faults.add({ path, kind: 'delay', options: { delayMs: LATE_MS }, count: 1 });
+    isHeld = true;
     retire(30);
-    await expect.poll(() => program.registry.faults.list()[0]?.remaining, PATIENCE).toBe(0);
-    const answered = sleep(LATE_MS);
+    await asked.promise;
     program.registry.credits.withdraw(organizationId, { creditId, amount: 70 });
     program.time.move(61_000);
     const late = program.worker();
-    await program.startWorker();
+    await program.startWorker(patient);
     await expect
       .poll(() => program.rows('SELECT 1 FROM warehouse_credits WHERE credit_id = ?', creditId), PATIENCE)
       .toEqual([]);
     await program.rest();
-    await answered;
+    released.resolve();
     await expect.poll(() => late.running(), PATIENCE).toBe(0);
     return program;
   }

@@ -11,6 +11,7 @@ import { startProxy } from './proxy.js';
 import { createCopy, shownAsOf, shownBy } from './replayed.js';
 import { createSaid, type Said } from './said.js';
 import { createOrganization, issueCredit } from './sandbox.js';
+import { withResolvers } from './wait.js';
 
 /** What went on in one history; a torture run wants none of them to be 0. */
 export interface Tally {
@@ -138,14 +139,6 @@ async function begin(seed: number): Promise<Play> {
     return resolve;
   };
   return { program, random, organizations, said, holdAnswers, startWorker, count };
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>(given => {
-    resolve = given;
-  });
-  return { promise, resolve };
 }
 
 /** Enough for several pages. */

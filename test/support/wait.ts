@@ -6,3 +6,11 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
     await new Promise(resolve => setTimeout(resolve, 10));
   }
 }
+
+export function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>(given => {
+    resolve = given;
+  });
+  return { promise, resolve };
+}

@@ -108,7 +108,7 @@ describe('who comes back from the registry’s page', () => {
   });
 
   test('T79 of a flood of forged states and of guessed installations one state lets one through', async () => {
-    const door = await openDoor();
+    const door = await openDoor({ headersTimeoutMs: HOUR_MS, requestTimeoutMs: HOUR_MS });
     const state = newState();
     const flood = Array.from({ length: 1000 }, (_, index) =>
       land(door, {
