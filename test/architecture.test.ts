@@ -51,7 +51,9 @@ test('the longest chain is found among shorter ones', () => {
 test('no test sees what lies in the checkout: each begins in an empty folder', () => {
   expect(readdirSync(process.cwd())).toEqual([]);
   const { projects = [] } = config.test ?? {};
-  const begun = projects.filter(project => JSON.stringify(project).includes('test/support/leaves-nothing.ts'));
+  const begun = projects.filter(project =>
+    JSON.stringify(project).includes('test/support/leaves-nothing.ts'),
+  );
   expect(begun).toHaveLength(projects.length - 1);
 });
 

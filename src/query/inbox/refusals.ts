@@ -29,7 +29,7 @@ export interface RefusalSum {
 
 /** What was turned away since an instant, what came most first. */
 export async function sumRefusals({ db }: Reader, since: string): Promise<RefusalSum[]> {
-  return await db
+  const sums = await db
     .selectFrom('inbox.refusals')
     .select(eb => [
       'reason',
@@ -46,6 +46,7 @@ export async function sumRefusals({ db }: Reader, since: string): Promise<Refusa
     .orderBy('header_prefix')
     .orderBy('status')
     .execute();
+  return sums.map(sum => ({ ...sum, posts: Number(sum.posts) }));
 }
 
 /** When a delivery was accepted last. */
