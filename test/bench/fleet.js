@@ -10,7 +10,7 @@ import { Database } from '../../dist/engines/sqlite/driver.js';
 import { readOverview } from '../../dist/query/overview.js';
 import { enqueueTick } from '../../dist/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
-import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
+import { createFigures, median, peakMegabytes, processorMs, timed } from './parts/figures.js';
 import { install, send, startRegistry } from './parts/registry.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
@@ -182,11 +182,13 @@ async function checkCoverage(reader, world) {
 }
 
 async function measureNow(dataDir) {
-  const { receive } = await openConsole(dataDir);
+  const { pid, receive } = await openConsole(dataDir);
   process.stdout.write('\nNow\n');
   const parts = await Promise.all(FIRST_PAGE.map(receive));
   const times = [];
+  const before = processorMs(pid);
   for (let time = 0; time < TIMES; time++) times.push(await receive('/'));
+  show('of a processor for each', (processorMs(pid) - before) / TIMES, 'ms');
   show('its markup, as it is received', times[0].bytes, 'bytes');
   demand(
     'with its style and script',

@@ -64,6 +64,15 @@ export async function timed(work) {
   return performance.now() - startedAt;
 }
 
+const TICK_MS = 10;
+
+/** What a process has had of all processors so far: neighbours on the machine add little to it. */
+export function processorMs(pid) {
+  const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user, system] = rest.split(' ').slice(11, 13);
+  return (Number(user) + Number(system)) * TICK_MS;
+}
+
 /** Not `maxRSS`: that of a spawned child begins at its parent's size. */
 export function peakMegabytes(pid = 'self') {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;
