@@ -22,6 +22,8 @@ export interface ListenOptions {
   readonly maxConnections?: number;
   readonly takeWithinMs?: number;
   readonly maxOutstanding?: number;
+  /** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
+  readonly answersHalfClosed?: boolean;
   /** How long a connection without a request stays open. */
   readonly idleMs?: number;
   /** How long requests that are under way may take to end when the server closes. */
@@ -43,6 +45,7 @@ export const DEFAULT_LIMITS = {
   takeWithinMs: 5000,
   maxConnections: 1000,
   maxOutstanding: 32,
+  answersHalfClosed: true,
   idleMs: 5000,
   graceMs: 5000,
 } as const;
@@ -50,6 +53,8 @@ export const DEFAULT_LIMITS = {
 const FOR_PEOPLE = {
   maxConnections: 200,
   maxOutstanding: 4,
+  /** A browser that closes its half has left, and ends what was made for it. */
+  answersHalfClosed: false,
   takeWithinMs: 30_000,
   /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
   idleMs: 60_000,
@@ -58,9 +63,6 @@ const FOR_PEOPLE = {
 
 /** Then the sender opens another connection. */
 const MAX_REQUESTS_PER_SOCKET = 10_000;
-
-/** A sender that has closed its own half still reads: without this it would not learn that its post was stored. */
-const ANSWERS_AFTER_HALF_CLOSE = { httpAllowHalfOpen: true } as const;
 
 const IDLE_SWEEP_MS = 20;
 
@@ -84,7 +86,7 @@ export function listen(app: RequestListener, options: ListenOptions): Promise<Li
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on('connection', connections.add);
   server.on('close', connections.stop);
-  Object.assign(server, ANSWERS_AFTER_HALF_CLOSE);
+  Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.on('clientError', answerBrokenRequest);
   return new Promise((resolve, reject) => {
     const refuse = (error: Error): void => {
