@@ -182,11 +182,15 @@ test('of many organizations 20 are shown, trouble first and then the largest, ho
   expect(await shown('/', 'forsale')).toEqual([...largest, 11]);
   expect(await shown('/', 'leftout')).toEqual([10]);
   const home = await page('/');
-  expect(home).toContain('<a href="/?all">and 10 more</a>');
-  expect(home).toContain('<a href="/?all">and 9 more</a>');
-  expect(await shown('/?all', 'glance')).toHaveLength(30);
-  expect(await shown('/?all', 'forsale')).toHaveLength(29);
-  expect(await page('/?all')).not.toMatch(/and \d+ more/);
+  expect(home).toContain('<a href="/?all=yes">and 10 more</a>');
+  expect(home).toContain('<a href="/?all=yes">and 9 more</a>');
+  expect(await shown('/?all=yes', 'glance')).toHaveLength(30);
+  expect(await shown('/?all=yes', 'forsale')).toHaveLength(29);
+  expect(await page('/?all=yes')).not.toMatch(/and \d+ more/);
+  const then = new Date(Date.now()).toISOString();
+  expect(await shown(`/?as-of=${then}`, 'stood')).toEqual([...largest, 11]);
+  const [, all = ''] = /href="([^"]+)">and 10 more</.exec(await page(`/?as-of=${then}`)) ?? [];
+  expect(await shown(all.replaceAll('&amp;', '&'), 'stood')).toHaveLength(30);
 });
 
 function hold(id: string, overrides: { reservedToDate: string }) {

@@ -4,7 +4,7 @@ import { withThousands } from '../../text/thousands.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { type Bar, bars } from '../parts/bars.js';
 import type { Ask } from '../page.js';
-import { microOf, textIn } from '../parts/cell.js';
+import { byMicro, microOf, textIn } from '../parts/cell.js';
 import { html, type Html } from '../parts/html.js';
 import { firstOf } from '../parts/table.js';
 import { ago, badge, counted, shown } from '../parts/words.js';
@@ -120,7 +120,7 @@ function byOrganization(rows: readonly Row[], { now, query }: Ask): Html {
       { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
       { name: 'Read', cell: row => ago(textIn(row, 'complete_at'), now) },
     ],
-    withoutCredits(rows).toSorted(byAmount),
+    withoutCredits(rows).toSorted(byMicro),
     query,
   );
 }
@@ -134,11 +134,6 @@ function withoutCredits(rows: readonly Row[]): Row[] {
     added.set(key, { ...row, amount_micro: microOf(added.get(key) ?? {}) + microOf(row) });
   }
   return [...added.values()];
-}
-
-/** The largest first. */
-function byAmount(one: Row, other: Row): number {
-  return Number(microOf(other) - microOf(one));
 }
 
 /** What is worst first, and of the same that with the most rows. */

@@ -4,9 +4,9 @@ import type { Ask, Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
 import { gapsOf } from '../parts/gaps.js';
 import { html, type Html } from '../parts/html.js';
-import { table } from '../parts/table.js';
+import { firstOf } from '../parts/table.js';
 import { counted, shown } from '../parts/words.js';
-import { microOf } from '../parts/cell.js';
+import { byMicro, microOf } from '../parts/cell.js';
 
 interface Then {
   readonly at: string;
@@ -23,17 +23,17 @@ export function showThen(ask: Ask, at: string): Shown {
   return {
     title: 'Then',
     body: html`<h1>What stood in the warehouses then</h1>`,
-    later: async () => showStood(await readThen(ask, at)),
+    later: async () => showStood(await readThen(ask, at), ask),
   };
 }
 
-function showStood({ at, stood, gaps }: Then): Html {
+function showStood({ at, stood, gaps }: Then, { query }: Ask): Html {
   const left = stood.reduce((sum, row) => sum + row.rows_not_summed, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   if (stood.length === 0 && gaps.length > 0)
     return html`<p id="sentence"><strong>Nothing is known to have stood in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;
   return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${counted(organizations, 'organization')}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
-<section id="stood">${table(
+<section id="stood">${firstOf(
     'What stood there, by organization, project and vintage',
     [
       {
@@ -46,7 +46,8 @@ function showStood({ at, stood, gaps }: Then): Html {
       { name: 'Type', cell: row => row.type },
       { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
     ],
-    stood,
+    stood.toSorted(byMicro),
+    query,
   )}</section>
 ${gapsOf('warehouse', gaps)}`;
 }

@@ -8,12 +8,17 @@ const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
 
+type HasMicro = { readonly [column: string]: Value } | { readonly amount_micro: Value };
+
 /** Millionths of a tonne; none where a row has no amount that can be added. */
-export function microOf(
-  row: { readonly [column: string]: Value } | { readonly amount_micro: Value },
-): bigint {
+export function microOf(row: HasMicro): bigint {
   const micro = row['amount_micro'] ?? null;
   return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
+}
+
+/** The largest first. */
+export function byMicro(one: HasMicro, other: HasMicro): number {
+  return Number(microOf(other) - microOf(one));
 }
 
 export function textIn(row: { readonly [column: string]: Value }, column: string): string | null {

@@ -1,4 +1,5 @@
 import { andMore, MOST_SHOWN } from '../../text/and-more.js';
+import { withQuery } from './as-of.js';
 import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
@@ -21,7 +22,7 @@ export function table<Row>(caption: Part, columns: readonly TableColumn<Row>[], 
 
 const ALL = 'all';
 
-/** The first of them and how many more there are, with the way to them; all where the address asks for all. */
+/** Of a list of the first page: how many more there are and the way to them; all where the address asks for all. */
 export function firstOf<Row>(
   caption: Part,
   columns: readonly TableColumn<Row>[],
@@ -30,7 +31,7 @@ export function firstOf<Row>(
 ): Html {
   const more = andMore(rows.length);
   if (more === null || query.has(ALL)) return table(caption, columns, rows);
-  return html`${table(caption, columns, rows.slice(0, MOST_SHOWN))}<p class="under"><a href="/?${ALL}">${more}</a></p>`;
+  return html`${table(caption, columns, rows.slice(0, MOST_SHOWN))}<p class="under"><a href="${withQuery('/', query, { [ALL]: 'yes' })}">${more}</a></p>`;
 }
 
 const NUMERIC = html` class="number"`;
