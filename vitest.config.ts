@@ -39,6 +39,7 @@ export const ON_BOTH = [
   'install',
   'lifecycle',
   'mutants',
+  'quiet',
   'transactions',
 ].map(name => `test/flows/${name}.test.ts`);
 

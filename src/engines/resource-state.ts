@@ -5,7 +5,10 @@ import type { Tables } from './contract/tables.js';
 type State = Tables['resource_states'];
 
 export interface LastReadRow
-  extends Pick<State, 'refusals' | 'attempted_at' | 'complete_at' | 'duration_ms' | 'page_size'> {
+  extends Pick<
+    State,
+    'refusals' | 'attempted_at' | 'complete_at' | 'duration_ms' | 'page_size' | 'every_seconds'
+  > {
   readonly declined: LastRead['declined'];
   readonly is_strange: boolean | number;
 }
@@ -18,7 +21,7 @@ export interface OpeningRow
 export const LAST_READ = `CASE
     WHEN not_offered_at IS NOT NULL THEN 'not_offered'
     WHEN forbidden_at IS NOT NULL AND refusals > 0 THEN 'refused'
-  END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size,
+  END AS declined, refusals, attempted_at, complete_at, duration_ms, page_size, every_seconds,
   answer_text IS NOT NULL AS is_strange`;
 
 export const OPENING = `rows, open_run, doubted_at, doubted, stamp_at, owner_told, ${LAST_READ}`;
@@ -30,6 +33,7 @@ export function lastReadOf(row: LastReadRow): LastRead {
     attemptedAt: milliseconds(row.attempted_at),
     completeAt: milliseconds(row.complete_at),
     durationMs: row.duration_ms ?? 0,
+    everyMs: row.every_seconds === null ? null : row.every_seconds * 1000,
     isStrange: Boolean(row.is_strange),
     pageSize: row.page_size,
   };
@@ -49,7 +53,17 @@ export function openingOf(row: OpeningRow | undefined): Opening {
 
 /** What the end of a read says of its resource; null where that stays as it was. */
 export function endingColumns({ request }: OpenRun, ending: Ending) {
-  const { endedAt, state, fault, lostMs = 0, pageSize, ownerTold, answer = null } = ending;
+  const {
+    endedAt,
+    state,
+    fault,
+    requests,
+    lostMs = 0,
+    pageSize,
+    everySeconds,
+    ownerTold,
+    answer = null,
+  } = ending;
   const isWhole = state === 'complete';
   return {
     error_code: fault?.code ?? null,
@@ -58,6 +72,9 @@ export function endingColumns({ request }: OpenRun, ending: Ending) {
     /** Whether `page_size` is to be written. */
     is_sized: Number(pageSize !== undefined),
     page_size: pageSize ?? null,
+    is_paced: Number(isWhole && everySeconds !== undefined),
+    every_seconds: everySeconds ?? null,
+    calls: isWhole ? requests : null,
     owner_told: ownerTold !== undefined && (isWhole || ownerTold) ? Number(ownerTold) : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,

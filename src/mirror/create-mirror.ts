@@ -34,6 +34,8 @@ export function createMirror(
   return {
     moveOrigin: port.moveOrigin,
     setSchedule: port.setSchedule,
+    lastListed: port.lastListed,
+    noteListed: port.noteListed,
     highestClaim: port.highestClaim,
     findInstallation: port.findInstallation,
     listInstallations: port.listInstallations,

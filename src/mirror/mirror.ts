@@ -29,6 +29,8 @@ export type InstallationLook = Omit<InstallationRead, 'endedAt' | 'resources'>;
 type Kept =
   | 'moveOrigin'
   | 'setSchedule'
+  | 'lastListed'
+  | 'noteListed'
   | 'highestClaim'
   | 'findInstallation'
   | 'listInstallations'

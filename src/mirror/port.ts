@@ -69,6 +69,8 @@ export interface Traffic {
   readonly answer?: Answer | null;
   /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
   readonly pageSize?: number | null;
+  /** How often it is read from now on where nothing announces a change; null for each round, absent where that is not known. */
+  readonly everySeconds?: number | null;
   /** Whether its answers said whose they are; absent where they did not and should have. */
   readonly ownerTold?: boolean;
 }
@@ -225,6 +227,8 @@ export interface LastRead {
   /** Start of the last complete read. */
   readonly completeAt: number | null;
   readonly durationMs: number;
+  /** How often it is read where nothing announces a change; null for each round. */
+  readonly everyMs: number | null;
   /** Its latest answer had another form than it has. */
   readonly isStrange: boolean;
   /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
@@ -346,6 +350,9 @@ export interface MirrorPort {
   /** The registry that this app filled the mirror from is the same one at another address. */
   readonly moveOrigin: (baseUrl: string, appId: string) => Promise<void>;
   readonly setSchedule: (seconds: number) => Promise<void>;
+  /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
+  readonly lastListed: () => Promise<{ readonly at: number | null; readonly goodForMs: number }>;
+  readonly noteListed: (at: number) => Promise<void>;
   /** At the start of every claim: refuses older ones from now on, and ends the runs that they left open. */
   readonly raiseFence: (task: Task, at: number) => Promise<void>;
   readonly highestClaim: () => Promise<number>;

@@ -4,6 +4,7 @@ import { type Entry, named } from './entry.js';
 export const CERTIFICATES: Entry = {
   table: 'certificates',
   scope: 'organization_id',
+  every: 'round',
   key: named('retirement_id'),
   columns: named(
     'state',

@@ -28,6 +28,8 @@ export interface Entry {
   readonly columns: readonly Named[];
   /** False where the registry sends no object. */
   readonly hasDocument: boolean;
+  /** How often it is read where nothing announces that it has changed. */
+  readonly every: 'round' | 'day';
   /** What an installation must grant, at VIEW or above; null where everybody may read it. */
   readonly permission: PermissionName | null;
   readonly shown: Shown;

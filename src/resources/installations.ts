@@ -7,6 +7,7 @@ const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_a
 export const INSTALLATIONS: Entry = {
   table: 'installations',
   scope: null,
+  every: 'round',
   key: named('id'),
   columns: named(...COLUMNS),
   hasDocument: true,

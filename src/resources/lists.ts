@@ -19,6 +19,7 @@ const ENTRIES = {
   reservations: list<Reservation>({
     table: 'reservations',
     scope: 'organization_id',
+    every: 'day',
     key: [column('id', item => item.id)],
     columns: [
       column('credit_id', item => item.creditId),
@@ -61,6 +62,7 @@ const ENTRIES = {
   inventory_requests: list<InventoryRequest>({
     table: 'inventory_requests',
     scope: 'organization_id',
+    every: 'day',
     key: [column('id', item => item.id)],
     columns: [
       column('credit_id', item => item.creditId),
@@ -106,6 +108,7 @@ const ENTRIES = {
   organization: list<Organization>({
     table: 'organizations',
     scope: 'id',
+    every: 'day',
     key: [],
     columns: [
       column('full_name', item => text(item.fullName)),
@@ -131,6 +134,7 @@ const ENTRIES = {
   addresses: list<Address>({
     table: 'addresses',
     scope: 'organization_id',
+    every: 'day',
     key: [column('id', item => item.id)],
     columns: [
       column('address', item => text(item.address)),
@@ -152,6 +156,7 @@ const ENTRIES = {
   members: list<Member>({
     table: 'members',
     scope: 'organization_id',
+    every: 'day',
     key: [column('id', item => item.id)],
     columns: [column('full_name', item => text(item.fullName)), column('email', item => text(item.email))],
     hasDocument: true,
@@ -169,6 +174,7 @@ const ENTRIES = {
   retirements: list<Retirement>({
     table: 'retirements',
     scope: 'organization_id',
+    every: 'round',
     key: [column('id', item => item.id)],
     columns: [
       ...projectColumns<Retirement>(),
@@ -228,6 +234,7 @@ function credits(
   return {
     table,
     scope: 'organization_id',
+    every: 'round',
     key: [column('credit_id', item => item.creditId), column('inventory_id', item => item.inventoryId ?? '')],
     columns: [
       ...projectColumns<Credit>(),

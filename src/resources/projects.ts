@@ -6,6 +6,7 @@ import type { ItemEntry } from './entry.js';
 export const PROJECTS: ItemEntry<Project> = {
   table: 'projects',
   scope: null,
+  every: 'day',
   key: [column('id', item => item.id)],
   columns: [
     column('num', item => text(item.num)),

@@ -2,6 +2,7 @@ import type { LastRead as KnownRead } from '../mirror/port.js';
 import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
 import { ENTRY_OF } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
+import { offsetInInterval } from './schedule/offset.js';
 
 const JOB_KINDS = ['installation', 'retry', 'holds', 'certificates', 'discover', 'tick'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -42,6 +43,7 @@ export function readWish(payload: Readonly<Record<string, unknown>>): Wish {
 }
 
 export interface Situation {
+  readonly organizationId: string;
   readonly wish: Wish;
   /** A scheduled run spares what takes long, and only a person is never made to wait. */
   readonly trigger: string;
@@ -53,6 +55,8 @@ export interface Situation {
   readonly last: ReadonlyMap<string, LastRead>;
   /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
   readonly reaccepted: ReadonlySet<string>;
+  /** Of what is read seldom: for which a delivery has come that no read has answered. */
+  readonly announced: ReadonlySet<string>;
 }
 
 /** What a plan goes by. */
@@ -93,8 +97,25 @@ function isDue(situation: Situation, resource: Resource): boolean {
   if (before === undefined || permissionsChanged || trigger === 'person') return true;
   if (before.declined !== null) return reaccepted.has(resource) || isDoubted(situation, before);
   if (wish.full || wish.resources !== null) return true;
+  if (trigger !== 'schedule') return true;
   const restMs = since(before.completeAt, now) - before.durationMs;
-  return trigger !== 'schedule' || restMs >= before.durationMs * REST_FACTOR;
+  if (restMs < before.durationMs * REST_FACTOR) return false;
+  return situation.announced.has(resource) || isItsTurn(before, situation);
+}
+
+/**
+ * What is read seldom has its place in that time, other for each organization: those that were read together the first
+ * time are not always. A read that failed since is made up for.
+ */
+function isItsTurn(
+  { completeAt, attemptedAt, everyMs }: LastRead,
+  { now, organizationId }: Situation,
+): boolean {
+  if (everyMs === null || completeAt === null || (attemptedAt ?? 0) > completeAt) return true;
+  const ageMs = since(completeAt, now);
+  if (ageMs < everyMs / 2 || ageMs >= everyMs) return ageMs >= everyMs;
+  const turnOf = (at: number) => Math.floor((at - offsetInInterval(organizationId, everyMs)) / everyMs);
+  return turnOf(now) > turnOf(completeAt);
 }
 
 /** Whether to ask once more for what was declined. */

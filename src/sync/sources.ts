@@ -9,6 +9,7 @@ import {
   parseReservation,
   parseRetirement,
 } from '../registry/json/parse.js';
+import { isOver } from '../registry/reservation-state.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
 import type { Items, ListResource } from '../resources/lists.js';
 import { nextHoldEnd } from './installation/holds.js';
@@ -27,6 +28,8 @@ export interface Source<Item> {
   readonly parts: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Part<Item>>;
   /** When one of these ends by itself next, by the registry's clock, without an event that tells of it. */
   readonly nextEnd?: (items: readonly Item[], registryNow: number) => number | null;
+  /** While one of these is there the list is read each round, however seldom it is read else. */
+  readonly isOpen?: (item: Item) => boolean;
   /** Asks for one that is missing from the list. Absent where the registry answers no single one. */
   readonly readOne?: (owner: OrganizationClient, id: string, options: ReadOptions) => Promise<Item>;
 }
@@ -36,9 +39,13 @@ export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } =
   reservations: {
     ...paged(parseReservation, (owner, options) => owner.listReservations(options)),
     nextEnd: nextHoldEnd,
+    isOpen: reservation => !isOver(reservation),
   },
   inventory: streamed(parseCredit, (owner, options) => owner.readInventory(options)),
-  inventory_requests: paged(parseInventoryRequest, (owner, options) => owner.listInventoryRequests(options)),
+  inventory_requests: {
+    ...paged(parseInventoryRequest, (owner, options) => owner.listInventoryRequests(options)),
+    isOpen: ({ state }) => !DECIDED.includes(state?.toLowerCase() ?? ''),
+  },
   organization: alone(parseOrganization, (owner, options) => owner.readOrganization(options)),
   addresses: whole(parseAddress, (owner, options) => owner.readAddresses(options)),
   members: whole(parseMember, (owner, options) => owner.readMembers(options)),
@@ -47,6 +54,20 @@ export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } =
     readOne: (owner, id, options) => owner.readRetirement(id, options),
   },
 };
+
+/** Words that the sandbox and the registry's pages have for a request that nobody waits for any more. */
+const DECIDED = [
+  'accepted',
+  'approved',
+  'rejected',
+  'declined',
+  'cancelled',
+  'canceled',
+  'expired',
+  'failed',
+  'finished',
+  'completed',
+];
 
 type Parse<Item> = Source<Item>['parse'];
 

@@ -132,7 +132,8 @@ describe('what was announced and not read', () => {
     ];
     await inbox.store(came.map(each => receivedBy(receivedAt, each)));
     await scene.pass(90);
-    expect(await scene.resources('current')).toEqual(await all(scene));
+    expect(await scene.resources('never_read')).toEqual(['*']);
+    expect(['*', ...(await scene.resources('current'))]).toEqual(await all(scene));
     await scene.work(true);
     registry.installations.uninstall(scene.installationId);
     await registry.deliveries.settled();

@@ -82,7 +82,7 @@ async function startFleet(): Promise<Fleet> {
         readonly outcome: string;
       }>(
         `SELECT installation_id AS id, state, outcome FROM jobs
-         WHERE kind = 'installation' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY id`,
+         WHERE lane = 'data' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY claim, id`,
       );
       const told = new Map<string, string>();
       for (const id of [...announced, ...listed]) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/job.js';
 import { type Installed, startInstalled } from '../support/installed.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
@@ -42,12 +43,17 @@ const HAPPENINGS: readonly Happening[] = [
       for (const { id } of program.registry.projects.all())
         program.registry.projects.change(id, { fullName: 'Renamed' });
     },
+    ask: ({ program }) => program.reconcile(24 * 3_600_000),
     dates: "SELECT valid_from AS at FROM projects WHERE full_name = 'Renamed'",
   },
   {
     name: 'an installation gone',
     path: /\/app\/installations\/[^/]+$/,
     happen: ({ program, installationId }) => program.registry.installations.uninstall(installationId),
+    ask: async ({ program, installationId, organizationId }) => {
+      await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+      await program.rest();
+    },
     dates: "SELECT valid_from AS at FROM installations WHERE state = 'uninstalled'",
   },
   {

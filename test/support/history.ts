@@ -44,7 +44,8 @@ const AFTER_REST_MS = OPERATIONS_PER_REST * STEP_BACK_MS;
 /** Leases are to outlast the answers that are held back. */
 const HELD_MS = 100;
 const SECOND_MS = 1000;
-const LONG_REST_MS = 12 * 3_600_000;
+/** What is read once a day has been read by then. */
+const LONG_REST_MS = 24 * 3_600_000;
 /** So many rows of each history are asked why they are so. */
 const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
 

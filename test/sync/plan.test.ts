@@ -9,6 +9,7 @@ const ALL = {
 };
 const HOUR_MS = 3_600_000;
 const situation: Situation = {
+  organizationId: 'organization-1',
   wish: { resources: null, full: false },
   trigger: 'schedule',
   permissions: ALL,
@@ -17,6 +18,7 @@ const situation: Situation = {
   now: 100 * HOUR_MS,
   last: new Map(),
   reaccepted: new Set(),
+  announced: new Set(),
 };
 
 const MINUTE_MS = 60_000;
@@ -36,6 +38,7 @@ function asksFor({ minutesAgo, ...before }: Declined, now: Partial<Situation> = 
     attemptedAt,
     completeAt: null,
     durationMs: 0,
+    everyMs: null,
     ...before,
   };
   return plan({
@@ -123,15 +126,44 @@ describe('what a look at an installation reads', () => {
       attemptedAt: completeAt,
       completeAt,
       durationMs: HOUR_MS / 5,
+      everyMs: null,
     });
     expect(plan({ ...situation, last }).read).toEqual([]);
     expect(plan({ ...situation, trigger: 'delivery', last }).read).toEqual(RESOURCES);
     expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
   });
 
+  test('what is read once a day has its turn in the second half of one, other for each organization', () => {
+    const turns = Array.from({ length: 200 }, (_, index) => {
+      const isRead = (hours: number) => {
+        const completeAt = situation.now - hours * HOUR_MS;
+        const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: completeAt, completeAt };
+        const last = ofAll({ ...read, everyMs: 24 * HOUR_MS });
+        return plan({ ...situation, organizationId: `organization ${index}`, last }).read.length > 0;
+      };
+      return Array.from({ length: 26 }, (_each, hours) => hours).find(isRead) ?? Infinity;
+    });
+    expect(Math.min(...turns)).toBeGreaterThanOrEqual(12);
+    expect(Math.max(...turns)).toBe(24);
+    expect(new Set(turns).size).toBeGreaterThan(6);
+  });
+
+  test('what is read once a day is read at once by a delivery, a person and in full, and after a try that failed', () => {
+    const completeAt = situation.now - HOUR_MS;
+    const read = { declined: null, refusals: 0, durationMs: 0, completeAt, everyMs: 24 * HOUR_MS };
+    const last = ofAll({ ...read, attemptedAt: completeAt });
+    expect(plan({ ...situation, last }).read).toEqual([]);
+    for (const trigger of ['delivery', 'person', 'worker'])
+      expect(plan({ ...situation, trigger, last }).read).toEqual(RESOURCES);
+    expect(plan({ ...situation, wish: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
+    expect(plan({ ...situation, last, announced: new Set(['members']) }).read).toEqual(['members']);
+    const failed = ofAll({ ...read, attemptedAt: completeAt + 1 });
+    expect(plan({ ...situation, last: failed }).read).toEqual(RESOURCES);
+  });
+
   test('what is dated in the future is due: the clock was put right since', () => {
     const tomorrow = situation.now + 24 * HOUR_MS;
-    const times = { attemptedAt: tomorrow, completeAt: tomorrow, durationMs: 1000 };
+    const times = { attemptedAt: tomorrow, completeAt: tomorrow, durationMs: 1000, everyMs: null };
     for (const declined of [null, 'refused'] as const) {
       const last = ofAll({ declined, refusals: declined === null ? 0 : 9, ...times });
       expect(plan({ ...situation, last }).read).toEqual(RESOURCES);

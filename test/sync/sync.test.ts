@@ -46,5 +46,6 @@ test('the first start looks for installations that were there before it, and a s
   const jobs = await program.rows<{ kind: string }>('SELECT kind FROM jobs');
   const kinds = jobs.map(({ kind }) => kind);
   expect(kinds.filter(kind => kind === 'tick')).toHaveLength(1);
-  expect(kinds.filter(kind => kind === 'discover')).toHaveLength(1);
+  const calls = program.registry.calls.list({ appId: null, installationId: null, limit: 100 });
+  expect(calls.filter(({ path }) => path.startsWith('/app/installations'))).toHaveLength(1);
 });

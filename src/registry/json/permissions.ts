@@ -23,6 +23,11 @@ export function readPermissions({ members }: Source): Permissions | null {
   return highest.size === 0 ? null : Object.fromEntries(highest);
 }
 
+/** As they are kept. */
+export function parsePermissions(text: string): Permissions | null {
+  return readPermissions({ what: 'permissions', text, members: { permissions: JSON.parse(text) } });
+}
+
 type Grant = readonly [name: string, level: string];
 
 function readNamed(said: Readonly<Record<string, unknown>>): Grant[] {

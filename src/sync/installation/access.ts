@@ -15,7 +15,7 @@ export type Access =
 
 /** An active installation. */
 export interface Opened {
-  readonly installation: Installation;
+  readonly installation: Pick<Installation, 'id' | 'permissions'>;
   readonly organizationId: string;
   readonly permissionsChanged: boolean;
 }

@@ -1,6 +1,7 @@
 import { type Opened, type Gate, readAccess } from './access.js';
 import type { CausedJob } from '../cause.js';
 import type { Context } from '../context.js';
+import { parsePermissions } from '../../registry/json/permissions.js';
 import { StopError } from '../outcome.js';
 
 export function createGate(context: Context, atWork: CausedJob, installationId: string): Gate {
@@ -9,6 +10,23 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
   let state = 'unknown';
   let changed = false;
   let raised = false;
+
+  /** What the list of this round has just said of it need not be asked for: where it has changed since, reads are refused. */
+  async function isListed(): Promise<boolean> {
+    if (job.trigger !== 'schedule' || job.attempts > 1) return false;
+    const { at, goodForMs } = await mirror.lastListed();
+    return at !== null && at <= now() && now() - at < goodForMs;
+  }
+
+  async function enter(): Promise<Opened | null> {
+    const known = await mirror.findInstallation(installationId);
+    const organizationId = known?.organizationId ?? null;
+    if (known?.state !== 'active' || organizationId === null || !(await isListed())) return look(false);
+    state = known.state;
+    await bind(organizationId);
+    const installation = { id: installationId, permissions: parsePermissions(known.permissions) };
+    return { installation, organizationId, permissionsChanged: false };
+  }
 
   async function look(prove: boolean): Promise<Opened | null> {
     const startedAt = now();
@@ -44,7 +62,7 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
   }
 
   return {
-    enter: () => look(false),
+    enter,
     async again() {
       const opened = await look(true);
       if (opened === null) throw new StopError('access_gone');

@@ -17,7 +17,8 @@ import { noteTransactions } from '../look/transactions.js';
 
 /**
  * Look at one installation: what it allows, then everything that it allows to be read.
- * A step that fails stops no other step, and only what failed is asked for again.
+ * A step that fails stops no other step, and only what failed is asked for again. Where the schedule finds what no
+ * delivery has announced, what is read seldom is read too.
  */
 export async function readInstallation(context: Context, atWork: CausedJob): Promise<string> {
   const gate = createGate(context, atWork, installationOf(atWork));
@@ -25,11 +26,16 @@ export async function readInstallation(context: Context, atWork: CausedJob): Pro
   try {
     const opened = await gate.enter();
     if (opened === null) return wordOf(gate.state(), atWork, gate, learnt);
-    const { step, wanted, urgentReads } = await prepare(context, atWork, gate, opened, learnt);
-    for (const resource of wanted) {
-      await urgentReads.turn();
-      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
-    }
+    const { step, wanted, mayAsk, urgentReads } = await prepare(context, atWork, gate, opened, learnt);
+    const readAll = async (resources: readonly Resource[]) => {
+      for (const resource of resources) {
+        await urgentReads.turn();
+        await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
+      }
+    };
+    await readAll(wanted);
+    if (learnt.news && atWork.job.trigger === 'schedule')
+      await readAll((await mayAsk()).filter(resource => !wanted.includes(resource)));
     await noteAbsent(context, step, learnt);
     return wordOf(await followUp(context, atWork, opened, learnt), atWork, gate, learnt);
   } catch (error) {
@@ -46,6 +52,8 @@ interface Prepared {
   readonly step: Step;
   /** What is to be read, in this order. */
   readonly wanted: readonly Resource[];
+  /** Everything that may be asked for now. */
+  readonly mayAsk: () => Promise<readonly Resource[]>;
   readonly urgentReads: UrgentReads;
 }
 
@@ -59,6 +67,7 @@ async function prepare(
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = opened;
   const asked = {
+    organizationId,
     wish: atWork.wish,
     trigger: atWork.job.trigger,
     permissions: installation.permissions,
@@ -67,7 +76,12 @@ async function prepare(
   };
   const whatIsKnown = async () => {
     const last = await mirror.lastReads(organizationId);
-    return { last, reaccepted: await findReaccepted(inbox, installation.id, last), now: now() };
+    return {
+      last,
+      reaccepted: await findReaccepted(inbox, installation.id, last),
+      announced: await findAnnounced(inbox, installation.id, last),
+      now: now(),
+    };
   };
   const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
   const step = stepOf(context, atWork, opened, learnt);
@@ -76,7 +90,7 @@ async function prepare(
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const read = (resource: Resource) => readResource(step, resource);
-  return { step, wanted, urgentReads: createUrgentReads(context, { gate, atWork, mayAsk, read }) };
+  return { step, wanted, mayAsk, urgentReads: createUrgentReads(context, { gate, atWork, mayAsk, read }) };
 }
 
 /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
@@ -93,6 +107,18 @@ async function findReaccepted(
   }));
   const accepted = await inbox.haveCome(installationId, questions);
   return new Set(declined.flatMap(([resource], index) => (accepted[index] === true ? [resource] : [])));
+}
+
+/** A clock that was ahead may have dated a delivery after the read that answers it. */
+async function findAnnounced(
+  inbox: Context['inbox'],
+  installationId: string,
+  last: ReadonlyMap<string, LastRead>,
+): Promise<ReadonlySet<string>> {
+  const seldom = [...last].filter(([, { everyMs }]) => everyMs !== null);
+  const questions = seldom.map(([, { completeAt }]) => ({ since: completeAt ?? 0 }));
+  const came = questions.length === 0 ? [] : await inbox.haveCome(installationId, questions);
+  return new Set(seldom.flatMap(([resource], index) => (came[index] === true ? [resource] : [])));
 }
 
 /** Not there while others are: not offered. Not there while nothing is: something else is wrong. */

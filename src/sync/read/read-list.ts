@@ -36,7 +36,7 @@ async function readOnce<Name extends ListResource>(
   const full = step.full && pass === 1;
   const read = await begin(step, resource, startedAt, full);
   const limit = (full ? null : read.before?.pageSize) ?? PAGE_ROWS;
-  const listing = createListing(step, source, LISTS[resource].key);
+  const listing = createListing(step, source, LISTS[resource]);
   try {
     for await (const part of source.parts(step.organization, {
       ...options,
@@ -48,11 +48,12 @@ async function readOnce<Name extends ListResource>(
       else listing.see(await writePage(read, part.page, listing));
       await step.turn();
     }
-    const { flaw, total, pageSize } = listing.end();
+    const { flaw, total, pageSize, everySeconds } = listing.end();
     const isTold = ownerTold();
     const outcome = await read.finish({
       total,
       flaw,
+      everySeconds,
       ...asking(step, source, options),
       ...(isTold || step.full ? { ownerTold: isTold } : {}),
       ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),

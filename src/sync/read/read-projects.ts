@@ -6,10 +6,11 @@ import { describe } from '../outcome.js';
 import type { Step } from './step.js';
 
 const AT_ONCE = 4;
+const DAY_MS = 86_400_000;
 
 /**
  * The projects that the organization's rows name, one call each: those never asked for on every look,
- * all of them on a scheduled or full one. One that cannot be read is marked so and fails nobody.
+ * each once a day on a scheduled one, all of them for a person. One that cannot be read is marked so and fails nobody.
  */
 export async function readProjects(step: Step): Promise<void> {
   const { mirror, task, trigger, cause, now, signal } = step;
@@ -18,7 +19,7 @@ export async function readProjects(step: Step): Promise<void> {
   const walk = await mirror.beginProjects({ ...task, trigger, cause, startedAt });
   step.noted.before.set('projects', walk.before);
   // What was looked at by a clock that was ahead is due: no time may pass between this instant and the walk's own.
-  const due = await walk.due(step.full || trigger === 'schedule' ? now() : 0);
+  const due = await walk.due(checkedBefore(step));
 
   async function readOne(id: string): Promise<ProjectAnswer> {
     const askedAt = now();
@@ -50,6 +51,12 @@ export async function readProjects(step: Step): Promise<void> {
     await walk.abandon({ code, message }, traffic());
     throw error;
   }
+}
+
+/** A person asks for all of them, the schedule for those that were not asked for within a day, a delivery for new ones. */
+function checkedBefore({ full, trigger, now }: Step): number {
+  if (full || trigger === 'person') return now();
+  return trigger === 'schedule' ? now() - DAY_MS : 0;
 }
 
 function isRefused(error: unknown): error is RegistryError {

@@ -1,6 +1,6 @@
-import { type NewJob, installationJob } from '../../inbox/job.js';
-import type { Mirror } from '../../mirror/mirror.js';
-import type { NamedInstallation } from '../../mirror/port.js';
+import { installationJob, type NewJob } from '../../inbox/job.js';
+import type { KnownInstallation } from '../../mirror/port.js';
+import type { Installation } from '../../registry/model.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Context } from '../context.js';
 import type { JobAtWork } from '../worker/worker.js';
@@ -9,26 +9,48 @@ export function discoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
-/** Finds installations that no webhook announced. One that is missing from the list proves nothing. */
+/**
+ * Reads the registry's list of installations. One that no webhook announced is looked at, and counted from now on; so
+ * is one of which the list says something else than is known, and one that is missing from it, which proves nothing.
+ */
 export async function discover({ client, inbox, mirror, now }: Context, atWork: JobAtWork): Promise<string> {
+  const startedAt = now();
+  const known = new Map((await mirror.listInstallations()).map(each => [each.id, each]));
   let found = 0;
+  let isAllSaid = true;
   for await (const page of client.app.listInstallations({ signal: atWork.signal })) {
-    const unknown: NamedInstallation[] = [];
-    for (const { id, organizationId } of page.items) {
-      if (!(await isKnown(mirror, id))) unknown.push({ id, organizationId });
-    }
-    await inbox.enqueue(
-      unknown.map(({ id, organizationId }) => installationJob(id, organizationId, 'schedule')),
-    );
+    const unknown = page.items.filter(({ id }) => !isLive(known.get(id)));
+    const changed = page.items.filter(each => isOther(each, known.get(each.id)));
+    isAllSaid &&= page.items.every(({ permissions }) => permissions !== null);
+    for (const { id } of page.items) known.delete(id);
+    await inbox.enqueue([...jobsOf(unknown, 'schedule'), ...jobsOf(changed, 'worker')]);
     await mirror.expect(unknown, formatInstant(now()), false);
     found += unknown.length;
     await atWork.turn();
   }
+  await inbox.enqueue(jobsOf([...known.values()].filter(isLive), 'worker'));
+  if (isAllSaid) await mirror.noteListed(startedAt);
   return found === 0 ? 'nothing new' : `found ${found}`;
 }
 
 /** One that was thought gone and is listed after all is looked at again. */
-async function isKnown(mirror: Mirror, id: string): Promise<boolean> {
-  const state = (await mirror.findInstallation(id))?.state;
-  return state === 'active' || state === 'suspended';
+function isLive(known: KnownInstallation | undefined): boolean {
+  return known?.state === 'active' || known?.state === 'suspended';
+}
+
+/** Where the list does not say it, nothing is compared. */
+function isOther(
+  { organizationId, permissions }: Installation,
+  known: KnownInstallation | undefined,
+): boolean {
+  if (known === undefined || !isLive(known)) return false;
+  const isMoved = organizationId !== null && organizationId !== known.organizationId;
+  return isMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
+}
+
+function jobsOf(
+  installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
+  trigger: string,
+): NewJob[] {
+  return installations.map(({ id, organizationId }) => installationJob(id, organizationId, trigger));
 }

@@ -1,24 +1,22 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { installationJob } from '../../inbox/job.js';
 import type { Context } from '../context.js';
-import { discoverJob } from './discover.js';
+import { discover, discoverJob } from './discover.js';
 import type { JobAtWork } from '../worker/worker.js';
+import { offsetInInterval } from './offset.js';
 
 const DAY_MS = 86_400_000;
 /** A receiver waits for each write no longer than it may. */
 const ENQUEUED_AT_ONCE = 100;
-/** Reads end before the next tick: they are spread over this part of the interval. */
-const PART = 0.8;
 
 /**
- * Every installation that is not uninstalled is looked at again, each at its own place in the interval;
- * suspended ones cost two calls. Installations that no webhook announced are looked for at once.
+ * Every installation that is not uninstalled is looked at again, each at its own place in the interval; suspended ones
+ * cost two calls. The registry's list comes first: what it says need not be asked for again, installation by installation.
  */
 export async function tick(context: Context, atWork: JobAtWork): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(atWork.job.payload['intervalMs'] ?? 0);
-  await inbox.enqueue([discoverJob('schedule')]);
+  await list(context, atWork);
   const installations = await mirror.listInstallations();
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
@@ -35,8 +33,12 @@ export async function tick(context: Context, atWork: JobAtWork): Promise<string>
   return 'enqueued';
 }
 
-/** Where in the interval an organization has its place: always the same, and evenly over all of them. */
-export function offsetInInterval(organizationId: string, intervalMs: number): number {
-  const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
-  return Math.floor((hash / 2 ** 32) * intervalMs * PART);
+/** Where it cannot be read now, a job of its own tries again, and says why. */
+async function list({ inbox, ...context }: Context, atWork: JobAtWork): Promise<void> {
+  try {
+    await discover({ inbox, ...context }, atWork);
+  } catch {
+    atWork.signal.throwIfAborted();
+    await inbox.enqueue([discoverJob('schedule')]);
+  }
 }

@@ -6,7 +6,10 @@ import type { Postgres } from '../open.js';
 /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
 export function createOrigin({
   query,
-}: Postgres): Pick<MirrorPort, 'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'filledSince'> {
+}: Postgres): Pick<
+  MirrorPort,
+  'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'lastListed' | 'noteListed' | 'filledSince'
+> {
   return {
     checkOrigin: async (baseUrl, appId, at) => {
       await query(
@@ -30,6 +33,15 @@ export function createOrigin({
     setSchedule: async seconds => {
       await query('UPDATE mirror.origin SET schedule_seconds = $1 WHERE schedule_seconds <> $1', [seconds]);
     },
+    lastListed: async () => {
+      const [row] = await query<{ listed_at: string | null; schedule_seconds: number }>(
+        'SELECT listed_at, schedule_seconds FROM mirror.origin',
+      );
+      const { listed_at: at = null, schedule_seconds: seconds = 0 } = row ?? {};
+      return { at: at === null ? null : Date.parse(at), goodForMs: seconds * 1000 };
+    },
+    noteListed: async at =>
+      void (await query('UPDATE mirror.origin SET listed_at = $1', [formatInstant(at)])),
     filledSince: async () => {
       const [row] = await query<{ created_at: string }>('SELECT created_at FROM mirror.origin');
       return row?.created_at ?? null;

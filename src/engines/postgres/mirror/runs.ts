@@ -99,6 +99,8 @@ const END = `
       ELSE answer_text END,
     answered_at = coalesce(${given('answered_at', 'timestamptz')}, answered_at),
     page_size = CASE WHEN ${given('is_sized', 'boolean')} THEN ${given('page_size', 'bigint')} ELSE page_size END,
+    every_seconds = CASE WHEN ${given('is_paced', 'boolean')} THEN ${given('every_seconds', 'bigint')} ELSE every_seconds END,
+    requests = coalesce(${given('calls', 'bigint')}, requests),
     owner_told = coalesce(${given('owner_told', 'bigint')}, owner_told),
     duration_ms = coalesce(${given('duration_ms', 'bigint')}, duration_ms),
     stamp_at = coalesce(${LATEST}, stamp_at), ${READ}

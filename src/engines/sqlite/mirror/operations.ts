@@ -15,6 +15,8 @@ export function portOf(call: Call): MirrorPort {
     checkOrigin: (...given) => call('checkOrigin', given),
     moveOrigin: (...given) => call('moveOrigin', given),
     setSchedule: (...given) => call('setSchedule', given),
+    lastListed: (...given) => call('lastListed', given),
+    noteListed: (...given) => call('noteListed', given),
     raiseFence: (...given) => call('raiseFence', given),
     highestClaim: (...given) => call('highestClaim', given),
     findInstallation: (...given) => call('findInstallation', given),

@@ -8,7 +8,13 @@ type Origin = Pick<Tables['origin'], 'base_url' | 'app_id'>;
 
 export function createOrigin(
   db: Sqlite,
-): Pick<MirrorOperations, 'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'filledSince'> {
+): Pick<
+  MirrorOperations,
+  'checkOrigin' | 'moveOrigin' | 'setSchedule' | 'lastListed' | 'noteListed' | 'filledSince'
+> {
+  const listed = db.prepare<[], Pick<Tables['origin'], 'listed_at' | 'schedule_seconds'>>(
+    'SELECT listed_at, schedule_seconds FROM origin',
+  );
   return {
     /** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
     checkOrigin: (baseUrl, appId, at) => {
@@ -34,6 +40,11 @@ export function createOrigin(
       const set = db.prepare('UPDATE origin SET schedule_seconds = ? WHERE schedule_seconds <> ?');
       write(db, () => set.run(seconds, seconds));
     },
+    lastListed: () => {
+      const { listed_at: at = null, schedule_seconds: seconds = 0 } = listed.get() ?? {};
+      return { at: at === null ? null : Date.parse(at), goodForMs: seconds * 1000 };
+    },
+    noteListed: at => void db.prepare('UPDATE origin SET listed_at = ?').run(formatInstant(at)),
     filledSince: () => db.prepare<[], string>('SELECT created_at FROM origin').pluck().get() ?? null,
   };
 }

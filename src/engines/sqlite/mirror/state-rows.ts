@@ -58,7 +58,9 @@ export function createStateRows(db: Sqlite): StateRows {
        answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
        answer_text = iif(@answered_at IS NULL, answer_text, @answer_text),
        answered_at = coalesce(@answered_at, answered_at),
-       page_size = iif(@is_sized, @page_size, page_size), owner_told = coalesce(@owner_told, owner_told),
+       page_size = iif(@is_sized, @page_size, page_size),
+       every_seconds = iif(@is_paced, @every_seconds, every_seconds), requests = coalesce(@calls, requests),
+       owner_told = coalesce(@owner_told, owner_told),
        duration_ms = coalesce(@duration_ms, duration_ms), stamp_at = coalesce(@stamp_at, stamp_at),
        read_claim = coalesce(@read_claim, read_claim), read_at = coalesce(@read_at, read_at)
      WHERE ${WHOSE}`,

@@ -70,6 +70,7 @@ const LOOKS: ReadonlySet<Name> = new Set<Name>([
   'findInstallation',
   'listInstallations',
   'lastReads',
+  'lastListed',
   'begin',
   'pages',
   'find',

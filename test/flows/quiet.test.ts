@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { installationJob } from '../../src/inbox/job.js';
+import { startInstalled, type Installed } from '../support/installed.js';
+import { createOrganization, issueCredit } from '../support/sandbox.js';
+
+const DAY_MS = 86_400_000;
+const OF_LIST = 1;
+
+/** The paths of all calls that it makes, without what stands for an id. */
+async function callsOf({ program }: Installed, work: () => Promise<void>): Promise<string[]> {
+  const list = () => program.registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
+  const before = list().length;
+  await work();
+  const calls = list();
+  return calls
+    .slice(0, calls.length - before)
+    .map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, 'ID')}`)
+    .toSorted();
+}
+
+const EACH_ROUND = [
+  'GET /app/installations',
+  'GET /organizations/ID/inventory',
+  'GET /organizations/ID/retirements',
+  'GET /organizations/ID/warehouse/inventory',
+];
+
+test('a round costs an organization in which nothing happens four calls at most, and three where its token is good', async () => {
+  const scene = await startInstalled();
+  const { program } = scene;
+  const { registry, sandbox, app } = program;
+  for (let more = 0; more < 9; more += 1) {
+    const { id } = createOrganization(sandbox);
+    issueCredit(sandbox, id);
+    registry.installations.install(app.id, id);
+  }
+  await program.rest();
+  await program.reconcile();
+  const quiet = await callsOf(scene, () => program.reconcile());
+  expect(new Set(quiet)).toEqual(new Set(EACH_ROUND));
+  expect(quiet).toHaveLength(OF_LIST + 10 * 3);
+  program.time.move(2 * 3_600_000);
+  const renewed = await callsOf(scene, () => program.reconcile());
+  expect(renewed.length).toBeLessThanOrEqual(OF_LIST + 10 * 4);
+});
+
+test('what is read once a day is read a day later, and at once where a webhook or a person asks', async () => {
+  const scene = await startInstalled();
+  const { program, installationId, organizationId } = scene;
+  await program.reconcile();
+  const aDayLater = await callsOf(scene, () => program.reconcile(DAY_MS));
+  for (const part of [
+    '',
+    '/addresses',
+    '/members',
+    '/inventory/requests',
+    '/warehouse/inventory/reservations',
+  ])
+    expect(aDayLater).toContain(`GET /organizations/ID${part}`);
+  expect(aDayLater).toContain('GET /projects/ID');
+  const isAll = (calls: readonly string[]) =>
+    ['', '/addresses', '/members'].every(part => calls.includes(`GET /organizations/ID${part}`));
+  const announced = await callsOf(scene, async () => {
+    scene.retire(0.5);
+    await program.rest();
+  });
+  expect(isAll(announced)).toBe(true);
+  const asked = await callsOf(scene, async () => {
+    await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+    await program.rest();
+  });
+  expect(isAll(asked)).toBe(true);
+  expect(asked).toContain('GET /projects/ID');
+});
+
+test('what the schedule finds changed has all of it read, and reservations each round while one is open', async () => {
+  const scene = await startInstalled();
+  const { program, organizationId, creditId } = scene;
+  const { registry, app } = program;
+  const { id } = registry.reservations.reserve(organizationId, app.id, { creditId, amount: 1 });
+  await program.reconcile(1000);
+  expect(await program.value('SELECT count(*) FROM reservations')).toBe(1);
+  const held = await callsOf(scene, () => program.reconcile(1000));
+  expect(held).toContain('GET /organizations/ID/warehouse/inventory/reservations');
+  expect(held).not.toContain('GET /organizations/ID/inventory/requests');
+  registry.reservations.cancel(organizationId, app.id, id);
+  await program.reconcile(1000);
+  const free = await callsOf(scene, () => program.reconcile(1000));
+  expect(new Set(free)).toEqual(new Set(EACH_ROUND));
+});
+
+test('what is read once a day is not late before two days have gone', async () => {
+  const { program } = await startInstalled();
+  const state = async (resource: string, hours: number) => {
+    const at = new Date(Date.now() - hours * 3_600_000).toISOString();
+    await program.change('UPDATE resource_states SET complete_at = ? WHERE resource = ?', at, resource);
+    return await program.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
+  };
+  expect(await state('warehouse', 1)).toBe('late');
+  expect(await state('members', 1)).toBe('current');
+  expect(await state('members', 47)).toBe('current');
+  expect(await state('members', 49)).toBe('late');
+});
+
+test('an installation whose permissions the list says to be others is looked at, and one that it lacks', async () => {
+  const scene = await startInstalled();
+  const { program, installationId } = scene;
+  const { registry, app, webhookUrl } = program;
+  await program.reconcile();
+  registry.apps.change(app.id, { webhookUrl: null, permissions: { organization_info: 'VIEW' } });
+  registry.installations.acceptPermissions(installationId);
+  await program.reconcile();
+  expect(await program.value("SELECT state FROM freshness WHERE resource = 'warehouse'")).toBe('forbidden');
+  registry.installations.suspend(installationId);
+  await program.reconcile();
+  await program.reconcile(3 * 3_600_000);
+  expect(await program.value('SELECT state FROM installations')).toBe('suspended');
+  registry.installations.uninstall(installationId);
+  await program.reconcile();
+  expect(await program.value('SELECT state FROM installations')).toBe('uninstalled');
+  registry.apps.change(app.id, { webhookUrl });
+});
