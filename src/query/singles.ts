@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */
@@ -5,18 +6,23 @@ export interface Single {
   readonly organization_id: string;
   readonly installation_id: string;
   readonly key: string;
-  readonly kept: string;
+  /** Null for what the mirror says is not there. */
+  readonly kept: string | null;
 }
 
 export async function readInstallations({ db }: Reader): Promise<Single[]> {
   return await db
     .selectFrom('installations')
-    .where('state', '=', 'active')
     .select(eb => [
       eb.fn.coalesce('organization_id', eb.val('')).as('organization_id'),
       'id as installation_id',
       'id as key',
-      'document as kept',
+      eb
+        .case()
+        .when('state', '<>', 'uninstalled')
+        .then(sql<string>`state || ' ' || document`)
+        .end()
+        .as('kept'),
     ])
     .orderBy('id')
     .execute();
@@ -41,17 +47,13 @@ export async function readProjects(reader: Reader): Promise<Single[]> {
     .execute();
 }
 
-export async function readStoredCertificates(reader: Reader): Promise<Single[]> {
+/** Those that are stored, by their hash, and those that the registry is said not to have. */
+export async function readCertificates(reader: Reader): Promise<Single[]> {
   return await reader.db
     .selectFrom('certificates as c')
     .innerJoin(active(reader).as('i'), 'i.organization_id', 'c.organization_id')
-    .where('c.state', '=', 'stored')
-    .select(eb => [
-      'c.organization_id',
-      'i.id as installation_id',
-      'c.retirement_id as key',
-      eb.ref('c.sha256').$notNull().as('kept'),
-    ])
+    .where('c.state', '<>', 'pending')
+    .select(['c.organization_id', 'i.id as installation_id', 'c.retirement_id as key', 'c.sha256 as kept'])
     .orderBy('c.organization_id')
     .orderBy('c.retirement_id')
     .execute();

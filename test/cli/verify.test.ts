@@ -63,14 +63,40 @@ test('what nobody can read is said not to be compared, and where that is everyth
     not_compared: [{ organization_id: id, resource, state: 'forbidden' }],
   });
   await demo.change(`UPDATE resource_states SET forbidden_at = NULL WHERE ${of};
-    CREATE TABLE active AS SELECT id FROM installations WHERE state = 'active';
-    UPDATE installations SET state = 'uninstalled'`);
+    CREATE TABLE installed AS SELECT version, id, document FROM installations;
+    UPDATE installations SET state = 'uninstalled', id = 'gone-' || id, document = json_set(document, '$.id', 'gone-' || id)`);
   const none = await run('--against-registry');
   expect(none).toMatchObject({ exitCode: 3 });
   expect(none.stderr).toContain(`${String(name)}: uninstalled`);
   expect(none.stderr).toContain('Nothing was compared with the registry');
-  await demo.change(`UPDATE installations SET state = 'active' WHERE id IN (SELECT id FROM active);
-    DROP TABLE active`);
+  await demo.change(`UPDATE installations SET state = 'active', (id, document) =
+      (SELECT id, document FROM installed WHERE installed.version = installations.version);
+    DROP TABLE installed`);
+});
+
+test.each([
+  ['suspended', 'changed'],
+  ['uninstalled', 'not in the mirror'],
+])('an installation that was called %s by hand is found against the registry', async (state, fault) => {
+  const one = '(SELECT min(id) FROM installations)';
+  await demo.change(`UPDATE installations SET state = '${state}' WHERE id = ${one}`);
+  const found = await faults('--against-registry');
+  await demo.change(`UPDATE installations SET state = 'active' WHERE id = ${one}`);
+  expect(found.map(each => `${each.check.split(' ')[0]} ${each.fault}`)).toContain(`installations ${fault}`);
+});
+
+test('a certificate that was called unavailable by hand is found where certificates are asked for again', async () => {
+  const own = 'state, file, sha256, size, fetched_at';
+  const one = 'version = (SELECT min(version) FROM certificates WHERE file IS NOT NULL)';
+  await demo.change(`CREATE TABLE aside_certificate AS SELECT version, ${own} FROM certificates WHERE ${one};
+    UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL WHERE ${one}`);
+  const found = await faults('--against-registry', '--certificates');
+  await demo.change(`UPDATE certificates SET (${own}) = (SELECT ${own} FROM aside_certificate)
+      WHERE version = (SELECT version FROM aside_certificate);
+    DROP TABLE aside_certificate`);
+  expect(found.map(each => `${each.check.split(' ')[0]} ${each.fault}`)).toContain(
+    'certificates not in the mirror',
+  );
 });
 
 test('installations, projects and certificates are held against the registry too, those byte by byte', async () => {

@@ -328,7 +328,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readInstallations: once(singles.readInstallations),
   readProjects: once(singles.readProjects),
-  readStoredCertificates: once(singles.readStoredCertificates),
+  readCertificates: once(singles.readCertificates),
   readInstalled: about([null, 'installation-1'], (reader, id) => singles.readInstalled(reader, ONE, id)),
   readFirstCredit: about(['warehouse_credits', 'inventory_credits'] as const, (reader, table) =>
     singles.readFirstCredit(reader, table, ONE),

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
 import type { Reader } from '../../../engines/contract/reader.js';
-import {
-  readInstallations,
-  readProjects,
-  readStoredCertificates,
-  type Single,
-} from '../../../query/singles.js';
+import { readCertificates, readInstallations, readProjects, type Single } from '../../../query/singles.js';
 import type { Compared, Difference } from './compare-registry.js';
 
 interface Kind {
@@ -18,8 +13,22 @@ interface Kind {
 const INSTALLATIONS: Kind = {
   resource: 'installations',
   read: readInstallations,
-  ask: async (client, { key }) => (await client.app.readInstallation(key)).document,
+  ask: async (client, { key }) => {
+    const { document } = await client.app.readInstallation(key);
+    return `${await stateOf(client, key)} ${document}`;
+  },
 };
+
+/** No answer shows a state: one that is refused a token is suspended. */
+async function stateOf(client: RegistryClient, id: string): Promise<'active' | 'suspended'> {
+  try {
+    await client.app.createInstallationToken(id);
+    return 'active';
+  } catch (error) {
+    if (codeOf(error) === 'forbidden') return 'suspended';
+    throw error;
+  }
+}
 
 const PROJECTS: Kind = {
   resource: 'projects',
@@ -29,7 +38,7 @@ const PROJECTS: Kind = {
 
 const CERTIFICATES: Kind = {
   resource: 'certificates',
-  read: readStoredCertificates,
+  read: readCertificates,
   ask: async (client, { installation_id: id, organization_id: organizationId, key }) => {
     const { body } = await client.organization(id, organizationId).downloadCertificate(key);
     const hash = createHash('sha256');
@@ -41,20 +50,20 @@ const CERTIFICATES: Kind = {
 export interface SinglesRequest {
   readonly reader: Reader;
   readonly client: RegistryClient;
-  /** Every stored certificate is fetched again. */
+  /** Every certificate is asked for again. */
   readonly certificates: boolean;
   /** Throws where nobody waits any more. */
   readonly turn: () => void;
 }
 
-/** Installations and projects against the registry, document by document, and certificates byte by byte. */
+/** Installations, with their states, and projects against the registry, document by document, and certificates byte by byte. */
 export async function compareSingles(request: SinglesRequest): Promise<Compared> {
   const kinds = [INSTALLATIONS, PROJECTS, ...(request.certificates ? [CERTIFICATES] : [])];
   let rows = 0;
   const differences: Difference[] = [];
   for (const kind of kinds) {
     const singles = await kind.read(request.reader);
-    rows += singles.length;
+    rows += singles.filter(({ kept }) => kept !== null).length;
     for (const single of singles) {
       request.turn();
       const difference = await compare(request, kind, single);
@@ -77,11 +86,16 @@ async function compare(
   if (now === single.kept) return null;
   const again = (await read(reader)).find(({ key }) => key === single.key);
   if (again === undefined || again.kept === now) return null;
-  return now === null ? 'not at the registry' : 'changed';
+  if (now === null) return 'not at the registry';
+  return single.kept === null ? 'not in the mirror' : 'changed';
 }
 
 function goneOf(error: unknown): null {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const code = codeOf(error);
   if (code === 'not_found' || code === 'installation_gone') return null;
   throw error;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
 }
