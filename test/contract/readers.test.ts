@@ -29,9 +29,10 @@ import { contradictedColumns } from '../../src/sync/derived.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
 import { withEnds } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
+import * as causes from '../../src/query/inbox/causes.js';
 import * as refusals from '../../src/query/inbox/refusals.js';
 import { readEnds, readRuns } from '../../src/query/reads/runs.js';
-import { countAlive, readLife } from '../../src/query/inbox/signs.js';
+import { countAlive, readLife, readProcesses } from '../../src/query/inbox/signs.js';
 import * as singles from '../../src/query/singles.js';
 import * as told from '../../src/query/past/told.js';
 import * as status from '../../src/query/reads/status.js';
@@ -320,6 +321,12 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
   readAcceptedAt: once(refusals.readAcceptedAt),
+  readCauses: about([0, NOW, NOON], async (reader, now) => [
+    await causes.readCauses(reader, now),
+    await causes.readRefusalCauses(reader, now),
+  ]),
+  readRefusalCauses: about([0, NOW, NOON], causes.readRefusalCauses),
+  readProcesses: about(['work', 'receive'] as const, readProcesses),
   countAlive: about(pairs(['work', 'receive'] as const, [0, NOW, NOON]), (reader, [role, now]) =>
     countAlive(reader, role, now),
   ),
