@@ -189,3 +189,17 @@ test('where nothing at all is known it is said, exit 3', async () => {
   }
   rmSync(folder, { recursive: true });
 });
+
+test('T85 a row of a list that is not current carries its state, as a table, as CSV and as JSON', async () => {
+  const list = (...words: string[]) =>
+    runCommand(['warehouse', 'list', '--limit', '0', ...words], { env: { DATA_DIR: mirror.folder } });
+  expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
+  await makeTrouble();
+  const rows: { organization_id: string; freshness: string }[] = JSON.parse((await list('--json')).stdout);
+  const states = { [failing]: 'failing', [suspended]: 'suspended', [doubted]: 'doubtful' };
+  for (const row of rows) expect(row.freshness).toBe(states[row.organization_id] ?? 'current');
+  const [head = '', ...lines] = (await list('--csv')).stdout.trim().split('\n');
+  expect(head).toMatch(/,freshness$/);
+  expect(lines.map(line => line.split(',').at(-1))).toEqual(rows.map(row => row.freshness));
+  expect((await list()).stdout).toMatch(/freshness\n[^]*suspended/);
+});

@@ -202,8 +202,9 @@ describe('lists', () => {
   });
 
   test('retirements list as of an instant shows what was known then, and nothing before that', async () => {
+    const listed: { freshness: string }[] = await json('retirements', 'list', '--limit', '0');
     expect(await json('retirements', 'list', '--as-of', 'now', '--limit', '0')).toEqual(
-      await json('retirements', 'list', '--limit', '0'),
+      listed.map(({ freshness: _, ...row }) => row),
     );
     const early = await run('retirements', 'list', '--as-of', '2020-01-01');
     expect(early).toMatchObject({ exitCode: 3, stdout: '' });

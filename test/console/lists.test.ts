@@ -18,6 +18,17 @@ function nextOf(page: string): string | null {
 }
 
 describe('a list', () => {
+  test('T85 a row whose list is not current carries its state, on its page and in its files', async () => {
+    const { scene, page } = await consoleStage({ now: Date.now });
+    await scene.read('warehouse', [credit('c-1')]);
+    expect(/<th[^>]*>freshness/.test(await page('/warehouse'))).toBe(false);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,current\n$/);
+    await scene.db.change("UPDATE installations SET state = 'suspended'");
+    expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(/suspended$/);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness\n.*,suspended\n$/);
+    expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'suspended' }]);
+  });
+
   test.each(LISTINGS.map(({ path }) => path))(
     '/%s is there, empty too, with its rows as CSV and JSON',
     async path => {

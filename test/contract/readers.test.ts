@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MIRROR_TABLES } from '../../src/engines/contract/mirror-tables.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
-import { sumFreshness } from '../../src/query/reads/freshness.js';
+import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/past/as-of.js';
 import { readAvailable } from '../../src/query/available.js';
 import * as balance from '../../src/query/past/balance.js';
@@ -155,6 +155,18 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readStockAt: about(pairs([null, ONE], [null, ...MOMENTS]), (reader, [organizationId, at]) =>
     balance.readStockAt(reader, { organizationId, from: at, to: LATEST }, at),
+  ),
+  readStates: about(
+    [null, 'warehouse', 'organization', 'projects'].flatMap(resource =>
+      [null, ONE].map(id => [resource, id] as const),
+    ),
+    async (reader, [resource, id]) => {
+      const states = await readStates(reader, resource, id);
+      return {
+        areAllCurrent: states?.areAllCurrent,
+        state: states?.stateOf({ organization_id: ONE, id: ONE }),
+      };
+    },
   ),
   readOpenings: once(async reader =>
     [...(await balance.readOpenings(reader))].map(each => each.join(' ')).toSorted(),

@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import { readOrganizationIds } from '../../query/past/as-of.js';
 import { readList } from '../../query/lists.js';
+import { readStates, type States } from '../../query/reads/freshness.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
+import { LISTS } from '../../resources/lists.js';
 import { shortName } from '../../text/clean.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -62,7 +64,8 @@ async function list(io: Io, resource: Resource, options: ListOptions): Promise<v
         : oneByOne(await knownOwners(io, reader, resource, organizationId, at), ofOne);
     if (at !== undefined) say(io, `As told by ${at}.`);
     const none = isAsked(options, where) ? NONE_FITS : noneOf(resource);
-    await write(io, resource, options, rows, none);
+    const states = at === undefined ? await readStates(reader, wordOf(resource), organizationId) : null;
+    await write(io, resource, options, rows, { none, states });
   });
 }
 
@@ -81,14 +84,20 @@ async function write(
   resource: Resource,
   options: ListOptions,
   rows: AsyncIterable<Row>,
-  none = 'The registry shows none.',
+  { none = 'The registry shows none.', states = null }: { none?: string; states?: States | null } = {},
 ): Promise<void> {
   const limit = readLimit(options.limit);
-  const all = resource.columns ?? resource.list.shown.columns;
+  const format = formatOf(options);
+  const own = resource.columns ?? resource.list.shown.columns;
+  const all = states === null || (format === 'table' && states.areAllCurrent) ? own : [...own, 'freshness'];
   const columns = options.live ? all.filter(name => name !== NAME_OF_OWNER) : all;
-  const shape = { keep: [...columns.slice(0, 1), nameOf(resource.list)], tonnes: ['amount_exact'], none };
-  const taken = take(refined(rows, resource), limit);
-  const shown = await writeRows(io, formatOf(options), columns, taken, shape);
+  const shape = {
+    keep: [...columns.slice(0, 1), nameOf(resource.list), 'freshness'],
+    tonnes: ['amount_exact'],
+    none,
+  };
+  const taken = take(refined(rows, resource, states), limit);
+  const shown = await writeRows(io, format, columns, taken, shape);
   if (shown === limit) say(io, `Shown: ${shown}. There may be more: --limit 0 shows all.`);
 }
 
@@ -116,6 +125,10 @@ async function knownOwners(
     .toReversed();
 }
 
+function wordOf({ list: entry }: Resource): string | null {
+  return Object.entries(LISTS).find(([, known]) => known === entry)?.[0] ?? null;
+}
+
 async function* oneByOne(
   owners: readonly string[],
   rowsOf: (owner: string) => AsyncIterable<Row>,
@@ -133,8 +146,13 @@ async function readLive(
   return live(await connect(place, io), options);
 }
 
-async function* refined(rows: AsyncIterable<Row>, { refine = row => row }: Resource): AsyncIterable<Row> {
-  for await (const row of rows) yield refine(row);
+async function* refined(
+  rows: AsyncIterable<Row>,
+  { refine = row => row }: Resource,
+  states: States | null,
+): AsyncIterable<Row> {
+  for await (const row of rows)
+    yield refine(states === null ? row : { ...row, freshness: states.stateOf(row) });
 }
 
 async function* take(rows: AsyncIterable<Row>, limit: number): AsyncIterable<Row> {

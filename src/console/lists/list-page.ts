@@ -1,7 +1,7 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
 import { type Gap, readGaps } from '../../query/past/as-of.js';
-import { type FreshnessSum, sumFreshness } from '../../query/reads/freshness.js';
+import { type FreshnessSum, readStates, type States, sumFreshness } from '../../query/reads/freshness.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../parts/as-of.js';
 import { freshnessOf } from '../parts/freshness.js';
@@ -11,7 +11,7 @@ import { html, type Html, type Part } from '../parts/html.js';
 import { leading } from '../parts/leading.js';
 import { table } from '../parts/table.js';
 import { withThousands } from '../../text/thousands.js';
-import { counted, manyOf } from '../parts/words.js';
+import { badge, counted, manyOf } from '../parts/words.js';
 import { cursorOf, isSortable, pagingOf, sortedBy } from './asked.js';
 import type { Listing } from './listing.js';
 
@@ -21,6 +21,8 @@ interface Answer {
   readonly gaps: readonly Gap[];
   /** Of what is known now; null where rows are of no resource, and as of an instant. */
   readonly freshness: readonly FreshnessSum[] | null;
+  /** Of rows of a list that is read: how current they are. */
+  readonly states: States | null;
   readonly above: Html | false;
 }
 
@@ -48,12 +50,13 @@ async function read(listing: Listing, ask: Ask): Promise<Answer> {
   const freshness =
     at !== null || resource === null ? null : await sumFreshness(reader, resource, organization);
   const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
-  return { paging, paged: await readPage(reader, paging), gaps, freshness, above };
+  const states = at === null ? await readStates(reader, resource, organization) : null;
+  return { paging, paged: await readPage(reader, paging), gaps, freshness, states, above };
 }
 
 function show(
   listing: Listing,
-  { paging, paged, gaps, freshness, above }: Answer,
+  { paging, paged, gaps, freshness, states, above }: Answer,
   { now, query, at }: Ask,
 ): Html {
   const { path, one, dated } = listing;
@@ -62,11 +65,14 @@ function show(
 ${freshness !== null && freshnessOf(freshness, now)}
 <section id="rows" data-live>${table(
     caption(paging, paged, one, query),
-    columns.map(column => ({
-      name: heading(listing, paging, query, column),
-      cell: (row: Row) => leadingFrom(listing, row, column, cell(column, row[column], now), at),
-      numeric: isNumeric(column),
-    })),
+    [
+      ...columns.map(column => ({
+        name: heading(listing, paging, query, column),
+        cell: (row: Row) => leadingFrom(listing, row, column, cell(column, row[column], now), at),
+        numeric: isNumeric(column),
+      })),
+      ...(states === null || states.areAllCurrent ? [] : [stateColumn(states)]),
+    ],
     paged.rows,
   )}
 <p class="under">${query.has('after') && html`<a href="${withQuery(`/${path}`, query, { after: null })}">First page</a>`}
@@ -75,6 +81,11 @@ ${paged.next !== null && html`<a href="${withQuery(`/${path}`, query, { after: c
 </section>
 ${gapsOf(dated?.resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
+}
+
+/** A row whose list is not current says so itself. */
+function stateColumn({ stateOf }: States) {
+  return { name: 'freshness', cell: (row: Row) => badge(stateOf(row) ?? 'never_read') };
 }
 
 function heading(listing: Listing, paging: Paging, query: URLSearchParams, column: string): Part {

@@ -1,4 +1,6 @@
 import { streamRows } from '../../query/paged.js';
+import { readStates, type States } from '../../query/reads/freshness.js';
+import type { Row } from '../../engines/contract/tables.js';
 import type { Ask, Page, Sent } from '../page.js';
 import { pagingOf } from './asked.js';
 import type { Listing } from './listing.js';
@@ -19,8 +21,15 @@ function file(listing: Listing, ending: keyof typeof FORMS): Page {
     isDated: listing.dated !== null,
     show: async ({ reader, query, at }: Ask): Promise<Sent> => {
       const paging = pagingOf(listing, query, at);
-      const text = write(streamRows(reader, paging, AT_ONCE), paging.columns);
+      const states = at === null ? await readStates(reader, listing.dated?.resource ?? null, null) : null;
+      const rows = streamRows(reader, paging, AT_ONCE);
+      const columns = states === null ? paging.columns : [...paging.columns, 'freshness'];
+      const text = write(states === null ? rows : stated(rows, states), columns);
       return { type, name: `${path}.${ending}`, text };
     },
   };
+}
+
+async function* stated(rows: AsyncIterable<Row>, { stateOf }: States): AsyncGenerator<Row> {
+  for await (const row of rows) yield { ...row, freshness: stateOf(row) };
 }

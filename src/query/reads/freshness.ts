@@ -1,4 +1,6 @@
 import type { Reader } from '../../engines/contract/reader.js';
+import { ownerOf } from '../../resources/entry.js';
+import { LISTS } from '../../resources/lists.js';
 
 /** How many organizations stand so with a resource, and when theirs was last read completely. */
 export interface FreshnessSum {
@@ -27,4 +29,32 @@ export async function sumFreshness(
     ])
     .orderBy('state')
     .execute();
+}
+
+/** How current the rows of a list are. */
+export interface States {
+  readonly areAllCurrent: boolean;
+  /** The state of the list that a row stands in, in `freshness`. */
+  readonly stateOf: (row: Readonly<Record<string, unknown>>) => string | null;
+}
+
+/** Of one organization, or of all of them; null where rows stand in no list that is read. */
+export async function readStates(
+  { db }: Reader,
+  resource: string | null,
+  organizationId: string | null,
+): Promise<States | null> {
+  const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
+  const owner = entry === undefined ? null : ownerOf(entry);
+  if (resource === null || owner === null) return null;
+  let asked = db
+    .selectFrom('freshness')
+    .where('resource', '=', resource)
+    .select(['organization_id', 'state']);
+  if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
+  const states = new Map((await asked.execute()).map(row => [row.organization_id, row.state]));
+  return {
+    areAllCurrent: [...states.values()].every(state => state === 'current'),
+    stateOf: row => states.get(String(row[owner])) ?? null,
+  };
 }
