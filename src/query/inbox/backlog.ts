@@ -1,5 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { count } from '../count.js';
+import { countKnown } from '../coverage.js';
 import { IN_PART, readDelivery } from './deliveries-and-jobs.js';
 
 /** What waits, and where to look. */
@@ -197,16 +197,13 @@ const READS_LOOKED_AT = 1000;
 /** The installation itself and its token. */
 const CALLS_BESIDE_READS = 2;
 
-export async function readDue({ db }: Reader, now: number): Promise<Due> {
-  const known = db.selectFrom('installations').where('state', '<>', 'uninstalled');
-  const due = db
+export async function readDue(reader: Reader, now: number): Promise<Due> {
+  const { db } = reader;
+  const { installations } = await db
     .selectFrom('inbox.jobs')
     .where('state', '=', 'ready')
     .where('run_at', '<=', before(now, 0))
-    .select(eb => eb.fn.count<number>('installation_id').distinct().as('count'));
-  const { count: installations } = await due.executeTakeFirstOrThrow();
-  const { count: unknown } = await due
-    .where('installation_id', 'not in', known.select('id'))
+    .select(eb => eb.fn.count<number>('installation_id').distinct().as('installations'))
     .executeTakeFirstOrThrow();
   const latest = db
     .selectFrom('sync_runs')
@@ -223,7 +220,7 @@ export async function readDue({ db }: Reader, now: number): Promise<Due> {
     .executeTakeFirstOrThrow();
   return {
     installations,
-    known: (await count(known)) + unknown,
+    known: Math.max(await countKnown(reader), installations),
     callsEach: calls === null ? null : calls / looks + CALLS_BESIDE_READS,
   };
 }

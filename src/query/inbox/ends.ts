@@ -25,7 +25,7 @@ async function readRetries({ db }: Reader, rows: readonly Row[]) {
   return await db
     .selectFrom('inbox.jobs')
     .where('dedupe_key', 'in', [...keys])
-    .select(['dedupe_key', 'run_at', 'finished_at'])
+    .select(['dedupe_key', 'run_at', 'started_at', 'finished_at'])
     .orderBy('id')
     .execute();
 }
@@ -39,7 +39,8 @@ function againAt(row: Row, retries: readonly Retry[]): string | null {
   if (!isInPart(row) || row['kind'] === 'certificates') return null;
   const isLater = ({ dedupe_key: key, finished_at: at }: Retry) =>
     key === retryKeyOf(row) && (at === null || at > String(row['finished_at']));
-  return retries.find(isLater)?.run_at ?? null;
+  const { run_at: planned = null, started_at: began = null } = retries.find(isLater) ?? {};
+  return began !== null && began > String(planned) ? began : planned;
 }
 
 function isInPart({ outcome }: Row): boolean {
