@@ -293,6 +293,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await lookAll();
     expect(await looseIn(scene)).toEqual([]);
     const counts = await scene.db.column<number>('SELECT retirements FROM balance_projects');
+    const explained = await scene.db.column<number>('SELECT explained_micro FROM balance_projects');
+    expect(Math.max(...explained)).toBeGreaterThan(0);
+    expect(
+      await scene.db.rows("SELECT * FROM credit_findings WHERE finding <> 'serialization_twice'"),
+    ).toEqual([]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
   });
 });

@@ -11,6 +11,8 @@ interface Hold {
   readonly organizationId: string;
   readonly creditId: string;
   readonly micro: bigint;
+  readonly madeAt: string;
+  changedAt: string;
   state: 'outstanding' | 'cancelled' | 'finished';
 }
 
@@ -81,7 +83,7 @@ function shift(world: World): void {
   );
 }
 
-function reserve(world: World): void {
+function reserve(world: World, at: string): void {
   const organizationId = pick(world.random, ORGANIZATIONS, '');
   take(world, organizationId, 'warehouse', (creditId, micro) => {
     world.holds.push({
@@ -89,6 +91,8 @@ function reserve(world: World): void {
       organizationId,
       creditId,
       micro,
+      madeAt: at,
+      changedAt: at,
       state: 'outstanding',
     });
   });
@@ -101,6 +105,7 @@ function settle(world: World, at: string): void {
   if (held === undefined) return;
   const isSold = world.random() < 0.5;
   held.state = isSold ? 'finished' : 'cancelled';
+  held.changedAt = at;
   if (isSold) record(world, pick(world.random, ORGANIZATIONS, ''), held.creditId, held.micro, at);
   else give(world, held.organizationId, 'warehouse', held.creditId, held.micro);
 }
@@ -176,13 +181,15 @@ function shownCredit(creditId: string, micro: bigint, organizationId: string): C
   return credit(creditId, { amount: amount(tonnes(micro)), organizationId, ...more });
 }
 
-function shownHold({ id, creditId, micro, state }: Hold): Reservation {
+function shownHold({ id, creditId, micro, state, madeAt, changedAt }: Hold): Reservation {
   const of = {
     creditId,
     amount: amount(tonnes(micro)),
     state,
     isComplete: state === 'finished',
     reservedToDate: NEVER,
+    createdAt: madeAt,
+    updatedAt: changedAt,
   };
   const document = JSON.stringify([id, state]);
   return hold(id, { ...of, serialization: `ICR-${creditId}-2021`, project: projectOf(creditId), document });
