@@ -35,7 +35,7 @@ export async function sumRefusals({ db }: Reader, since: string): Promise<Refusa
       'reason',
       'status',
       'header_prefix as headerPrefix',
-      eb.fn.sum<number>('posts').as('posts'),
+      eb.fn.sum<number | bigint>('posts').as('posts'),
       eb.fn.min('minute').as('since'),
       eb.fn.max('newest_at').as('newestAt'),
     ])
