@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createElementCutter } from '../../src/registry/json/elements.js';
 
-function cut(text: string, sizes: () => number = () => Infinity, key = 'credits') {
-  const cutter = createElementCutter(key);
+function cut(text: string, sizes: () => number = () => Infinity, key = 'credits', options = {}) {
+  const cutter = createElementCutter(key, options);
   const bytes = Buffer.from(text);
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -87,5 +87,30 @@ test('T33 what stands around the list may not grow without end, and neither may 
   );
   expect(() => cut(`{"credits":[{"x":"${'y'.repeat(5_000_000)}"}]}`, () => 65_536)).toThrow(
     expect.objectContaining({ code: 'too_large' }),
+  );
+});
+
+describe('where a list may be all of the answer', () => {
+  const cutBare = (text: string, size = Infinity) => cut(text, () => size, 'credits', { bare: true });
+
+  test.each(['[{"a":1},{"b":[]}]', ' \n[ {"a":1} , {"b":[]} ]\n', '\uFEFF[{"a":1},{"b":[]}]'])('%j', text => {
+    for (const size of [1, 2, 3, Infinity]) {
+      const { texts, envelope } = cutBare(text, size);
+      expect(texts).toEqual(['{"a":1}', '{"b":[]}']);
+      expect(envelope).toEqual({});
+    }
+  });
+
+  test('one with an object around it is read as ever', () => {
+    const { texts, envelope } = cutBare('{"organizationId":"o","other":[{}],"credits":[{"a":1}]}');
+    expect(texts).toEqual(['{"a":1}']);
+    expect(envelope).toMatchObject({ organizationId: 'o' });
+  });
+
+  test.each(['[{}', '[{}]x', '[{}][{}]', '[1]', '[{},]', '[[{}]]', '{"a":1}[{}]'])(
+    '%s is a bad answer',
+    text => {
+      expect(() => cutBare(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+    },
   );
 });

@@ -264,28 +264,46 @@ describe('slow and broken answers', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  test.each([
-    ['HTML', '<!doctype html><title>hello</title>', 'bad_answer'],
-    ['truncated JSON', '{"id":"org-1","fullName":"Fj', 'bad_answer'],
-    ['nothing', '', 'bad_answer'],
-    ['an array', '[]', 'other_form'],
-    ['a number', '5', 'bad_answer'],
-    ['no id', '{"fullName":"Fjord"}', 'other_form'],
-    ['an id that is a path', '{"id":"../../x"}', 'other_form'],
-  ])('T34 %s with 200 is a bad answer, and its text is not repeated', async (_name, body, ofList) => {
-    nock(ORIGIN).persist().get(/.*/).reply(200, body);
+  test('a warehouse that is answered as a bare list is read like any other', async () => {
+    const credit = { id: 'c-1', creditId: 'c-1', serialization: 'S-1', amount: 2.5, vintage: '2020' };
+    nock(ORIGIN)
+      .get(/inventory$/)
+      .reply(200, [credit]);
     const client = createOrganizationClient({
       http: testHttp(ORIGIN),
       organizationId: 'org-1',
       appId: 'app-1',
       token: installationTokenSource(),
     });
-    const error = await failure(client.readOrganization());
-    expect(error.code).toBe('bad_answer');
-    expect(error.message).not.toContain('Fj');
-    expect((await failure(collect(client.listRetirements()))).code).toBe(ofList);
-    expect((await failure(collect(client.readWarehouse()))).code).toBe(ofList);
+    const [batch = []] = await collect(client.readWarehouse());
+    expect(batch).toMatchObject([{ creditId: 'c-1', amount: { exact: '2.5' } }]);
   });
+
+  test.each([
+    ['HTML', '<!doctype html><title>hello</title>', 'bad_answer'],
+    ['truncated JSON', '{"id":"org-1","fullName":"Fj', 'bad_answer'],
+    ['nothing', '', 'bad_answer'],
+    ['an array', '[5]', 'other_form', 'bad_answer'],
+    ['a number', '5', 'bad_answer'],
+    ['no id', '{"fullName":"Fjord"}', 'other_form'],
+    ['an id that is a path', '{"id":"../../x"}', 'other_form'],
+  ])(
+    'T34 %s with 200 is a bad answer, and its text is not repeated',
+    async (_name, body, ofList, ofBare = ofList) => {
+      nock(ORIGIN).persist().get(/.*/).reply(200, body);
+      const client = createOrganizationClient({
+        http: testHttp(ORIGIN),
+        organizationId: 'org-1',
+        appId: 'app-1',
+        token: installationTokenSource(),
+      });
+      const error = await failure(client.readOrganization());
+      expect(error.code).toBe('bad_answer');
+      expect(error.message).not.toContain('Fj');
+      expect((await failure(collect(client.listRetirements()))).code).toBe(ofList);
+      expect((await failure(collect(client.readWarehouse()))).code).toBe(ofBare);
+    },
+  );
 });
 
 const ownShape = (statusCode: number, message: unknown) => ({ statusCode, message, error: 'x' });

@@ -46,8 +46,9 @@ export interface ElementCutter {
 /**
  * Cuts the array `key` of a JSON object into the raw texts of its elements as the bytes stream in.
  * It only looks for ends: each element and the envelope are checked when they are parsed.
+ * With `bare` the list may also be all of the answer, without an object around it.
  */
-export function createElementCutter(key: string): ElementCutter {
+export function createElementCutter(key: string, { bare = false } = {}): ElementCutter {
   const quotedKey = `"${key}"`;
   const envelope: Buffer[] = [];
   let envelopeBytes = 0;
@@ -61,6 +62,7 @@ export function createElementCutter(key: string): ElementCutter {
   let escaped = false;
   let word = '';
   let memberName = '';
+  let isBare = false;
   let expected: 'first' | 'element' | 'comma' = 'first';
 
   let passed = 0;
@@ -89,7 +91,8 @@ export function createElementCutter(key: string): ElementCutter {
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth += 1;
         if (depth > MAX_DEPTH) throw tooDeep(key);
-        if (byte === OPEN_ARRAY && depth === 2 && memberName === quotedKey) {
+        isBare ||= bare && byte === OPEN_ARRAY && depth === 1 && arrayStart < 0;
+        if (byte === OPEN_ARRAY && (isBare || (depth === 2 && memberName === quotedKey))) {
           openArray(at - 1);
           break;
         }
@@ -130,7 +133,7 @@ export function createElementCutter(key: string): ElementCutter {
       }
       if (byte === CLOSE_ARRAY && expected !== 'element') {
         place = 'envelope';
-        depth = 2;
+        depth = isBare ? 1 : 2;
         memberName = '';
         arrayEnd = passed + at + 1;
         return at;
@@ -211,13 +214,15 @@ export function createElementCutter(key: string): ElementCutter {
     before() {
       const around = `the answer before ${key}`;
       const text = decodeText(Buffer.concat(envelope.slice(0, partsBefore)), around);
-      const value = partsBefore === 0 ? {} : parseModest(`${text.replace(/^\uFEFF/, '')}]}`, around);
+      const value =
+        partsBefore === 0 || isBare ? {} : parseModest(`${text.replace(/^\uFEFF/, '')}]}`, around);
       return isObject(value) ? value : {};
     },
     end() {
       const around = `the answer around ${key}`;
       const text = decodeText(Buffer.concat(envelope), around).replace(/^\uFEFF/, '');
       const value = parseModest(text, around);
+      if (isBare) return {};
       if (Array.isArray(value)) throw otherForm(key, 'list', text);
       if (!isObject(value)) throw badAnswer(around, 'an object', 'something else');
       if (arrayStart < 0 || !Array.isArray(value[key])) throw otherForm(key, 'object', text);

@@ -28,7 +28,7 @@ export async function* readBatches<T>(
 ): AsyncGenerator<readonly T[]> {
   const { http, call, key, parse, organizationId } = list;
   const { body } = await http.stream({ ...call, ...observed(options) });
-  const cutter = createElementCutter(key);
+  const cutter = createElementCutter(key, { bare: true });
   let rows = 0;
   let turn = 0;
   let batch: T[] = [];
