@@ -4,7 +4,7 @@ import { createRoutes } from './http/routes.js';
 import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
 import type { Registry } from './parts/registry.js';
-import type { SandboxOptions } from './sandbox.js';
+import type { SandboxOptions } from './options.js';
 import { createHeaderCheck, createPageRules, type HeaderRules } from './http/headers.js';
 
 const MAX_BODY = '100kb';

@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import type { Registry } from './parts/registry.js';
 import type { WorldSpec } from './world/plan.js';
 
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
@@ -37,11 +36,10 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-export interface Sandbox {
+/** What importers of the package are given: what its types rest on is there for them too. */
+export interface RunningSandbox {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** The registry's parts, for tests in the same process. The control API gives the same over HTTP. */
-  readonly registry: Registry;
   close(): Promise<void>;
 }

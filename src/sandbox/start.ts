@@ -8,9 +8,11 @@ import { readSetting, writeSetting } from './store/settings.js';
 import { openStore, type Store } from './store/store.js';
 import { createWorld } from './world/create-world.js';
 import { fillWorld } from './world/fill.js';
-import type { Listening, Sandbox, SandboxOptions } from './sandbox.js';
+import type { Listening, SandboxOptions } from './options.js';
+import type { Sandbox } from './sandbox.js';
 
-export type { Sandbox, SandboxOptions, WorldAmounts } from './sandbox.js';
+export type { SandboxOptions } from './options.js';
+export type { Sandbox } from './sandbox.js';
 
 /** Longer than a busy machine lets a caller wait, who would else send into a connection that is being closed. */
 const IDLE_MS = 60_000;

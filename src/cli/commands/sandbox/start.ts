@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { makePrivateFolder } from '../../../folder.js';
-import type { Sandbox, SandboxOptions } from '../../../sandbox/sandbox.js';
+import type { SandboxOptions } from '../../../sandbox/options.js';
+import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { examples } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { describeSystemFault } from '../../faults/system-fault.js';
