@@ -294,6 +294,27 @@ describe('doctor', () => {
     }
   });
 
+  test('what a round of the schedule takes is told, here and by status, and where that is longer than the schedule it warns', async () => {
+    const { of } = await findings();
+    expect(of('round')).toMatchObject([
+      {
+        state: 'ok',
+        found: expect.stringMatching(/^a round asks \d+ times for \d+ .* at \d+ calls a second$/),
+      },
+    ]);
+    const before = await demo.rows('SELECT schedule_seconds AS seconds FROM origin');
+    await demo.change('UPDATE origin SET schedule_seconds = 60');
+    try {
+      const env = { ...demo.env, REGISTRY_REQUESTS_PER_SECOND: '0.1' };
+      const found = expect.stringContaining('at 0.1 calls a second, LONGER THAN THE SCHEDULE');
+      expect((await findings(env)).of('round')).toMatchObject([{ state: 'warn', found }]);
+      const { stdout } = await runCommand(['status'], { env });
+      expect(stdout).toMatch(/^The schedule: a round asks .* LONGER THAN THE SCHEDULE\.$/m);
+    } finally {
+      await demo.change('UPDATE origin SET schedule_seconds = ?', Number(before[0]?.['seconds']));
+    }
+  });
+
   test('something that was announced and that nobody has read fails, exit 3', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [, id = ''] = demo.organizationIds;

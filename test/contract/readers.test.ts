@@ -18,6 +18,7 @@ import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
+import { readRound } from '../../src/query/reads/round.js';
 import { countKnown } from '../../src/query/coverage.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
@@ -353,6 +354,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     singles.readFirstCredit(reader, table, ONE),
   ),
   readStatus: about([NOW, 0], status.readStatus),
+  readRound: once(readRound),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(status.readAges),
   readTargets: about(WHOSE, progress.readTargets),

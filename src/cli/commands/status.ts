@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readSettings } from '../../config/config.js';
 import { type Disk, describeDisk } from '../../engines/contract/disk.js';
 import {
   isFrozen,
@@ -15,6 +16,7 @@ import { type Io, print } from '../io.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
+import { describeRound } from '../shown/round.js';
 import { describeFindings } from '../shown/findings.js';
 import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
@@ -40,6 +42,7 @@ export function define(program: Command, io: Io): void {
     .action(async (options: { all?: boolean; json?: boolean }) => {
       const place = findPlace(io);
       const status = await reading(place, async reader => await readStatus(reader, io.now()));
+      const work = await readSettings(place.env, 'work').catch(() => null);
       const mirror = { demo: place.demo, folder: place.engine.place };
       const disk = place.engine.lookAtDisk();
       if (options.json) return await writeValue(io, { mirror, disk, ...status });
@@ -52,7 +55,12 @@ export function define(program: Command, io: Io): void {
         none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
       });
       const reasons = describeReasons(status);
-      await print(io, ...rest(status.organizations), '', ...summary(status, io.now()));
+      await print(
+        io,
+        ...rest(status.organizations),
+        '',
+        ...summary(status, work?.requestsPerSecond ?? null, io.now()),
+      );
       await print(io, ...first(reasons), ...rest(reasons));
       return undefined;
     });
@@ -139,7 +147,7 @@ function secondsSince(at: string | null, now: number): number {
   return at === null ? 0 : (now - Date.parse(at)) / 1000;
 }
 
-function summary(status: Status, now: number): string[] {
+function summary(status: Status, requestsPerSecond: number | null, now: number): string[] {
   const since = (at: string | null) => (at === null ? 'never' : `${stretch(secondsSince(at, now))} ago`);
   const { due, claimed, parked, buried, triedFirst, retrying, retryingError } = status.jobs;
   const lines = [
@@ -147,6 +155,7 @@ function summary(status: Status, now: number): string[] {
     `Newest delivery: ${since(status.newestDeliveryAt)}. Set aside: ${status.setAside}.`,
     `Jobs: ${claimed} at work, ${due} due, ${parked} parked, ${buried} buried.`,
   ];
+  if (status.round !== null) lines.push(`The schedule: ${describeRound(status.round, requestsPerSecond)}.`);
   for (const each of status.delayed) lines.push(`${describeDelay(each, now)}: see ${commandFor(each)}.`);
   if (triedFirst > 0)
     lines.push(

@@ -9,6 +9,7 @@ import { type Cause, readCauses } from '../inbox/causes.js';
 import { type RefusalSum, sumRefusals } from '../inbox/refusals.js';
 import { type Life, readLife } from '../inbox/signs.js';
 import { inSnapshot } from '../snapshot.js';
+import { type Round, readRound } from './round.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus {
@@ -50,6 +51,8 @@ export interface Status {
   readonly setAside: number;
   /** Why the registry is not asked or does not tell. */
   readonly causes: readonly Cause[];
+  /** What a round of the schedule takes; null before the first read. */
+  readonly round: Round | null;
   /** What does not add up or cannot be right, as a worker counted it last. */
   readonly findings: Findings;
 }
@@ -85,6 +88,7 @@ export async function readStatus(reader: Reader, now: number): Promise<Status> {
       newestDeliveryAt: await readNewestDelivery(snapshot),
       setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
       causes: await readCauses(snapshot, now),
+      round: await readRound(snapshot),
       findings: await readFindings(snapshot),
     };
   });

@@ -4,7 +4,7 @@ import type { WorkSettings } from '../../../config/settings.js';
 import { hideSecrets } from '../../clean.js';
 import { examples } from '../../command.js';
 import { checkAnswers } from './answers.js';
-import { checkDue, checkPace } from './pace.js';
+import { checkDue, checkPace, checkRound } from './pace.js';
 import { checkSettings } from './settings.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { findExposures } from '../../faults/exposures.js';
@@ -46,6 +46,7 @@ async function examine(io: Io, options: { json?: boolean }): Promise<void> {
     ...(await registryFindings(checkRegistry, place, work, io)),
     ...(work === null ? [] : await checkPace(place, work.requestsPerSecond, io.now())),
     ...(await checkDue(place, work?.requestsPerSecond ?? null, io.now())),
+    ...(await checkRound(place, work?.requestsPerSecond ?? null, io.now())),
     ...(await checkAnswers(place, io.now())),
     await checkReceiver(place),
   ];

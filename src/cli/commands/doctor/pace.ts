@@ -2,6 +2,8 @@ import type { Reader } from '../../../engines/contract/reader.js';
 import { type Finding, ok } from '../../../engines/contract/finding.js';
 import { readDue } from '../../../query/inbox/backlog.js';
 import { countAlive } from '../../../query/inbox/signs.js';
+import { readRound } from '../../../query/reads/round.js';
+import { describeRound, isTooLong, ON_LONG_ROUNDS } from '../../shown/round.js';
 import { stretch } from '../../../text/stretch.js';
 import { withThousands } from '../../../text/thousands.js';
 import { type Place, reading } from '../../place/place.js';
@@ -37,6 +39,21 @@ export async function checkDue(
   const todo =
     'It goes on by itself; a higher REGISTRY_REQUESTS_PER_SECOND or one more worker makes it faster.';
   return [{ check: 'due', state: seconds > MINUTE_S ? 'warn' : 'ok', found, todo }];
+}
+
+/** What one round of the schedule takes, and whether there is time for it. */
+export async function checkRound(
+  place: Place,
+  requestsPerSecond: number | null,
+  now: number,
+): Promise<Finding[]> {
+  const round = await ask(place, readRound);
+  if (round === null) return [];
+  const workers = Math.max(1, await countWorkers(place, now));
+  const rate = requestsPerSecond === null ? null : together(workers, requestsPerSecond);
+  const found = describeRound(round, rate);
+  if (rate === null || !isTooLong(round, rate)) return [ok('round', found)];
+  return [{ check: 'round', state: 'warn', found, todo: ON_LONG_ROUNDS }];
 }
 
 function together(workers: number, requestsPerSecond: number): number {
