@@ -45,7 +45,7 @@ await withFolder(async folder => {
   const books = openBooks(dataDir);
   const worker = startWorker(world, dataDir);
   await measureRound('a full round', world, worker, async () => {
-    await until(() => books.isDiscovered());
+    await until(() => books.isListed());
     const reader = await engine.openPages();
     for (const share of INSTANTS) {
       await until(() => books.warehouses() >= share * ORGANIZATIONS);
@@ -132,9 +132,7 @@ function startWorker({ registry, appId, privateKey }, dataDir) {
 function openBooks(dataDir) {
   const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
   const inbox = new Database(join(dataDir, 'inbox.db'), { readonly: true });
-  const discovered = inbox
-    .prepare("SELECT count(*) FROM jobs WHERE kind = 'discover' AND state = 'done'")
-    .pluck();
+  const listed = mirror.prepare('SELECT count(listed_at) FROM origin').pluck();
   const due = inbox
     .prepare(
       `SELECT count(*) FROM jobs WHERE state = 'claimed'
@@ -145,7 +143,7 @@ function openBooks(dataDir) {
     .prepare("SELECT count(*) FROM resource_states WHERE resource = 'warehouse' AND complete_at IS NOT NULL")
     .pluck();
   return {
-    isDiscovered: () => discovered.get() > 0,
+    isListed: () => listed.get() > 0,
     warehouses: () => complete.get(),
     idle: () => until(() => due.get() === 0),
     close: () => {
