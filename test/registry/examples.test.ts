@@ -22,15 +22,19 @@ async function temporaryFolder(): Promise<string> {
 async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: readonly string[]) {
   const keyFile = join(await temporaryFolder(), 'key.pem');
   await writeFile(keyFile, app.privateKey, { mode: 0o600 });
-  const { stdout } = await run(process.execPath, [`docs/examples/${name}`, ...args], {
-    env: {
-      PATH: process.env['PATH'],
-      REGISTRY_BASE_URL: sandbox.url,
-      REGISTRY_HEADER_PREFIX: 'icr',
-      REGISTRY_APP_ID: app.id,
-      REGISTRY_PRIVATE_KEY_FILE: keyFile,
+  const { stdout } = await run(
+    process.execPath,
+    [join(import.meta.dirname, '../../docs/examples', name), ...args],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        REGISTRY_BASE_URL: sandbox.url,
+        REGISTRY_HEADER_PREFIX: 'icr',
+        REGISTRY_APP_ID: app.id,
+        REGISTRY_PRIVATE_KEY_FILE: keyFile,
+      },
     },
-  });
+  );
   return stdout;
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { EVENTS } from '../../src/registry/model.js';
 import { ROUTES } from '../../src/sandbox/http/routes.js';
 
-const FOLDER = 'test';
+const FOLDER = join(import.meta.dirname, '..');
 const TITLE = /\btest(?:\.each(?:<[^(]*>)?\((?:[^()]|\([^()]*\))*\))?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
 const PLACEHOLDER = /%[sjdi#]|%%|\$\{[^}]*\}/g;
 
