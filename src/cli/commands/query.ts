@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AskError } from '../../engines/contract/asked.js';
 import { examples } from '../command.js';
-import { CommandFault, EXIT } from '../exit.js';
+import { CommandFault, demandNotInterrupted, EXIT } from '../exit.js';
 import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
 import { intoFile } from '../output/into-file.js';
 import type { Io } from '../io.js';
@@ -42,10 +42,12 @@ export function define(program: Command, io: Io): void {
 async function ask(io: Io, sql: string, options: QueryCommandOptions): Promise<void> {
   const { engine } = findPlace(io);
   const timeLimitMs = readSeconds(options.timeLimit) * 1000;
+  const signal = io.interruption();
   try {
-    const { columns, rows } = await engine.ask({ sql, timeLimitMs });
+    const { columns, rows } = await engine.ask({ sql, timeLimitMs, signal });
     await writeRows(io, formatOf(options), columns, rows);
   } catch (error) {
+    demandNotInterrupted(signal);
     throw error instanceof AskError ? faultOf(error) : error;
   }
 }

@@ -30,21 +30,21 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const AT_ONCE = 2;
 
 export interface Desk {
-  readonly answer: (sql: string) => Promise<Reply>;
+  readonly answer: (sql: string, signal: AbortSignal) => Promise<Reply>;
   /** All rows of it, as they come. Throws `AskError`. */
-  readonly stream: (sql: string) => Promise<Asked>;
+  readonly stream: (sql: string, signal: AbortSignal) => Promise<Asked>;
 }
 
 /** Answers few questions at a time, and none for ever. */
 export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
   let busy = 0;
 
-  async function stream(sql: string): Promise<Asked> {
+  async function stream(sql: string, signal: AbortSignal): Promise<Asked> {
     if (busy >= AT_ONCE)
       throw new AskError('refused', 'two questions are being answered; ask again in a moment');
     busy += 1;
     try {
-      const { columns, rows } = await ask({ sql, timeLimitMs: TIME_LIMIT_MS });
+      const { columns, rows } = await ask({ sql, timeLimitMs: TIME_LIMIT_MS, signal });
       return { columns, rows: released(rows, () => (busy -= 1)) };
     } catch (error) {
       busy -= 1;
@@ -54,9 +54,9 @@ export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
 
   return {
     stream,
-    answer: async sql => {
+    answer: async (sql, signal) => {
       try {
-        const { columns, rows } = await stream(sql);
+        const { columns, rows } = await stream(sql, signal);
         const taken = await take(rows, MOST_ROWS + 1);
         return {
           columns,

@@ -6,6 +6,13 @@ import { FORMS } from '../lists/row-texts.js';
 import { type Asking, createDesk, leave, type Reply } from './asking.js';
 import { showAsk } from './page.js';
 
+/** Once whoever asked is not there any more. */
+function gone(response: Response): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  return left.signal;
+}
+
 /** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
 export function offerQuestions(
   app: Express,
@@ -26,7 +33,7 @@ export function offerQuestions(
 
   async function csv(request: Request, response: Response, sql: string): Promise<void> {
     try {
-      const { columns, rows } = await desk.stream(sql);
+      const { columns, rows } = await desk.stream(sql, gone(response));
       const { type, write } = FORMS.csv;
       const text = write(rows, columns);
       try {
@@ -48,6 +55,6 @@ export function offerQuestions(
     const form = formIn(request);
     const sql = form.get('sql') ?? '';
     if (form.get('form') === 'csv') return await csv(request, response, sql);
-    return await page(request, response, sql, await desk.answer(sql));
+    return await page(request, response, sql, await desk.answer(sql, gone(response)));
   });
 }

@@ -27,6 +27,13 @@ export class AskError extends Error {
 export interface Question {
   readonly sql: string;
   readonly timeLimitMs: number;
+  /** Of whoever asked: where they go, the work is ended. */
+  readonly signal?: AbortSignal;
+}
+
+/** Whoever asked is gone. */
+export function left(): AskError {
+  return new AskError('ended', 'The question was left before its answer was whole.');
 }
 
 export interface Asked {

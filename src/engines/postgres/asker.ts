@@ -1,5 +1,6 @@
-import type { PoolClient } from 'pg';
-import { type Asked, AskError, type Question } from '../contract/asked.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import { type Asked, AskError, left, type Question } from '../contract/asked.js';
 import {
   demandRead,
   sizeOf,
@@ -30,21 +31,18 @@ const UNKNOWN_NAME = ['42P01', '42703'];
  * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
  * within a second where whoever asked is gone.
  */
-export async function ask(options: PoolOptions, { sql, timeLimitMs }: Question): Promise<Asked> {
+export async function ask(options: PoolOptions, question: Question): Promise<Asked> {
+  const { sql } = question;
   demandRead(sql);
   const pool = createPool(options);
   try {
     const client = await named(() => pool.connect());
-    const answer = beginAnswer(client, timeLimitMs);
-    const close = async () => {
-      answer.end();
-      await pool.end();
-    };
+    const answer = beginAnswer(pool, client, question);
     try {
       const { columns, rows } = await answer.begin(sql);
-      return { columns, rows: closing(rows, close) };
+      return { columns, rows: closing(rows, () => answer.end().finally(() => pool.end())) };
     } catch (error) {
-      answer.end();
+      await answer.end();
       throw error;
     }
   } catch (error) {
@@ -83,13 +81,42 @@ interface Part {
 
 interface Answer {
   begin(sql: string): Promise<Asked>;
-  end(): void;
+  end(): Promise<void>;
 }
 
-function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
+/** A process of the server. Its number alone may be another's by now. */
+interface Backend {
+  readonly pid: number;
+  readonly since: string;
+}
+
+const WHO = `SELECT pid, backend_start::text AS since FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()`;
+const LOOKS = 10;
+const LOOK_AFTER_MS = 100;
+
+/** A question may have turned its own limits off: what goes on for it is cancelled from outside, then ended. */
+async function endAtServer(pool: Pool, { pid, since }: Backend): Promise<void> {
+  const client = await pool.connect();
+  const there = 'FROM pg_catalog.pg_stat_activity WHERE pid = $1 AND backend_start::text = $2';
+  try {
+    for (const end of ['pg_cancel_backend(pid)', 'pg_terminate_backend(pid)']) {
+      await client.query(`SELECT ${end} ${there}`, [pid, since]);
+      for (let look = 0; look < LOOKS; look += 1) {
+        if ((await client.query(`SELECT 1 ${there}`, [pid, since])).rowCount === 0) return;
+        await pause(LOOK_AFTER_MS);
+      }
+    }
+  } finally {
+    client.release(true);
+  }
+}
+
+function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Question): Answer {
   const { stream } = client.connection;
   let why: AskError | null = null;
   let bytes = 0;
+  let backend: Backend | null = null;
+  let isIdle = true;
 
   function stop(reason: AskError): void {
     why ??= reason;
@@ -97,11 +124,22 @@ function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
   }
 
   const timer = setTimeout(() => stop(timeLimit(timeLimitMs)), timeLimitMs);
+  const leave = () => stop(left());
+  signal?.addEventListener('abort', leave, { once: true });
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
     if (bytes > MAX_PART_BYTES) stop(tooLarge(`rows of it hold more than ${MAX_PART_BYTES / MB} MB`));
   };
   stream.on('data', count);
+
+  async function prepare(): Promise<void> {
+    try {
+      await named(() => client.query(begin(timeLimitMs)));
+      backend = (await client.query<Backend>(WHO)).rows[0] ?? null;
+    } catch (error) {
+      throw why ?? error;
+    }
+  }
 
   /** Several statements in one text are refused: that is what `extended` is for. */
   async function run(text: string): Promise<Part> {
@@ -112,8 +150,10 @@ function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
       queryMode: 'extended',
       types: { getTypeParser: cellOf },
     };
+    isIdle = false;
     try {
       const { fields, rows } = await client.query<Value[]>(query);
+      isIdle = true;
       for (const row of rows) sizeOf(row);
       return { columns: uniqueNames(fields.map(({ name }) => name)), rows, bytes };
     } catch (error) {
@@ -133,7 +173,7 @@ function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
 
   return {
     begin: async sql => {
-      await named(() => client.query(begin(timeLimitMs)));
+      await prepare();
       if (/^explain\b/i.test(withoutComments(sql))) {
         const part = await run(sql);
         return { columns: part.columns, rows: read(part, null) };
@@ -144,10 +184,12 @@ function beginAnswer(client: PoolClient, timeLimitMs: number): Answer {
       return { columns: part.columns, rows: read(part, next) };
     },
     /** With its connection the transaction ends, and what the server still does for it. */
-    end: () => {
+    end: async () => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', leave);
       stream.off('data', count);
       client.release(true);
+      if (!isIdle && backend !== null) await endAtServer(pool, backend);
     },
   };
 }

@@ -18,13 +18,14 @@ async function scene() {
   const postgres = openTemporary(database);
   const options = { url: database.url, name: 'asking', connections: 1, onFault: () => undefined };
   const askers = async () => {
-    const rows = await postgres.query<{ state: string }>(
-      "SELECT state FROM pg_stat_activity WHERE datname = $1 AND application_name = 'asking'",
+    const rows = await postgres.query<{ query: string }>(
+      "SELECT query FROM pg_stat_activity WHERE datname = $1 AND application_name = 'asking'",
       [database.name],
     );
-    return rows.map(({ state }) => state);
+    return rows.map(({ query }) => query);
   };
-  const asking = (sql: string, timeLimitMs = LONG) => ask(options, { sql, timeLimitMs });
+  const asking = (sql: string, timeLimitMs = LONG, signal = new AbortController().signal) =>
+    ask(options, { sql, timeLimitMs, signal });
   return { database, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
 }
 
@@ -131,6 +132,27 @@ test.each([
   await expect.poll(askers).toEqual([]);
 });
 
+const OFF = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client_connection_check_interval'];
+/** The rows at first are so many that the work begins when the limits are off. */
+const WITHOUT_LIMITS = `select ${OFF.map(name => `set_config('${name}', '0', false)`).join()}, i
+  from generate_series(1, 20) as i union all select '', '', '', count(*)::int from generate_series(1, 100000000000)`;
+
+test('T88 a question that turns its limits off is ended at the server when its time is over', async () => {
+  const { asking, askers } = await scene();
+  await expect(asking(WITHOUT_LIMITS, 1500).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
+  await expect.poll(askers).toEqual([]);
+});
+
+test('T88 and when whoever asked goes', async () => {
+  const { asking, askers } = await scene();
+  const goes = new AbortController();
+  const answer = asking(WITHOUT_LIMITS, LONG, goes.signal).then(allOf);
+  await expect.poll(askers).toEqual(['FETCH 40 FROM answer']);
+  goes.abort();
+  await expect(answer).rejects.toMatchObject({ code: 'ended' });
+  await expect.poll(askers).toEqual([]);
+});
+
 test.each(['SIGINT', 'SIGKILL'] as const)(
   'T76 the work stops where whoever asked ends by %s',
   async signal => {
@@ -138,7 +160,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
     const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
     const child = spawn(process.execPath, [program, database.url, ENDLESS], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
-    await expect.poll(askers).toEqual(['active']);
+    await expect.poll(askers).toEqual(['FETCH 10 FROM answer']);
     child.kill(signal);
     await once(child, 'exit');
     await expect.poll(askers).toEqual([]);

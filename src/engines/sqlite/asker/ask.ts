@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'no
 import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Asked, AskError, type Question } from '../../contract/asked.js';
+import { type Asked, AskError, left, type Question } from '../../contract/asked.js';
 import { toRow, uniqueNames } from '../../contract/question.js';
 import type { Row } from '../../contract/tables.js';
 import { builtBeside } from '../../../package.js';
@@ -39,13 +39,27 @@ export async function ask(options: QueryOptions): Promise<Asked> {
     limit.reached = true;
     child.kill('SIGKILL');
   }, options.timeLimitMs);
-  child.once('exit', () => clearTimeout(timer));
-  const next = reader(child, () =>
-    limit.reached
+  const leave = () => void child.kill('SIGKILL');
+  options.signal?.addEventListener('abort', leave, { once: true });
+  child.once('exit', () => {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', leave);
+  });
+  const next = reader(child, () => {
+    if (options.signal?.aborted === true) return left();
+    return limit.reached
       ? new AskError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
-      : endOf(child),
-  );
-  const request: QueryRequest = { ...options, askerPid: process.pid, memoryMb: MEMORY_MB };
+      : endOf(child);
+  });
+  const { mirrorFile, inboxFile, sql, timeLimitMs } = options;
+  const request: QueryRequest = {
+    mirrorFile,
+    inboxFile,
+    sql,
+    timeLimitMs,
+    askerPid: process.pid,
+    memoryMb: MEMORY_MB,
+  };
   child.send(request, toNobody);
   const head = await next();
   if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
