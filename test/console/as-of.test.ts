@@ -22,8 +22,12 @@ test('every page of data is as the mirror had been told by an instant', async ()
   const { page, between, after } = await stage();
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
-  expect(await at('/', between)).toContain('100 t ex-post stood in the warehouses of 1 organization.');
-  expect(await at('/', after)).toContain('87.5 t ex-post stood in the warehouses of 1 organization.');
+  expect(await at('/', between)).toContain(
+    '100 t ex-post stood in the warehouses of 1 of 1 organization known.',
+  );
+  expect(await at('/', after)).toContain(
+    '87.5 t ex-post stood in the warehouses of 1 of 1 organization known.',
+  );
   expect(await at('/warehouse', between)).toContain('100');
   expect(await at('/retirements', between)).toContain('1 retirement');
   expect(await at('/retirements', after)).toContain('2 retirements');

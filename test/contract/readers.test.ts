@@ -19,7 +19,7 @@ import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
-import { countKnown } from '../../src/query/coverage.js';
+import { countKnown, countKnownAt } from '../../src/query/coverage.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
@@ -297,6 +297,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readPurgeable: about(['organization_1', 'nobody'], mentions.readPurgeable),
   countKnown: once(countKnown),
+  countKnownAt: about(MOMENTS, countKnownAt),
   readMirrored: once(readMirrored),
   sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),

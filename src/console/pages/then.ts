@@ -1,4 +1,7 @@
 import { type Gap, readGaps, readStoodAt } from '../../query/past/as-of.js';
+import { countKnownAt } from '../../query/coverage.js';
+import { ofKnown } from '../../text/known.js';
+import { withThousands } from '../../text/thousands.js';
 import { sumByType, tonnesOf } from '../../text/tonnes.js';
 import type { Ask, Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
@@ -12,10 +15,17 @@ interface Then {
   readonly at: string;
   readonly stood: Awaited<ReturnType<typeof readStoodAt>>;
   readonly gaps: readonly Gap[];
+  /** Of how many organizations this is all that can be said. */
+  readonly known: number;
 }
 
 async function readThen({ reader }: Ask, at: string): Promise<Then> {
-  return { at, stood: await readStoodAt(reader, at), gaps: await readGaps(reader, 'warehouse', at, null) };
+  return {
+    at,
+    stood: await readStoodAt(reader, at),
+    gaps: await readGaps(reader, 'warehouse', at, null),
+    known: await countKnownAt(reader, at),
+  };
 }
 
 /** What stood in the warehouses at an instant. Whether it was for sale then, nobody can say: that is a matter of the moment. */
@@ -27,12 +37,12 @@ export function showThen(ask: Ask, at: string): Shown {
   };
 }
 
-function showStood({ at, stood, gaps }: Then, { query }: Ask): Html {
+function showStood({ at, stood, gaps, known }: Then, { query }: Ask): Html {
   const left = stood.reduce((sum, row) => sum + row.rows_not_summed, 0);
   const organizations = new Set(stood.map(row => row.organization_id)).size;
   if (stood.length === 0 && gaps.length > 0)
     return html`<p id="sentence"><strong>Nothing is known to have stood in any warehouse then.</strong></p>${gapsOf('warehouse', gaps)}`;
-  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${counted(organizations, 'organization')}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
+  return html`<p id="sentence"><strong>${sumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${ofKnown(known)}.</strong>${left > 0 && html` ${counted(left, 'row has', 'rows have')} no amount that can be added.`}</p>
 <section id="stood">${firstOf(
     'What stood there, by organization, project and vintage',
     [

@@ -13,6 +13,8 @@ import { findPlace } from '../../place/find-place.js';
 import { reading } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { isNothingKnown, NOTHING_KNOWN, writeForPeople } from './for-people.js';
+import { countKnown, countKnownAt } from '../../../query/coverage.js';
+import { ofKnown } from '../../../text/known.js';
 import { type Asked, balanceOf } from './identities.js';
 import { COLUMNS, type Line } from './line.js';
 
@@ -58,8 +60,9 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
   const isNothing = isNothingKnown(sums);
   const ties = isNothing ? null : loose.every(line => line.ties === null);
   const { notSummed = 0 } = balance;
+  const known = asked.isNow ? await countKnown(reader) : await countKnownAt(reader, asked.to);
   if (options.json)
-    await writeValue(io, { ...asked, ties, rowsNotSummed: notSummed, sums, doesNotTie: loose });
+    await writeValue(io, { ...asked, known, ties, rowsNotSummed: notSummed, sums, doesNotTie: loose });
   else if (isCsv(options)) await writeRows(io, formatOf(options), COLUMNS, [...sums, ...loose]);
   else await writeForPeople(io, sums, loose);
   if (notSummed > 0)
@@ -67,6 +70,7 @@ async function show(io: Io, reader: Reader, options: Options): Promise<void> {
       io,
       `${withThousands(notSummed)} rows have no amount that can be added: they are in no sum, whatever ties.`,
     );
+  if (asked.organizationId === null && !isNothing) say(io, `This is of ${ofKnown(known)}.`);
   if (isNothing) throw new CommandFault(EXIT.checkFailed, NOTHING_KNOWN);
   if (ties === false) throw new CommandFault(EXIT.checkFailed, 'It does not add up.');
 }
