@@ -169,12 +169,8 @@ describe('T77 a query that asks for too much', () => {
         stdio: 'ignore',
       },
     );
-    let isOver = false;
-    child.once('exit', () => {
-      isOver = true;
-    });
     let peak = 0;
-    while (!isOver) {
+    while (child.exitCode === null) {
       for (const pid of childrenOf(child.pid ?? 0)) peak = Math.max(peak, megabytes(pid, 'VmHWM'));
       await pause(1);
     }

@@ -64,8 +64,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const held = Array.from({ length: 5 }, (_, index) => ({
       ...credit('c-1'),
-      ...{ id: `h-${index}`, reserverId: null, reserverName: null, state: null, isComplete: null },
-      ...{ reservedToDate: null, createdAt: null, updatedAt: null },
+      id: `h-${index}`,
+      reserverId: null,
+      reserverName: null,
+      state: null,
+      isComplete: null,
+      reservedToDate: null,
+      createdAt: null,
+      updatedAt: null,
     }));
     await scene.read('reservations', held);
     scene.clock.at += MINUTE;

@@ -40,7 +40,11 @@ export async function ask(options: PoolOptions, question: Question): Promise<Ask
     const answer = beginAnswer(pool, client, question);
     try {
       const { columns, rows } = await answer.begin(sql);
-      return { columns, rows: closing(rows, () => answer.end().finally(() => pool.end())) };
+      const close = async () => {
+        await answer.end();
+        await pool.end();
+      };
+      return { columns, rows: closing(rows, close) };
     } catch (error) {
       await answer.end();
       throw error;
