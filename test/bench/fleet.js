@@ -36,6 +36,8 @@ const PAGE_MS = { atMost: 100 };
 /** No tick of the schedule comes by itself. */
 const ONCE_A_YEAR = '0 0 1 1 *';
 
+/** Why nothing more is to be waited for. */
+let gone = null;
 const { show, demand, end } = createFigures();
 await withFolder(async folder => {
   const world = await openWorld(join(folder, 'registry'));
@@ -125,7 +127,9 @@ function startWorker({ registry, appId, privateKey }, dataDir) {
     LOG_LEVEL: 'warn',
     ...(CALLS && { REGISTRY_REQUESTS_PER_SECOND: CALLS }),
   };
-  return start([MAIN, 'work'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const worker = start([MAIN, 'work'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  worker.once('exit', (code, signal) => (gone = `the worker ended with ${code ?? signal}`));
+  return worker;
 }
 
 /** What the worker writes down. */
@@ -215,5 +219,8 @@ async function stop(worker) {
 }
 
 async function until(holds) {
-  while (!holds()) await new Promise(resolve => setTimeout(resolve, 100));
+  while (!holds()) {
+    if (gone !== null) throw new Error(gone);
+    await new Promise(resolve => setTimeout(resolve, 100));
+  }
 }
