@@ -101,7 +101,9 @@ async function count(sql: string): Promise<number> {
 const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
   'See what can be sold now, and what must not be': async ([listed = '']) => {
     const rows = await count('SELECT count(*) AS n FROM available_credits');
-    expect(listed).toMatch(/^project_name +vintage +type +amount +organization_name +age +freshness$/m);
+    expect(listed).toMatch(
+      /^project_name +vintage +type +amount +organization_name +age +freshness +credit_id$/m,
+    );
     expect(listed).toContain(`in ${rows} rows.`);
   },
   'Hold credits and retire them for a customer': ([, finished = '']) => {

@@ -190,7 +190,7 @@ test('where nothing at all is known it is said, exit 3', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('T85 a row of a list that is not current carries its state, as a table, as CSV and as JSON', async () => {
+test('T85 a row of a list that is not current carries its state, as a table, as CSV, as JSON and by itself', async () => {
   const list = (...words: string[]) =>
     runCommand(['warehouse', 'list', '--limit', '0', ...words], { env: { DATA_DIR: mirror.folder } });
   expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
@@ -202,4 +202,9 @@ test('T85 a row of a list that is not current carries its state, as a table, as 
   expect(head).toMatch(/,freshness$/);
   expect(lines.map(line => line.split(',').at(-1))).toEqual(rows.map(row => row.freshness));
   expect((await list()).stdout).toMatch(/freshness\n[^]*suspended/);
+  const one = (await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`))[0];
+  const shown = await runCommand(['retirements', 'show', String(one?.['id']), '--json'], {
+    env: { DATA_DIR: mirror.folder },
+  });
+  expect(JSON.parse(shown.stdout)).toMatchObject({ freshness: 'suspended' });
 });

@@ -46,6 +46,13 @@ test('the list of certificates leads to the retirement that each is of, and to i
   expect(shown).toContain('<a href="/organizations/organization-1">');
 });
 
+test('T85 it says how current the list is in which it stands', async () => {
+  const { words, tables } = await stage();
+  expect(await words('/retirements/r-1')).toMatch(/freshness ?current/);
+  await tables.change("UPDATE resource_states SET error = 'unavailable', outcome = 'failed'");
+  expect(await words('/retirements/r-1')).toMatch(/freshness ?(failing|never read|late|behind)/);
+});
+
 test('a file that was changed or is gone does not match, and the page says so', async () => {
   const { words, at } = await stage();
   writeFileSync(at, `${PDF} `);

@@ -125,7 +125,8 @@ async function knownOwners(
     .toReversed();
 }
 
-function wordOf({ list: entry }: Resource): string | null {
+/** Its name among the lists that are read; null where it is none. */
+export function wordOf({ list: entry }: Pick<Resource, 'list'>): string | null {
   return Object.entries(LISTS).find(([, known]) => known === entry)?.[0] ?? null;
 }
 

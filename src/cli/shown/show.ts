@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import { readByName } from '../../query/lists.js';
+import { readStates } from '../../query/reads/freshness.js';
 import { nameOf } from '../../resources/entry.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -12,6 +13,7 @@ import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, findSettings } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
 import { HOW_NAMED } from '../named/how-named.js';
+import { wordOf } from './lists.js';
 import { LIVE, type ListOptions } from './live.js';
 import type { Resource } from './resource.js';
 import { sheet } from './sheet.js';
@@ -72,8 +74,10 @@ async function readMirrorOne(
       `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status"${one?.live === undefined ? '' : ', or ask the registry with --live'}.`,
     );
   }
+  const states = await readStates(reader, wordOf(resource), organizationId);
+  const stated = (row: Row) => (states === null ? row : { ...row, freshness: states.stateOf(row) });
   return await Promise.all(
-    rows.map(async row => ({ row, beside: (await one?.beside?.(reader, row)) ?? {} })),
+    rows.map(async row => ({ row: stated(row), beside: (await one?.beside?.(reader, row)) ?? {} })),
   );
 }
 

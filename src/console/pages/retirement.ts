@@ -1,6 +1,8 @@
+import type { Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/past/explanation.js';
 import { readHistory } from '../../query/lists.js';
+import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';
 import { type Ask, page, type Shown } from '../page.js';
@@ -35,7 +37,8 @@ async function read({ reader, params, at, now, inspect, contradicted }: Ask): Pr
   const { id = '' } = params;
   const all = await readHistory(reader, LISTS.retirements, id);
   const history = toldBy(at, all);
-  const row = history.findLast(isStanding) ?? history.at(-1) ?? null;
+  const found = history.findLast(isStanding) ?? history.at(-1) ?? null;
+  const row = found === null || at !== null ? found : await stated(reader, found);
   const any = row ?? all[0];
   if (any === undefined) return null;
   const own = all.filter(each => each['organization_id'] === any['organization_id']);
@@ -46,6 +49,12 @@ async function read({ reader, params, at, now, inspect, contradicted }: Ask): Pr
     history,
     explained: await explainRow(ground, LISTS.retirements, own),
   };
+}
+
+/** How current the list is in which it stands. */
+async function stated(reader: Reader, row: Row): Promise<Row> {
+  const states = await readStates(reader, 'retirements', String(row['organization_id']));
+  return { ...row, freshness: states?.stateOf(row) ?? null };
 }
 
 /** Versions as they were known at an instant: what ended later had not ended yet. */
