@@ -60,7 +60,12 @@ test('the installation that was not read for longest comes first, however long a
 
 test('it would not, were claims given by how long jobs have waited', async () => {
   const unfair: Breaking = owner =>
-    breakFunction(owner, 'take', 'ORDER BY running, started NULLS FIRST, run_at', 'ORDER BY run_at');
+    breakFunction(
+      owner,
+      'take',
+      'ORDER BY running, first DESC, started NULLS FIRST, run_at',
+      'ORDER BY run_at',
+    );
   expect(await firstOf(unfair)).toBe('often');
 });
 
