@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */
@@ -10,22 +9,23 @@ export interface Single {
   readonly kept: string | null;
 }
 
+/** Each with its state; null where it is uninstalled. */
 export async function readInstallations({ db }: Reader): Promise<Single[]> {
-  return await db
+  const rows = await db
     .selectFrom('installations')
     .select(eb => [
       eb.fn.coalesce('organization_id', eb.val('')).as('organization_id'),
       'id as installation_id',
       'id as key',
-      eb
-        .case()
-        .when('state', '<>', 'uninstalled')
-        .then(sql<string>`state || ' ' || document`)
-        .end()
-        .as('kept'),
+      'state',
+      'document',
     ])
     .orderBy('id')
     .execute();
+  return rows.map(({ state, document, ...row }) => ({
+    ...row,
+    kept: state === 'uninstalled' ? null : `${state} ${document}`,
+  }));
 }
 
 /** By way of the organizations that name them. */

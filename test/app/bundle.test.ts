@@ -24,6 +24,7 @@ const COMMAND_LINE = [
   'sandbox/trouble/kinds.ts',
   'sandbox/verbs',
   'sync/plan.ts',
+  'sync/schedule/offset.ts',
 ];
 
 /** What is loaded with these files of the bundle and with what they import at once. */

@@ -36,7 +36,7 @@ beforeAll(async () => {
       REGISTRY_REQUESTS_PER_SECOND: '1000',
       WEBHOOK_SECRETS: SECRET,
     },
-    'The console is there.',
+    'Open http://',
   );
   stops.push(up.stop);
   sandbox.registry.apps.change(app.id, { webhookUrl: `http://127.0.0.1:${up.receiverPort}/webhooks` });

@@ -62,7 +62,6 @@ test('T89 a column that was changed by hand is told, and is as it was after a sy
     {
       resource: 'retirements',
       changed: 0,
-      state: 'current',
       error: `changed by hand, and as the registry has it again: ${String(before[0]?.['id'])} (beneficiary, created_at)`,
     },
   ]);

@@ -123,7 +123,7 @@ async function readCommands(from) {
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
-  for (const command of Object.values(COMMANDS)) command.define(root, { env: {} });
+  for (const command of Object.values(COMMANDS)) command.define(root, { env: {}, now: Date.now });
   const walk = (command, path) => [
     ...(command.commands.length === 0
       ? [{ path, options: command.options, most: command.registeredArguments }]

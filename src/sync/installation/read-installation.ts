@@ -27,15 +27,13 @@ export async function readInstallation(context: Context, atWork: CausedJob): Pro
     const opened = await gate.enter();
     if (opened === null) return wordOf(gate.state(), atWork, gate, learnt);
     const { step, wanted, mayAsk, urgentReads } = await prepare(context, atWork, gate, opened, learnt);
-    const readAll = async (resources: readonly Resource[]) => {
-      for (const resource of resources) {
-        await urgentReads.turn();
-        await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
-      }
-    };
-    await readAll(wanted);
-    if (learnt.news && atWork.job.trigger === 'schedule')
-      await readAll((await mayAsk()).filter(resource => !wanted.includes(resource)));
+    const toRead = [...wanted];
+    for (const resource of toRead) {
+      await urgentReads.turn();
+      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate, learnt);
+      if (resource === wanted.at(-1) && learnt.news && atWork.job.trigger === 'schedule')
+        toRead.push(...(await mayAsk()).filter(other => !wanted.includes(other)));
+    }
     await noteAbsent(context, step, learnt);
     return wordOf(await followUp(context, atWork, opened, learnt), atWork, gate, learnt);
   } catch (error) {

@@ -11,7 +11,6 @@ import { withThousands } from '../../../text/thousands.js';
 import { shortName } from '../../../text/clean.js';
 import { ofKnown } from '../../../text/known.js';
 import { examples } from '../../command.js';
-import { compareSingles } from './compare-single.js';
 import { connect } from '../../place/connect.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
 import { type Io, say } from '../../io.js';
@@ -128,6 +127,7 @@ async function compare(
   interrupted: AbortSignal,
 ) {
   const { compareWithRegistry, findNotCompared } = await import('./compare-registry.js');
+  const { compareSingles } = await import('./compare-single.js');
   const client = await connect(place, io);
   const lists = await compareWithRegistry(reader, client, ({ organization_id: organization, resource }) => {
     if (io.terminal.stderr) say(io, `Reading ${resource} of ${organization} ...`);
