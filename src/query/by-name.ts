@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type OrderByItemBuilder, sql, type SqlBool } from 'kysely';
+import type { Expression, ExpressionBuilder, OrderByItemBuilder, RawNode, SqlBool, ValueNode } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
 import { type Row, TABLES, type Tables } from '../engines/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, type Order } from '../resources/entry.js';
@@ -8,11 +8,20 @@ export function byName({ db }: Reader) {
   return db.withTables<Record<string, Row>>();
 }
 
-/** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */
-export function stoodAt(at: string | Expression<unknown>, alias?: string) {
-  const of = (column: string) => sql.ref(alias === undefined ? column : `${alias}.${column}`);
-  const [from, to] = [of('valid_from'), of('valid_to')] as const;
-  return sql<SqlBool>`(${from} <= ${at} and (${to} is null or ${to} > ${at}))`;
+/**
+ * Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. Written as what `sql` would make of it:
+ * that one is loaded with all of Kysely, which a quick command does without.
+ */
+export function stoodAt(at: string | Expression<unknown>, alias?: string): Expression<SqlBool> {
+  const of = alias === undefined ? '' : `${alias}.`;
+  const value: ValueNode = { kind: 'ValueNode', value: at };
+  const instant = typeof at === 'string' ? value : at.toOperationNode();
+  const node: RawNode = {
+    kind: 'RawNode',
+    sqlFragments: [`(${of}valid_from <= `, ` and (${of}valid_to is null or ${of}valid_to > `, '))'],
+    parameters: [instant, instant],
+  };
+  return { expressionType: undefined, toOperationNode: () => node };
 }
 
 type Named = ExpressionBuilder<Tables & Record<string, Row>, string>;
