@@ -5,7 +5,6 @@ import { readList } from '../../query/lists.js';
 import { readStates, type States } from '../../query/reads/freshness.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
-import { LISTS } from '../../resources/lists.js';
 import { shortName } from '../../text/clean.js';
 import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -22,7 +21,7 @@ import { findPlace, findSettings } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
 import { conditionsOf } from './filters.js';
 import { LIVE, type ListOptions } from './live.js';
-import type { Resource } from './resource.js';
+import { type Resource, wordOf } from './resource.js';
 
 /** `list`: from the mirror, or with --live from the registry. */
 export function defineList(parent: Command, io: Io, resource: Resource): void {
@@ -123,11 +122,6 @@ async function knownOwners(
     .map(asOf => asOf.organizationId)
     .toSorted()
     .toReversed();
-}
-
-/** Its name among the lists that are read; null where it is none. */
-export function wordOf({ list: entry }: Pick<Resource, 'list'>): string | null {
-  return Object.entries(LISTS).find(([, known]) => known === entry)?.[0] ?? null;
 }
 
 async function* oneByOne(

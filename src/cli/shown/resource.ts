@@ -1,3 +1,4 @@
+import { LISTS } from '../../resources/lists.js';
 import type { Command } from 'commander';
 import type { Reader } from '../../engines/contract/reader.js';
 import type { DatedResource } from '../../query/past/as-of.js';
@@ -30,3 +31,8 @@ export interface Resource {
 
 /** What a person wants to see beside one row, a table each. */
 type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;
+
+/** Its name among the lists that are read; null where it is none. */
+export function wordOf({ list: entry }: Pick<Resource, 'list'>): string | null {
+  return Object.entries(LISTS).find(([, known]) => known === entry)?.[0] ?? null;
+}

@@ -13,9 +13,8 @@ import { type Row, writeRows, writeValue } from '../output/output.js';
 import { findPlace, findSettings } from '../place/find-place.js';
 import { reading, type Place } from '../place/place.js';
 import { HOW_NAMED } from '../named/how-named.js';
-import { wordOf } from './lists.js';
 import { LIVE, type ListOptions } from './live.js';
-import type { Resource } from './resource.js';
+import { type Resource, wordOf } from './resource.js';
 import { sheet } from './sheet.js';
 
 /** One row, and the tables that stand beside it. */
