@@ -254,6 +254,7 @@ test('by the keyboard alone: the first stop leads past the menu, / searches, ? h
   await page.keyboard.type('exPost');
   await page.keyboard.press('Enter');
   await expect.poll(() => sentence(page)).toContain('for “exPost”');
+  await page.waitForLoadState('domcontentloaded');
   await page.keyboard.press('?');
   await expect.poll(() => sentence(page)).toBe('Help');
 
