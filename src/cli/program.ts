@@ -65,6 +65,7 @@ function createProgram(version: string, io: Io): Command {
     .option('--env-file <file>', 'settings that the environment does not hold; for every command')
     .option(WIDE, 'show tables whole, however narrow the terminal is; for every command')
     .exitOverride()
+    .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('Add --help to see what it takes.')
     .configureOutput({
       writeOut: text => void io.stdout.write(text),

@@ -38,15 +38,11 @@ function leavesOf(command: Command, path: readonly string[]): DefinedCommand[] {
   return command.commands.flatMap(child => leavesOf(child, [...path, child.name()]));
 }
 
-/** Below each command of the program itself what all can be asked about: the groups, and the program, too. */
-export function listHelps(): Readonly<Record<string, readonly string[]>> {
-  const program = defineProgram();
+/** All that can be asked what it does: the program, its groups and its commands. */
+export function listHelps(): readonly string[] {
   const below = (command: Command, path: readonly string[]): string[] => [
     path.join(' '),
     ...command.commands.flatMap(child => below(child, [...path, child.name()])),
   ];
-  return {
-    'carbon-mirror': [''],
-    ...Object.fromEntries(program.commands.map(child => [child.name(), below(child, [child.name()])])),
-  };
+  return below(defineProgram(), []);
 }

@@ -91,6 +91,7 @@ export const SHOWN = {
     description: 'The projects that issued the credits',
     examples: [
       'carbon-mirror projects list',
+      'carbon-mirror projects show ID',
       'carbon-mirror projects find --serialization ICR-ISL-354-1-14-R-0-2021',
     ],
     noun: 'projects',
@@ -103,6 +104,7 @@ export const SHOWN = {
     description: 'Credits of warehouses that apps hold, for ten minutes at most',
     examples: [
       'carbon-mirror reservations list --state outstanding',
+      'carbon-mirror reservations show ID --live',
       'carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5',
       'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
       'carbon-mirror reservations cancel ID',
@@ -120,6 +122,7 @@ export const SHOWN = {
     description: 'What apps ask of inventories, for an administrator to accept or decline',
     examples: [
       'carbon-mirror inventory-requests list --organization ID --state pending',
+      'carbon-mirror inventory-requests show ID --live',
       'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     ],
     noun: 'inventory requests',
