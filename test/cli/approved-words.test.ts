@@ -1,19 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCommand } from '../support/command.js';
+import { type Outcome, runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
-import { everyCommand } from '../support/every-command.js';
-import { placesOf, steadyWords } from '../support/steady.js';
+import { type Answer, everyCommand } from '../support/every-command.js';
+import { makeFolder } from '../support/folder.js';
+import { copyMirror } from '../support/mirror-copy.js';
+import { startProcess } from '../support/processes.js';
+import { placesOf, steadyInPlace, steadyWords } from '../support/steady.js';
 
 let demo: DemoMirror;
 let folder = '';
 
 beforeAll(async () => {
   demo = await startDemoMirror();
-  folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-approved-'));
+  folder = makeFolder('carbon-mirror-approved-');
 });
 
 afterAll(async () => {
@@ -21,12 +22,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const EYES = [
-  { eyes: 'a pipe', columns: null },
-  { eyes: '60 columns', columns: 60 },
-  { eyes: '100 columns', columns: 100 },
-  { eyes: '200 columns', columns: 200 },
-];
+/** The one width at which everything is looked at; null is a pipe. */
+const WIDTH = 80;
+type Columns = typeof WIDTH | null;
+
+/** They take away what the others read: each is run on a copy, and its keys alone are looked at. */
+const REMOVING = {
+  purge: (id: string, name: string) => ['--organization', id, '--confirm', name, '--force'],
+  forget: () => ['--person', 'ada@harbour.example'],
+};
 
 /** What is not looked at here, and why. */
 const LEFT_OUT = {
@@ -34,9 +38,7 @@ const LEFT_OUT = {
   receive: 'runs until it is stopped',
   work: 'runs until it is stopped',
   'console url': 'its address is a secret of one visit',
-  'deliveries tail': 'runs until it is stopped',
-  purge: 'takes away what the others read',
-  forget: 'takes away what the others read',
+  'deliveries tail': 'runs until it is stopped: its keys are looked at last',
   'demo env': 'prints a private key',
   completion: 'a program of its own',
   man: 'the words of --help',
@@ -54,12 +56,12 @@ async function allAreRead(): Promise<void> {
     .toEqual([installed.get(demo.appId), 0]);
 }
 
-async function run(name: string, words: readonly string[], columns: number | null) {
+async function run(name: string, words: readonly string[], columns: Columns = null, env = demo.env) {
   await allAreRead();
   const argv = [...name.split(' '), ...words];
   const isEndless = name === 'sandbox start' || name === 'console';
   const outcome = await runCommand(argv, {
-    env: { ...demo.env, NO_COLOR: '1' },
+    env: { ...env, NO_COLOR: '1' },
     ...(columns === null ? {} : { terminal: true, columns }),
     ...(isEndless ? { interruption: () => AbortSignal.abort() } : {}),
   });
@@ -67,9 +69,38 @@ async function run(name: string, words: readonly string[], columns: number | nul
   return outcome;
 }
 
-async function ask(name: string, words: readonly string[]) {
-  return JSON.parse((await run(name, [...words, '--json'], null)).stdout);
+async function ask(name: string, words: readonly string[], env = demo.env): Promise<Answer> {
+  return JSON.parse((await run(name, [...words, '--json'], null, env)).stdout);
 }
+
+/** A table with a sum, one without, one of an instant, and one of sentences: all other lists are drawn as these are. */
+const PAGES = [
+  'warehouse list --limit 3',
+  'retirements list --limit 3',
+  'organizations list',
+  'schema freshness',
+];
+
+/** To approve what changed: npx vitest run test/cli/approved-words.test.ts -u, and read the difference. */
+test('a page of each kind was approved as a whole: in a pipe, at one width, and as JSON', async () => {
+  const seen: string[] = [];
+  for (const page of PAGES) {
+    const words = [...page.split(' ')];
+    const of = /^(warehouse|retirements)/.test(page) ? ['--organization', demo.organizationIds[0] ?? ''] : [];
+    for (const [eyes, columns, more] of [
+      ['a pipe', null, []],
+      [`${WIDTH} columns`, WIDTH, []],
+      ['JSON', null, ['--json']],
+    ] as const) {
+      const { stdout, stderr } = await run(words[0] ?? '', [...words.slice(1), ...of, ...more], columns);
+      const said = stderr === '' ? '' : `--- said\n${stderr}`;
+      seen.push(
+        `=== ${page}, ${eyes}\n${steadyInPlace(`${stdout}${said}`.replaceAll(demo.sandbox.url, 'http://registry/'))}`,
+      );
+    }
+  }
+  await expect(seen.join('\n')).toMatchFileSnapshot('../fixtures/approved/pages.txt');
+});
 
 /** What stands in them is of the moment: what is worked on beside this test. Only the names of columns are looked at. */
 const OF_THE_MOMENT = [
@@ -102,16 +133,11 @@ const OF_THE_MOMENT = [
 /** What a progress bar drew over, and which reads changed something. */
 const ESCAPE = String.fromCodePoint(0x1b);
 const DRAWN = new RegExp(`[^\\n]*\\r${ESCAPE}\\[K`, 'g');
-/** How wide numbers are decides it. */
-const NARROW = /^Not shown for want of width: .*\n/gm;
 const RUNS = /^.*: complete: .*\n/gm;
 /** Whether the worker beside this test has counted them by then. */
 const COUNTED =
   /^Findings(?: were never counted: a worker does so every five minutes\.|, counted .* ago: none\.)$/gm;
 const COUNTS = /^\.findings\.counts\[\]/;
-/** All verbs of the sandbox are shown by the same few lines of the program: a wide terminal tells nothing new of them. */
-const isWideEnough = (name: string, columns: number | null): boolean =>
-  !name.startsWith('sandbox ') || columns === null || columns < 100;
 
 /** Addresses, folders and the tags of names are of this run alone. */
 function steady(text: string, tag: string): string {
@@ -126,39 +152,83 @@ function steady(text: string, tag: string): string {
   return steadyWords(here);
 }
 
+/** What the registry itself sent stands below these, as it was sent. */
+const AS_SENT = ['content', 'document', 'body'];
+
+function wrongKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(wrongKeys);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
+    ...(/^[a-z0-9_]+$/.test(name) ? [] : [name]),
+    ...(AS_SENT.includes(name) ? [] : wrongKeys(inner)),
+  ]);
+}
+
+const answers = new Map<string, Answer>();
+const tables = new Map<string, { readonly piped: Outcome; readonly drawn: Outcome }>();
+
 /** To approve what changed: npx vitest run test/cli/approved-words.test.ts -u, and read the difference. */
-test('what every command says was approved, in a pipe, at three widths and as JSON', async () => {
-  const tags = [...EYES, 'json'].map((_, index) => `zq${'abcde'[index]}`);
-  const words = tags.map(tag => everyCommand({ demo, folder, ask, tag }));
+test('what every command says in a pipe was approved, and the names of what it says as JSON', async () => {
+  const piped = everyCommand({ demo, folder, ask, tag: 'zqa' });
+  const drawn = everyCommand({ demo, folder, ask, tag: 'zqb' });
+  const asked = everyCommand({ demo, folder, ask, tag: 'zqc' });
   const commands = (await listCommands()).map(({ name }) => name);
-  expect([...Object.keys(words[0] ?? {}), ...Object.keys(LEFT_OUT)].toSorted()).toEqual(commands.toSorted());
-  const sayings = new Map<string, string[]>();
-  for (const name of Object.keys(words[0] ?? {})) {
+  expect(Object.keys({ ...piped, ...REMOVING, ...LEFT_OUT }).toSorted()).toEqual(commands.toSorted());
+  const said: string[] = [];
+  for (const name of Object.keys(piped)) {
     const isOfTheMoment = OF_THE_MOMENT.includes(name);
-    const seen: string[] = [`##### ${name}`];
-    for (const [index, { eyes, columns }] of EYES.entries()) {
-      if (!isWideEnough(name, columns)) continue;
-      const { stdout, stderr } = await run(name, (await words[index]?.[name]?.()) ?? [], columns);
-      const tag = tags[index] ?? '';
-      const said = isOfTheMoment ? stderr.replaceAll(NARROW, '') : stderr;
-      seen.push(
-        `=== ${eyes}`,
-        steady(isOfTheMoment ? `${stdout.split('\n')[0]}\n` : stdout, tag),
-        ...(said === '' ? [] : ['--- said', steady(said, tag)]),
-      );
-    }
-    seen.push(
-      '=== json',
-      ...placesOf(
-        await ask(name, (await words.at(-1)?.[name]?.()) ?? []),
-        isOfTheMoment ? 2 : undefined,
-      ).filter(place => !COUNTS.test(place)),
-      '',
+    const outcome = await run(name, (await piped[name]?.()) ?? []);
+    tables.set(name, { piped: outcome, drawn: await run(name, (await drawn[name]?.()) ?? [], WIDTH) });
+    const { stdout, stderr } = outcome;
+    const answer = await ask(name, (await asked[name]?.()) ?? []);
+    answers.set(name, answer);
+    const places = placesOf(answer, isOfTheMoment ? 2 : undefined).filter(place => !COUNTS.test(place));
+    said.push(
+      `=== ${name}`,
+      steady(isOfTheMoment ? `${stdout.split('\n')[0]}` : stdout, 'zqa').trimEnd(),
+      ...(stderr === '' ? [] : [`--- said\n${steady(stderr, 'zqa').trimEnd()}`]),
+      `--- as JSON: ${places.join(' ')}`,
     );
-    const [top = ''] = name.split(' ');
-    sayings.set(top, [...(sayings.get(top) ?? []), ...seen]);
   }
-  for (const [top, lines] of sayings) {
-    await expect(lines.join('\n')).toMatchFileSnapshot(`../fixtures/approved/words/${top}.txt`);
-  }
+  await expect(`${said.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');
 }, 300_000);
+
+test('keys are snake_case in everything that --json prints, in every command', async () => {
+  const [organization] = await demo.rows('SELECT id, full_name AS name FROM organizations LIMIT 1');
+  for (const [name, words] of Object.entries(REMOVING)) {
+    const said = words(String(organization?.['id']), String(organization?.['name']));
+    const env = { DATA_DIR: copyMirror(demo.folder).folder };
+    answers.set(name, await ask(name, said, env));
+  }
+  const commands = await listCommands();
+  const printing = commands.filter(({ command }) => command.options.some(({ long }) => long === '--json'));
+  expect([...answers.keys(), 'deliveries tail'].toSorted()).toEqual(
+    printing.map(({ name }) => name).toSorted(),
+  );
+  const wrong = [...answers].map(([name, answer]) => [name, wrongKeys(answer)]);
+  expect(wrong.filter(([, keys]) => keys?.length !== 0)).toEqual([]);
+});
+
+const columnsOf = (stdout: string) => (stdout.split('\n')[0] ?? '').split(/ {2,}/);
+
+test(`at a terminal of ${WIDTH} columns no list is wider, and each column that has no room is named`, () => {
+  const lists = [...tables].filter(([name]) => name.endsWith(' list'));
+  expect(lists.length).toBeGreaterThan(20);
+  for (const [name, { piped, drawn }] of lists) {
+    for (const line of drawn.stdout.split('\n')) expect(line.length, name).toBeLessThanOrEqual(WIDTH);
+    const [, left = ''] =
+      /^Not shown for want of width: (.*)\. See them with --wide\.$/m.exec(drawn.stderr) ?? [];
+    const columns = [...columnsOf(drawn.stdout), ...left.split(', ')].filter(column => column !== '');
+    expect(columns.toSorted(), name).toEqual(columnsOf(piped.stdout).toSorted());
+  }
+});
+
+test('keys are snake_case in the deliveries that are followed', async () => {
+  const tail = startProcess(['deliveries', 'tail', '--json'], { DATA_DIR: demo.folder });
+  await expect.poll(() => tail.said()).toContain('Waiting for deliveries');
+  await ask('trigger', ['warehouseTransaction', '--organization', demo.organizationIds[1] ?? '']);
+  const line = await tail.line(({ event }) => event === 'warehouseTransaction');
+  expect(wrongKeys(line)).toEqual([]);
+  const end = await tail.line(({ id, job_state: state }) => id === line['id'] && state === 'done');
+  expect(end).toMatchObject({ end: expect.stringMatching(/^read in \d/) });
+});
