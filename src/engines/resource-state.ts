@@ -53,22 +53,12 @@ export function openingOf(row: OpeningRow | undefined): Opening {
 
 /** What the end of a read says of its resource; null where that stays as it was. */
 export function endingColumns({ request }: OpenRun, ending: Ending) {
-  const {
-    endedAt,
-    state,
-    fault,
-    requests,
-    lostMs = 0,
-    pageSize,
-    everySeconds,
-    ownerTold,
-    answer = null,
-  } = ending;
+  const { endedAt, state, fault, requests, pageSize, everySeconds, ownerTold, answer = null } = ending;
   const isWhole = state === 'complete';
   return {
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
-    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt - lostMs) : null,
+    duration_ms: isWhole ? Math.max(0, endedAt - request.startedAt) : null,
     /** Whether `page_size` is to be written. */
     is_sized: Number(pageSize !== undefined),
     page_size: pageSize ?? null,

@@ -61,8 +61,6 @@ export interface Answer {
 export interface Traffic {
   readonly requests: number;
   readonly bytes: number;
-  /** How long it waited for answers that never came: that is not how long the read takes. */
-  readonly lostMs?: number;
   /** When the latest answer had come, in milliseconds; absent or null where none came. */
   readonly answeredAt?: number | null;
   /** Absent where none came. */

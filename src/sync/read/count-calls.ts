@@ -1,12 +1,11 @@
 import type { Traffic } from '../../mirror/port.js';
 import type { CallRecord } from '../../registry/http/calls.js';
 import type { ReadOptions } from '../../registry/reading.js';
-import { type Attempt, lostMs } from '../worker/lost-time.js';
 
 /** Counts what one read costs. */
 export interface CallCounts {
   readonly options: Required<ReadOptions>;
-  readonly traffic: () => Required<Pick<Traffic, 'requests' | 'bytes' | 'lostMs' | 'answeredAt'>>;
+  readonly traffic: () => Required<Pick<Traffic, 'requests' | 'bytes' | 'answeredAt'>>;
   /** Of the latest answer; null where none came. */
   readonly status: () => number | null;
   /** Whether each answer said whose it is. */
@@ -14,7 +13,6 @@ export interface CallCounts {
 }
 
 export function countCalls(signal: AbortSignal, now: () => number): CallCounts {
-  const attempts: Attempt[] = [];
   let requests = 0;
   let bytes = 0;
   let status: number | null = null;
@@ -25,11 +23,10 @@ export function countCalls(signal: AbortSignal, now: () => number): CallCounts {
     bytes += call.bytes;
     status = call.status ?? status;
     if (call.status !== null) answeredAt = now();
-    attempts.push({ from: now() - call.ms, to: now(), code: call.code });
   };
   return {
     options: { signal, onCall, onOwner: owner => void owners.push(owner) },
-    traffic: () => ({ requests, bytes, answeredAt, lostMs: lostMs(attempts) }),
+    traffic: () => ({ requests, bytes, answeredAt }),
     status: () => status,
     ownerTold: () => owners.length > 0 && !owners.includes(null),
   };
