@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changesSince } from '../support/changes.js';
 import { runCommand } from '../support/command.js';
@@ -133,18 +131,8 @@ test('what a clock that was set back left behind is not lost between two instant
   expect(JSON.parse(stdout).map(({ resource }: { resource: string }) => resource)).toEqual(['warehouse']);
 });
 
-test('an Atom feed has the newest first, and nothing in it ends its text', async () => {
-  const { ask, folder, read } = await sceneWithChanges();
-  const named = retirement('r-2', { beneficiary: '</title><script>&"' });
-  await read('retirements', [retirement('r-1'), named], { limit: 10, total: 2 });
-  const file = join(folder, 'changes.atom');
-  expect(await ask('--atom', '--out', file)).toMatchObject({ exitCode: 0 });
-  const feed = readFileSync(file, 'utf8');
-  expect(feed).toContain('for &lt;/title&gt;&lt;script&gt;&amp;&quot;');
-  expect(feed).not.toContain('<script');
-  const titles = [...feed.matchAll(/<title>([^<]*)<\/title>\n<updated>/g)].map(([, title]) => title);
-  expect(titles[1]).toContain('retired 12.5 t Peat bog 2021 for &lt;/title');
-  expect(await ask('--atom')).toMatchObject({ exitCode: 2 });
+test('--after without --follow is refused', async () => {
+  const { ask } = await sceneWithChanges();
   expect(await ask('--after', '3')).toMatchObject({ exitCode: 2 });
 });
 

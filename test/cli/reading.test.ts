@@ -400,7 +400,6 @@ test.each([
   ['snapshot', '/nope/copy.db'],
   ['snapshot', '/dev/null/copy.db'],
   ['certificates', 'export', '/proc/nope'],
-  ['changes', '--atom', '--out', '/nope/feed.xml'],
   ['api', 'GET', '/projects', '--token-file', '/nope/token'],
   ['query', ''],
   ['as-of', ''],

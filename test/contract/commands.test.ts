@@ -57,7 +57,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'transactions list': [[], [...OF, '--status', 'processed'], ['--limit', '1']],
   'runs list': [[], OF, ['--resource', 'warehouse'], ['--drift']],
-  changes: [EVER, [...EVER, ...OF, '--resource', 'retirements'], ['--after', '3'], [...EVER, '--atom']],
+  changes: [EVER, [...EVER, ...OF, '--resource', 'retirements'], ['--after', '3']],
   explain: [
     ['retirements', 'R0'],
     ['retirements', 'R0', '--as-of', MOMENTS[0] ?? ''],
@@ -167,7 +167,6 @@ async function everyQuestion(): Promise<(readonly string[])[]> {
     all.flatMap(words => {
       const argv = [...name.split(' '), ...words];
       if (CHANGING.includes(name)) return [[...argv, '--json']];
-      if (words.includes('--atom')) return [argv];
       const forms = (options.get(name) ?? []).map(form => [form]);
       return [...(words === all[0] ? [[]] : []), ...forms].map(form => [...argv, ...form]);
     }),

@@ -21,7 +21,6 @@ import { findPlace } from '../../place/find-place.js';
 import { reading, readingPlainly } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readNumber } from '../../words.js';
-import { writeAtom } from './atom.js';
 import { type Followed, followChanges } from './follow.js';
 import { Sums } from '../../../text/change-sums.js';
 import { type Change, lineOf, parseChange, type Said } from '../../../text/change.js';
@@ -34,8 +33,6 @@ interface Options extends FormatOptions {
   readonly follow?: boolean;
   readonly after?: string;
   readonly restated?: string;
-  readonly atom?: boolean;
-  readonly out?: string;
 }
 
 /** A write costs as much as to make several lines. */
@@ -58,7 +55,6 @@ export function define(program: Command, io: Io): void {
         'csv',
         'verbatim',
         'excel',
-        'atom',
       ]),
     )
     .option('--after <number>', 'with --follow: begin after this number; without it, with what comes next')
@@ -66,17 +62,8 @@ export function define(program: Command, io: Io): void {
       new Option(
         '--restated <year>',
         'only what the registry changed or took back of that year after it was over',
-      ).conflicts(['follow', 'atom']),
+      ).conflicts('follow'),
     )
-    .addOption(
-      new Option('--atom', 'write an Atom feed of the newest; needs --out').conflicts([
-        'json',
-        'csv',
-        'verbatim',
-        'excel',
-      ]),
-    )
-    .option('--out <file>', 'where --atom writes')
     .action(async (options: Options) => {
       demandTogether(options);
       const place = findPlace(io);
@@ -89,25 +76,16 @@ export function define(program: Command, io: Io): void {
     'carbon-mirror changes --since 24h --resource retirements --csv',
     'carbon-mirror changes --follow --after 1200',
     'carbon-mirror changes --restated 2025',
-    'carbon-mirror changes --organization ID --atom --out changes.atom',
   ]);
 }
 
-function demandTogether({ follow, after, atom, out }: Options): void {
-  const wrong =
-    after !== undefined && !follow
-      ? '--after goes with --follow only.'
-      : (atom === true) !== (out !== undefined)
-        ? '--atom and --out go together.'
-        : null;
-  if (wrong !== null) throw new CommandFault(EXIT.usage, wrong);
+function demandTogether({ follow, after }: Options): void {
+  if (after !== undefined && !follow) throw new CommandFault(EXIT.usage, '--after goes with --follow only.');
 }
 
 /** Sentences of whatever changed, whosever it is. */
-function isPlain({ json, follow, restated, out, organization, ...options }: Options): boolean {
-  return (
-    !json && !isCsv(options) && !follow && [restated, out, organization].every(text => text === undefined)
-  );
+function isPlain({ json, follow, restated, organization, ...options }: Options): boolean {
+  return !json && !isCsv(options) && !follow && restated === undefined && organization === undefined;
 }
 
 async function tell(io: Io, plain: Plain, options: Options): Promise<void> {
@@ -139,7 +117,6 @@ async function show(io: Io, followed: Followed, options: Options): Promise<void>
     const after = options.after === undefined ? null : readNumber('the change', options.after);
     return await followChanges(io, followed, asked, after);
   }
-  if (options.out !== undefined) return await writeAtom(io, reader, asked, options.out);
   const restated =
     options.restated === undefined ? null : readRestated(reader, asked, readYear(options.restated));
   if (!options.json && !isCsv(options)) {
