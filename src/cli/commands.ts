@@ -1,6 +1,4 @@
 import * as api from './commands/api/api.js';
-import * as completion from './commands/completion/completion.js';
-import * as man from './commands/completion/man.js';
 import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
 import * as balance from './commands/balance/balance.js';
@@ -68,6 +66,4 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   api,
   friendbot,
   sandbox,
-  completion,
-  man,
 };

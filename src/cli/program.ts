@@ -13,8 +13,6 @@ import { NoMirror } from './place/find-place.js';
 export type GivenIo = Omit<Io, 'secretFiles'>;
 
 const WIDE = '--wide';
-/** These tell of every command. */
-const OF_ALL = ['completion', 'man'];
 
 /** Run one command line and answer its exit code. Nothing here ends the process. */
 export async function runProgram(
@@ -55,7 +53,7 @@ function isWide(words: readonly string[]): boolean {
 function modulesFor(argv: readonly string[]): readonly CommandModule[] {
   const named = argv.find(word => !word.startsWith('-'));
   const module = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined;
-  return module === undefined || OF_ALL.includes(named ?? '') ? Object.values(COMMANDS) : [module];
+  return module === undefined ? Object.values(COMMANDS) : [module];
 }
 
 function createProgram(version: string, io: Io): Command {

@@ -40,8 +40,6 @@ const LEFT_OUT = {
   'console url': 'its address is a secret of one visit',
   'deliveries tail': 'runs until it is stopped: its keys are looked at last',
   'demo env': 'prints a private key',
-  completion: 'a program of its own',
-  man: 'the words of --help',
 };
 
 /** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */
