@@ -57,7 +57,7 @@ export function wordsOf(change: Said): string {
 }
 
 /** Who or what is behind it, as far as that is known. */
-export function causeOf({ delivery_id: delivery, trigger, sync_run_id: run }: Said): string {
+function causeOf({ delivery_id: delivery, trigger, sync_run_id: run }: Said): string {
   if (delivery !== null) return ` (delivery ${delivery})`;
   return trigger === null ? ` (run ${run})` : ` (${trigger})`;
 }
