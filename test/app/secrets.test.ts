@@ -20,7 +20,7 @@ const COMMANDS = [
   ['jobs', 'list', '--json'],
   ['deliveries', 'list', '--json'],
   ['installations', 'list', '--json'],
-  ['warehouse', 'list', '--live', '--json'],
+  ['api', 'GET', '/projects', '--as', 'app', '--json'],
 ];
 
 let processes: Processes;

@@ -51,7 +51,7 @@ describe("a demo's settings", () => {
     const env = { DATA_DIR: demoWith(settings) };
     for (const argv of [
       ['status'],
-      ['projects', 'list', '--live'],
+      ['projects', 'find', '--live', '--credit-id', 'one'],
       ['sandbox', 'status'],
       ['up'],
       ['demo', 'env'],

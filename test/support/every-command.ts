@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DemoMirror } from './demo-mirror.js';
 import { createPrivateKey, issueCredit, publicKeyOf } from './sandbox.js';
+import { until } from './wait.js';
 
 // biome-ignore lint: the answers are what the tests look into
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -45,6 +46,12 @@ export function everyCommand({
   const request = [...of, '--credit-id', kept, '--amount', '1', ...retire, '--yes'];
   const made = async (name: string, words: readonly string[]) => String((await ask(name, words)).id);
   const held = async () => await made('reservations create', reserve);
+  const mirrored = async (table: string, making: Promise<string>) => {
+    const id = await making;
+    const count = async () => (await demo.rows(`SELECT 1 FROM ${table} WHERE id = '${id}'`)).length;
+    await until(async () => (await count()) === 1, `${id} among the ${table}`);
+    return id;
+  };
   const asked = async () => await made('inventory-requests create', request);
   const first = async (name: string) => String((await ask(name, []))[0].id);
   const queued = async () => {
@@ -82,13 +89,13 @@ export function everyCommand({
     'projects show': async () => [await one(OLDEST.project)],
     'projects find': async () => ['--credit-id', await one(OLDEST.credit, 'credit_id')],
     'reservations create': () => reserve,
-    'reservations list': () => ['--live', ...of],
-    'reservations show': async () => [await held(), '--live', ...of],
+    'reservations list': () => of,
+    'reservations show': async () => [await mirrored('reservations', held()), ...of],
     'reservations finish': async () => [await held(), ...of, ...retire, '--yes'],
     'reservations cancel': async () => [await held(), ...of, '--yes'],
     'inventory-requests create': () => request,
-    'inventory-requests list': () => ['--live', ...of],
-    'inventory-requests show': async () => [await asked(), '--live', ...of],
+    'inventory-requests list': () => of,
+    'inventory-requests show': async () => [await mirrored('inventory_requests', asked()), ...of],
     'as-of': () => [today, ...of],
     changes: () => [],
     explain: async () => ['retirements', await one(OLDEST.retirement)],

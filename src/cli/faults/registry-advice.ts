@@ -18,10 +18,12 @@ export function adviceFor(code: string, call: string, candidates: readonly unkno
   if (code === 'forbidden') {
     const permission = permissionFor(call);
     if (permission === null) return [];
-    return [`It needs ${permission}. "carbon-mirror installations list --live" shows what was granted.`];
+    return [
+      `It needs ${permission}. "carbon-mirror api GET /app/installations --as jwt" shows what was granted.`,
+    ];
   }
   if (code === 'installation_gone')
-    return ['The app is not installed there: see "carbon-mirror installations list --live".'];
+    return ['The app is not installed there: see "carbon-mirror api GET /app/installations --as jwt".'];
   if (code === 'unauthorized')
     return ['The registry does not take the app id with this key: see "carbon-mirror doctor".'];
   if (code === 'outcome_unknown') {

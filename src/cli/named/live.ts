@@ -6,13 +6,13 @@ import { choose, type Sought } from './named.js';
 const ORGANIZATION: Sought = {
   what: 'organization',
   where: 'among those that installed the app at the registry',
-  advice: 'See "carbon-mirror organizations list --live" for all of them.',
+  advice: 'See "carbon-mirror api GET /app/installations --as jwt" for all of them.',
 };
 
 const INSTALLATION: Sought = {
   what: 'installation',
   where: 'of the app at the registry',
-  advice: 'See "carbon-mirror installations list --live" for all of them.',
+  advice: 'See "carbon-mirror api GET /app/installations --as jwt" for all of them.',
 };
 
 export interface Installed {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { findProjects } from '../../query/find-projects.js';
 import { connect } from '../place/connect.js';
+import type { Project } from '../../registry/model.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
-import { projectRow } from './live.js';
 import { sheet } from './sheet.js';
 import { type Row, writeValue } from '../output/output.js';
 import { findPlace } from '../place/find-place.js';
@@ -59,4 +59,18 @@ async function findMirrored(place: Place, sought: Sought): Promise<Row[]> {
     'No project in the mirror issued this credit.',
     'Ask the registry with --live; a project that is not public cannot be read.',
   );
+}
+
+/** In the columns of the mirror. */
+function projectRow(project: Project): Row {
+  return {
+    id: project.id,
+    num: project.num,
+    full_name: project.fullName,
+    status: project.status,
+    country_code: project.countryCode,
+    sector: project.sector,
+    type: project.type,
+    document: project.document,
+  };
 }

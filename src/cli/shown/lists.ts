@@ -4,10 +4,8 @@ import { readOrganizationIds } from '../../query/past/as-of.js';
 import { readList } from '../../query/lists.js';
 import { readStates, type States } from '../../query/reads/freshness.js';
 import { readOrganizationNames } from '../../query/names.js';
-import { NAME_OF_OWNER, nameOf } from '../../resources/entry.js';
+import { nameOf } from '../../resources/entry.js';
 import { shortName } from '../../text/clean.js';
-import { connect } from '../place/connect.js';
-import { CommandFault, EXIT } from '../exit.js';
 import { addFile, addFormats, formatOf } from '../formats.js';
 import { aDate, readSpan } from '../instant.js';
 import { type Io, say } from '../io.js';
@@ -17,15 +15,13 @@ import { organizationOrAll } from '../named/in-mirror.js';
 import { readLimit } from '../words.js';
 import { intoFile } from '../output/into-file.js';
 import { type Row, writeRows } from '../output/output.js';
-import { findPlace, findSettings } from '../place/find-place.js';
-import { reading, type Place } from '../place/place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
 import { conditionsOf } from './filters.js';
-import { LIVE, type ListOptions } from './live.js';
-import { type Resource, wordOf } from './resource.js';
+import { type ListOptions, type Resource, wordOf } from './resource.js';
 
-/** `list`: from the mirror, or with --live from the registry. */
 export function defineList(parent: Command, io: Io, resource: Resource): void {
-  const { filters = [], dated, live, noun } = resource;
+  const { filters = [], dated, noun } = resource;
   const command = parent
     .command('list')
     .description(`List ${noun} of the mirror`)
@@ -38,19 +34,13 @@ export function defineList(parent: Command, io: Io, resource: Resource): void {
     );
   for (const { option } of filters) command.addOption(option);
   if (dated !== undefined) {
-    command.addOption(
-      new Option('--as-of <date>', `as they stood then: the end of ${aDate(io)}`).conflicts('live'),
-    );
+    command.option('--as-of <date>', `as they stood then: the end of ${aDate(io)}`);
   }
   addFile(addFormats(command));
-  if (live !== undefined) command.option(...LIVE);
 }
 
 async function list(io: Io, resource: Resource, options: ListOptions): Promise<void> {
   const limit = readLimit(options.limit);
-  if (options.live) {
-    return await write(io, resource, options, await readLive(io, findSettings(io), resource, options));
-  }
   const where = conditionsOf(resource.filters ?? [], options);
   const at = options.asOf === undefined ? undefined : readSpan(options.asOf, io.now()).to;
   return await reading(findPlace(io), async reader => {
@@ -83,13 +73,13 @@ async function write(
   resource: Resource,
   options: ListOptions,
   rows: AsyncIterable<Row>,
-  { none = 'The registry shows none.', states = null }: { none?: string; states?: States | null } = {},
+  { none, states }: { readonly none: string; readonly states: States | null },
 ): Promise<void> {
   const limit = readLimit(options.limit);
   const format = formatOf(options);
   const own = resource.columns ?? resource.list.shown.columns;
-  const all = states === null || (format === 'table' && states.areAllCurrent) ? own : [...own, 'freshness'];
-  const columns = options.live ? all.filter(name => name !== NAME_OF_OWNER) : all;
+  const columns =
+    states === null || (format === 'table' && states.areAllCurrent) ? own : [...own, 'freshness'];
   const shape = {
     keep: [...columns.slice(0, 1), nameOf(resource.list), 'freshness'],
     tonnes: ['amount_exact'],
@@ -129,16 +119,6 @@ async function* oneByOne(
   rowsOf: (owner: string) => AsyncIterable<Row>,
 ): AsyncIterable<Row> {
   for (const owner of owners) yield* rowsOf(owner);
-}
-
-async function readLive(
-  io: Io,
-  place: Place,
-  { live }: Resource,
-  options: ListOptions,
-): Promise<AsyncIterable<Row>> {
-  if (live === undefined) throw new CommandFault(EXIT.usage, 'The registry has no such list.');
-  return live(await connect(place, io), options);
 }
 
 async function* refined(

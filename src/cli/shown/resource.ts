@@ -6,7 +6,17 @@ import type { Entry } from '../../resources/entry.js';
 import type { Io } from '../io.js';
 import type { Row } from '../output/output.js';
 import type { Filter } from './filters.js';
-import type { LiveList, LiveOne } from './live.js';
+
+export interface ListOptions {
+  readonly organization?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly verbatim?: boolean;
+  readonly excel?: boolean;
+  readonly out?: string;
+  readonly asOf?: string;
+}
 
 /** A command that shows what is mirrored of one kind. */
 export interface Resource {
@@ -20,9 +30,9 @@ export interface Resource {
   readonly filters?: readonly Filter[];
   /** Where a list as of an instant can be asked for. */
   readonly dated?: DatedResource;
-  readonly live?: LiveList;
-  /** Whether one can be shown, and how the registry is asked for it. */
-  readonly one?: { readonly live?: LiveOne; readonly beside?: Beside };
+  /** Whether one can be shown. */
+  readonly hasShow?: boolean;
+  readonly beside?: Beside;
   /** How one that is shown may be named beside its id. */
   readonly find?: (reader: Reader, text: string) => Promise<string>;
   /** Commands beside `list` and `show`. */

@@ -3,18 +3,15 @@ import type { Reader } from '../../engines/contract/reader.js';
 import { readByName } from '../../query/lists.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { nameOf } from '../../resources/entry.js';
-import { connect } from '../place/connect.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { type Io, print } from '../io.js';
 import { wholeName } from '../named/beginning.js';
 import { organizationOrAll } from '../named/in-mirror.js';
-import { findInstalled } from '../named/live.js';
 import { type Row, writeRows, writeValue } from '../output/output.js';
-import { findPlace, findSettings } from '../place/find-place.js';
-import { reading, type Place } from '../place/place.js';
+import { findPlace } from '../place/find-place.js';
+import { reading } from '../place/place.js';
 import { HOW_NAMED } from '../named/how-named.js';
-import { LIVE, type ListOptions } from './live.js';
-import { type Resource, wordOf } from './resource.js';
+import { type ListOptions, type Resource, wordOf } from './resource.js';
 import { sheet } from './sheet.js';
 
 /** One row, and the tables that stand beside it. */
@@ -25,20 +22,17 @@ interface Shown {
 
 /** `show ID`: every column, and the registry's whole object. */
 export function defineShow(parent: Command, io: Io, resource: Resource): void {
-  const command = parent
+  parent
     .command('show')
     .description(`Show one of the ${resource.noun}, with the registry's whole object`)
     .argument('<id>', `value of the column ${nameOf(resource.list)}, or its beginning`)
     .option('--organization <name>', `whose it is: ${HOW_NAMED}`)
     .option('--json', 'print it as JSON')
     .action((id: string, options: ListOptions) => show(io, resource, id, options));
-  if (resource.one?.live !== undefined) command.option(...LIVE);
 }
 
 async function show(io: Io, resource: Resource, id: string, options: ListOptions): Promise<void> {
-  const found = options.live
-    ? [{ row: await readLiveOne(io, findSettings(io), resource, id, options), beside: {} }]
-    : await reading(findPlace(io), reader => readMirrorOne(reader, resource, id, options));
+  const found = await reading(findPlace(io), reader => readOne(reader, resource, id, options));
   const shown = found.map(({ row, beside }) => ({ row: resource.refine?.(row) ?? row, beside }));
   if (options.json) {
     const values = shown.map(({ row, beside }) => ({ ...row, ...beside }));
@@ -54,13 +48,13 @@ async function show(io: Io, resource: Resource, id: string, options: ListOptions
   }
 }
 
-async function readMirrorOne(
+async function readOne(
   reader: Reader,
   resource: Resource,
   id: string,
   options: ListOptions,
 ): Promise<Shown[]> {
-  const { list, noun, one, find = async (_reader: Reader, text: string) => text } = resource;
+  const { list, noun, beside, find = async (_reader: Reader, text: string) => text } = resource;
   const organizationId = await organizationOrAll(reader, options.organization);
   const named = await find(reader, id);
   const exact = await readByName(reader, list, named, organizationId);
@@ -70,29 +64,12 @@ async function readMirrorOne(
     throw new CommandFault(
       EXIT.notThere,
       `There is no "${id}" among the ${noun} of the mirror.`,
-      `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status"${one?.live === undefined ? '' : ', or ask the registry with --live'}.`,
+      `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".`,
     );
   }
   const states = await readStates(reader, wordOf(resource), organizationId);
   const stated = (row: Row) => (states === null ? row : { ...row, freshness: states.stateOf(row) });
   return await Promise.all(
-    rows.map(async row => ({ row: stated(row), beside: (await one?.beside?.(reader, row)) ?? {} })),
+    rows.map(async row => ({ row: stated(row), beside: (await beside?.(reader, row)) ?? {} })),
   );
-}
-
-async function readLiveOne(
-  io: Io,
-  place: Place,
-  { one, noun }: Resource,
-  id: string,
-  options: ListOptions,
-): Promise<Row> {
-  const liveOne = one?.live;
-  if (liveOne === undefined) throw new CommandFault(EXIT.usage, 'The registry cannot be asked for one.');
-  const client = await connect(place, io);
-  if (options.organization === undefined) return await liveOne(client, id, options);
-  const { organizationId } = await findInstalled(client, options.organization);
-  const row = await liveOne(client, id, { ...options, organization: organizationId });
-  if ((row['organization_id'] ?? organizationId) === organizationId) return row;
-  throw new CommandFault(EXIT.notThere, `There is no "${id}" among the ${noun} of ${organizationId}.`);
 }

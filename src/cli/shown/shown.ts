@@ -12,8 +12,7 @@ import type { Row } from '../output/output.js';
 import { stateFilter, textFilter, yearFilter } from './filters.js';
 import { defineFind } from './find-project.js';
 import { defineList } from './lists.js';
-import * as live from './live.js';
-import * as rows from './live-rows.js';
+import { withMinutes } from './made-rows.js';
 import { defineCreate } from './organizations-create.js';
 import type { Resource } from './resource.js';
 import { defineShow } from './show.js';
@@ -22,11 +21,10 @@ import { defineShow } from './show.js';
 export const SHOWN = {
   installations: shows('installations', {
     description: 'The links between this app and organizations',
-    examples: ['carbon-mirror installations list', 'carbon-mirror installations show ID --live'],
+    examples: ['carbon-mirror installations list', 'carbon-mirror installations show ID'],
     noun: 'installations',
     list: INSTALLATIONS,
-    live: live.liveInstallations,
-    one: { live: live.liveInstallation },
+    hasShow: true,
     find: installationIn,
   }),
   organizations: shows('organizations', {
@@ -34,8 +32,7 @@ export const SHOWN = {
     examples: ['carbon-mirror organizations list', 'carbon-mirror organizations show ID --json'],
     noun: 'organizations',
     list: LISTS.organization,
-    live: live.liveOrganizations,
-    one: { live: live.liveOrganization },
+    hasShow: true,
     find: organizationIn,
     more: defineCreate,
   }),
@@ -53,10 +50,9 @@ export const SHOWN = {
   }),
   warehouse: shows('warehouse', {
     description: 'Credits that apps may reserve',
-    examples: ['carbon-mirror warehouse list', 'carbon-mirror warehouse list --organization ID --live --csv'],
+    examples: ['carbon-mirror warehouse list', 'carbon-mirror warehouse list --organization ID --csv'],
     noun: 'credits in the warehouses',
     list: LISTS.warehouse,
-    live: live.liveWarehouse,
   }),
   inventory: shows('inventory', {
     description: 'Credits in the main inventories',
@@ -66,7 +62,6 @@ export const SHOWN = {
     ],
     noun: 'credits in the main inventories',
     list: LISTS.inventory,
-    live: live.liveInventory,
   }),
   retirements: shows('retirements', {
     description: 'Credits that were retired, and for whom',
@@ -84,8 +79,8 @@ export const SHOWN = {
       textFilter('project', 'project_name'),
     ],
     dated: 'retirements',
-    live: live.liveRetirements,
-    one: { live: live.liveRetirement, beside: besideRetirement },
+    hasShow: true,
+    beside: besideRetirement,
   }),
   projects: shows('projects', {
     description: 'The projects that issued the credits',
@@ -96,8 +91,7 @@ export const SHOWN = {
     ],
     noun: 'projects',
     list: PROJECTS,
-    live: live.liveProjects,
-    one: { live: live.liveProject },
+    hasShow: true,
     more: defineFind,
   }),
   reservations: shows('reservations', {
@@ -112,10 +106,9 @@ export const SHOWN = {
     noun: 'reservations',
     list: LISTS.reservations,
     columns: LISTS.reservations.shown.columns.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
-    refine: rows.withMinutes,
+    refine: withMinutes,
     filters: [stateFilter('state_now', ['outstanding', 'finished', 'cancelled', 'expired'])],
-    live: rows.liveReservations,
-    one: { live: rows.liveReservation },
+    hasShow: true,
     more: defineReservationWrites,
   }),
   'inventory-requests': shows('inventory-requests', {
@@ -128,8 +121,7 @@ export const SHOWN = {
     noun: 'inventory requests',
     list: LISTS.inventory_requests,
     filters: [textFilter('state', 'state')],
-    live: rows.liveRequests,
-    one: { live: rows.liveRequest },
+    hasShow: true,
     more: defineRequest,
   }),
 };
@@ -139,7 +131,7 @@ function shows(name: string, resource: Resource): CommandModule {
     define: (program, io) => {
       const group = examples(program.command(name).description(resource.description), resource.examples);
       defineList(group, io, resource);
-      if (resource.one !== undefined) defineShow(group, io, resource);
+      if (resource.hasShow) defineShow(group, io, resource);
       resource.more?.(group, io);
     },
   };

@@ -237,7 +237,7 @@ function noInstallation(organizationId: string): CommandFault {
   return new CommandFault(
     EXIT.notThere,
     `The mirror knows no installation on the organization ${organizationId}.`,
-    'Name one with --installation: see "carbon-mirror installations list --live".',
+    'Name one with --installation: see "carbon-mirror api GET /app/installations --as jwt".',
   );
 }
 

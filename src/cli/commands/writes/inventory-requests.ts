@@ -4,7 +4,7 @@ import { LISTS } from '../../../resources/lists.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
 import { HOW_NAMED } from '../../named/how-named.js';
-import { requestRow } from '../../shown/live-rows.js';
+import { requestRow } from '../../shown/made-rows.js';
 import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';

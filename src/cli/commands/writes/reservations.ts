@@ -5,7 +5,7 @@ import { examples } from '../../command.js';
 import { confirm } from '../../confirm.js';
 import { type Io, print, say } from '../../io.js';
 import { HOW_NAMED } from '../../named/how-named.js';
-import { reservationRow, withMinutes } from '../../shown/live-rows.js';
+import { reservationRow, withMinutes } from '../../shown/made-rows.js';
 import { sheet } from '../../shown/sheet.js';
 import { addMovementOptions, describeMovement, type MovementOptions, readMovement } from './movement.js';
 import { writeValue } from '../../output/output.js';

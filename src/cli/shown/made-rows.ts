@@ -1,34 +1,7 @@
 import type { RegistryClient } from '../../registry/clients.js';
 import type { InventoryRequest, Reservation } from '../../registry/model.js';
 import { reservationState } from '../../registry/reservation-state.js';
-import { type ListOptions, organizationOf } from './live.js';
 import type { Row } from '../output/output.js';
-
-/** What an app holds and asks for, in the columns of the mirror. */
-export async function* liveReservations(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
-  const { owner, organizationId } = await organizationOf(client, options);
-  for await (const { items } of owner.listReservations()) {
-    for (const item of items) yield reservationRow(client, item, organizationId);
-  }
-}
-
-export async function liveReservation(
-  client: RegistryClient,
-  id: string,
-  options: ListOptions,
-): Promise<Row> {
-  const { owner, organizationId } = await organizationOf(client, options);
-  return reservationRow(client, await owner.readReservation(id), organizationId);
-}
-
-export async function* liveRequests(client: RegistryClient, options: ListOptions): AsyncIterable<Row> {
-  const { owner } = await organizationOf(client, options);
-  for await (const { items } of owner.listInventoryRequests()) yield* items.map(requestRow);
-}
-
-export async function liveRequest(client: RegistryClient, id: string, options: ListOptions): Promise<Row> {
-  return requestRow(await (await organizationOf(client, options)).owner.readInventoryRequest(id));
-}
 
 /** By the registry's clock where it is known: that one ends the hold. */
 export function reservationRow(client: RegistryClient, item: Reservation, organizationId: string): Row {
