@@ -83,7 +83,7 @@ const PAGES = [
 test('a page of each kind was approved as a whole: in a pipe, at one width, and as JSON', async () => {
   const seen: string[] = [];
   for (const page of PAGES) {
-    const words = [...page.split(' ')];
+    const words = page.split(' ');
     const of = /^(warehouse|retirements)/.test(page) ? ['--organization', demo.organizationIds[0] ?? ''] : [];
     for (const [eyes, columns, more] of [
       ['a pipe', null, []],
