@@ -98,7 +98,7 @@ export const SHOWN = {
     description: 'Credits of warehouses that apps hold, for ten minutes at most',
     examples: [
       'carbon-mirror reservations list --state outstanding',
-      'carbon-mirror reservations show ID --live',
+      'carbon-mirror reservations show ID',
       'carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5',
       'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
       'carbon-mirror reservations cancel ID',
@@ -115,7 +115,7 @@ export const SHOWN = {
     description: 'What apps ask of inventories, for an administrator to accept or decline',
     examples: [
       'carbon-mirror inventory-requests list --organization ID --state pending',
-      'carbon-mirror inventory-requests show ID --live',
+      'carbon-mirror inventory-requests show ID',
       'carbon-mirror inventory-requests create --organization ID --credit-id ID --amount 5 --action transfer --receiver-id ID',
     ],
     noun: 'inventory requests',
