@@ -3,7 +3,6 @@ import { REFUSAL_REASONS } from '../inbox/refusal.js';
 import type { Log } from '../log/log.js';
 import type { Metrics } from '../operations/metrics.js';
 import type { RefusalCounter } from '../webhook/refusals.js';
-import type { Landed } from '../webhook/landing.js';
 import { type Answer, REFUSAL_STATUS } from '../webhook/receiver.js';
 
 export interface AnswerLogOptions {
@@ -15,7 +14,6 @@ export interface AnswerLogOptions {
 
 export interface AnswerLog {
   readonly answered: (answer: Answer) => void;
-  readonly landed: (landed: Landed) => void;
   /** Tell what has not been told. */
   readonly close: () => void;
 }
@@ -29,21 +27,17 @@ const TELL_EVERY_MS = 10_000;
 export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
   for (const reason of REFUSAL_REASONS) metrics.refused(REFUSAL_STATUS[reason], reason, 0);
-  const refused = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
+  const refused = createOccasion(tellEveryMs, (posts, answer) => {
     log.warn({ ...describe(answer), refused: posts }, 'posts refused');
   });
-  const notStored = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
+  const notStored = createOccasion(tellEveryMs, (posts, answer) => {
     log.error({ ...describe(answer), notStored: posts }, 'deliveries not stored');
   });
 
-  const repeated = createOccasion<Answer>(tellEveryMs, (posts, answer) => {
+  const repeated = createOccasion(tellEveryMs, (posts, answer) => {
     const { delivery, stored, sender } = answer;
     const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
     log.info({ ...ids, sender, repeats: posts }, 'deliveries came again: reads for them slow down');
-  });
-
-  const turnedAway = createOccasion<Landed>(tellEveryMs, (callbacks, { status, sender, error }) => {
-    log.warn({ status, sender, err: error ?? undefined, refused: callbacks }, 'installations not taken');
   });
 
   function tellStored(answer: Answer): void {
@@ -68,13 +62,8 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
       refusals.count(answer.refused, answer.status);
       return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
     },
-    landed: landed => {
-      if (landed.status !== 200) return turnedAway.add(landed);
-      const { installationId: installation, sender } = landed;
-      log.info({ status: 200, installation, sender }, 'installation announced by its callback');
-    },
     close: () => {
-      for (const occasion of [refused, notStored, repeated, turnedAway]) occasion.close();
+      for (const occasion of [refused, notStored, repeated]) occasion.close();
     },
   };
 }
@@ -89,15 +78,15 @@ function describe({ status, refused, sender, error, delivery }: Answer): object 
   };
 }
 
-interface Occasion<Told> {
-  add(told: Told): void;
+interface Occasion {
+  add(told: Answer): void;
   close(): void;
 }
 
 /** The first is told at once, those after it together with the latest of them. */
-function createOccasion<Told>(everyMs: number, tell: (count: number, latest: Told) => void): Occasion<Told> {
+function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void): Occasion {
   let count = 0;
-  let latest: Told | undefined;
+  let latest: Answer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function turn(): void {

@@ -90,8 +90,6 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       headerPrefix: settings.headerPrefix,
       known: { [RECEIVER_HEADER]: markOf(me) },
       accept: post => inbox.accept(post),
-      land: callback => thread.land(callback),
-      landed: answers.landed,
       now,
       answered: answers.answered,
     });

@@ -51,11 +51,6 @@ export function installationJob(
   };
 }
 
-/** What a person has announced who came back from the registry's page: paced like a delivery, and called by its name. */
-export function announcedJob(installationId: string, repeatsOnly: boolean): NewJob {
-  return { ...installationJob(installationId, null, 'person'), repeatsOnly };
-}
-
 /** A job that is ours until the lease runs out; its id and claim number guard every later step. */
 export interface ClaimedJob {
   readonly id: number;

@@ -34,8 +34,6 @@ export interface DoorPort {
    * job of its installation will start after it arrived. Where the group cannot be stored each is tried alone.
    */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
-  /** Make sure that a job of the installation will start after now, for a person, at a delivery's pace; flushed before it answers. */
-  readonly look: (installationId: string, repeated: boolean) => Promise<void>;
   /** Add to the counts of what was turned away. */
   readonly countRefusals: (refusals: readonly Refusal[]) => Promise<void>;
   /** Say that a process lives, and answer who else does. */

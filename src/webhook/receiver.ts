@@ -4,12 +4,12 @@ import { REFUSAL_REASONS, type RefusalReason } from '../inbox/refusal.js';
 import { NotStoredError } from './group-commit.js';
 import { createAdmit } from './group-commit.js';
 import { readBody } from './body.js';
-import { createLanding, LANDING_PATH, type LandingOptions } from './landing.js';
 import type { DeliverySummary, PostEnd, Post } from './posts.js';
+import { PAGES, WEBHOOK_PATH } from './pages.js';
 import { sendProblem } from './problem.js';
 import { findPrefix, type Refused } from './refusals.js';
 
-export interface ReceiverOptions extends LandingOptions {
+export interface ReceiverOptions {
   /** The signature stands in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
   /** A header by which this receiver is known to those who may read its inbox: a post gets none. */
@@ -37,16 +37,8 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-const WEBHOOK_PATH = '/webhooks';
-
 const RETRY_AFTER_SECONDS = '5';
 const NOT_STORED = 'the delivery was not stored: send it again';
-
-const PAGE = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>carbon-mirror</title>
-<p>This is a carbon-mirror receiver. The registry posts its webhooks to <code>${WEBHOOK_PATH}</code>.</p>
-</html>
-`;
 
 /** The door: verify, store, answer. Nothing else happens within a request. */
 export function createReceiver(options: ReceiverOptions): Express {
@@ -57,12 +49,10 @@ export function createReceiver(options: ReceiverOptions): Express {
   app.enable('case sensitive routing');
   app.post(WEBHOOK_PATH, createHandler(options));
   app.all(WEBHOOK_PATH, (_request, response) => refuseMethod(response, 'POST', options.known));
-  app.get(LANDING_PATH, createLanding(options));
-  app.all(LANDING_PATH, (_request, response) => refuseMethod(response, 'GET, HEAD'));
-  app.get('/', (_request, response) => {
-    response.type('html').send(PAGE);
-  });
-  app.all('/', (_request, response) => refuseMethod(response, 'GET, HEAD'));
+  for (const { path, send } of PAGES) {
+    app.get(path, send);
+    app.all(path, (_request, response) => refuseMethod(response, 'GET, HEAD'));
+  }
   app.use((_request, response) => sendProblem(response, 404, 'there is nothing here'));
   app.use(answerError);
   return app;

@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { describeFailure } from '../inbox/delivery.js';
 import type { DoorPort } from '../inbox/port.js';
-import { createTakeCallback } from './callbacks.js';
 import { createAcceptPosts } from './posts.js';
 import {
   type Answers,
@@ -26,10 +25,8 @@ type Operations = { readonly [Each in Name]: (given: Given[Each], now: number) =
 /** What runs in the thread: posts are verified and stored, and what else the door asks of its inbox is done. */
 export function serveDoor(port: MessagePort, { door, secrets, appId, tellTime }: DoorService): void {
   const acceptPosts = createAcceptPosts({ secrets, appId, store: door.store });
-  const land = createTakeCallback({ secrets, appId, look: door.look });
   const operations: Operations = {
     ...door,
-    land,
     accept: (packed, now) => acceptPosts(unpack(packed, now), now),
   };
 

@@ -3,14 +3,11 @@ import { Worker } from 'node:worker_threads';
 import type { StoreFailure } from '../inbox/delivery.js';
 import type { LivingProcess, Pulse } from '../inbox/process.js';
 import type { Refusal } from '../inbox/refusal.js';
-import type { Callback } from './callbacks.js';
 import type { PostEnd, Post } from './posts.js';
 
 export interface DoorThread {
   /** Verify and store; one outcome for each. */
   accept(posts: readonly Post[]): Promise<readonly PostEnd[]>;
-  /** Whether the callback of an installation was taken; rejects with the reason where it could not be stored. */
-  land(callback: Callback): Promise<boolean>;
   /** Rejects with the reason when they could not be counted. */
   countRefusals(refusals: readonly Refusal[]): Promise<void>;
   /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
@@ -43,7 +40,6 @@ export interface PackedPosts {
 /** What the thread is asked, and what it answers. */
 export interface Given {
   readonly accept: PackedPosts;
-  readonly land: Callback;
   readonly signOfLife: LivingProcess;
   readonly countRefusals: readonly Refusal[];
   readonly findObstacle: null;
@@ -52,7 +48,6 @@ export interface Given {
 
 export interface Answers {
   readonly accept: readonly PostEnd[];
-  readonly land: boolean;
   readonly signOfLife: Pulse;
   readonly countRefusals: void;
   readonly findObstacle: StoreFailure | null;
@@ -136,7 +131,6 @@ export async function startDoorThread(options: DoorThreadOptions): Promise<DoorT
       const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
       return ask('accept', pack(posts, bytes), [bytes.buffer]);
     },
-    land: callback => ask('land', callback),
     countRefusals: refusals => ask('countRefusals', refusals),
     checkWritable: async () => {
       const obstacle = await ask('findObstacle', null);

@@ -57,21 +57,6 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('T79 what a person announces who came back is merged and paced as what a delivery asks for', async () => {
-      const box = boxIn(await store());
-      await box.at(NOON).look('installation-1', false);
-      await box.at(NOON).look('installation-1', true);
-      const first = await box.enqueue(job('1'), NOON);
-      expect(await box.at(0).countJobs()).toMatchObject({ ready: 1 });
-      const held = only(await box.claim({ ...LEASE, now: NOON }));
-      expect(held).toMatchObject({ id: first, trigger: 'person', installationId: 'installation-1' });
-      await box.at(NOON + 10).look('installation-1', false);
-      expect(await box.at(0).countJobs()).toMatchObject({
-        ready: 1,
-        oldestRunAt: new Date(NOON + 1000).toISOString(),
-      });
-    });
-
     test('what a person asks for is not spared as a scheduled job is', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);

@@ -5,8 +5,6 @@ import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createDoorPort } from '../../src/engines/sqlite/inbox/door.js';
 import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Callback, createTakeCallback } from '../../src/webhook/callbacks.js';
-import type { Landed } from '../../src/webhook/landing.js';
 import { type ListenOptions, type Listening, listen } from '../../src/webhook/listen.js';
 import { createAcceptPosts, type PostEnd, type Post } from '../../src/webhook/posts.js';
 import { type Answer, createReceiver } from '../../src/webhook/receiver.js';
@@ -27,7 +25,6 @@ export interface Door {
   readonly db: Sqlite;
   readonly inbox: InboxPort;
   readonly answers: Answer[];
-  readonly landings: Landed[];
   readonly listening: Listening;
   post(body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
   /** Posts, repeats among them. */
@@ -49,13 +46,10 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
   });
   const answers: Answer[] = [];
-  const landings: Landed[] = [];
   const receiver = createReceiver({
     headerPrefix: 'registry',
     known: {},
     accept: post => commits.accept(post),
-    land: landHere(db),
-    landed: landed => landings.push(landed),
     now: Date.now,
     answered: answer => answers.push(answer),
   });
@@ -71,7 +65,6 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     db,
     inbox: createInboxPort(db, Date.now),
     answers,
-    landings,
     listening,
     post: (body, headers = {}) =>
       fetch(`${url}/webhooks`, {
@@ -91,11 +84,6 @@ const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 export function acceptHere(db: Sqlite): Accept {
   const accept = createAcceptPosts({ ...IDENTITY, store: createDoorPort(db, Date.now).store });
   return posts => accept(posts, Date.now());
-}
-
-function landHere(db: Sqlite): (callback: Callback) => Promise<boolean> {
-  const take = createTakeCallback({ ...IDENTITY, look: createDoorPort(db, Date.now).look });
-  return callback => take(callback, Date.now());
 }
 
 async function acceptInThread(db: Sqlite): Promise<Accept> {

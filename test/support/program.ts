@@ -23,7 +23,7 @@ import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './
 import type { Tables } from './tables.js';
 import { until } from './wait.js';
 
-export const WEBHOOK_SECRET = 'a webhook secret for tests';
+const WEBHOOK_SECRET = 'a webhook secret for tests';
 const SOON_MS = 3000;
 
 /** Wall time that a test can move. Everything in one program and its sandbox reads the same. */

@@ -101,7 +101,6 @@ describe('the durable answer', () => {
       headerPrefix: 'registry',
       known: {},
       accept: acceptThrough(commits),
-      land: async () => false,
       now: () => NOON,
     });
     const listening = await listen(receiver, { host: '127.0.0.1', port: 0 });

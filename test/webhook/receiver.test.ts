@@ -259,6 +259,24 @@ describe('what is no delivery', () => {
     expect(await response.text()).toContain('/webhooks');
     await expectProblem(await fetch(door.url, { method: 'POST' }), 405);
   });
+
+  test('T79 who comes back from the registry’s page reads one fixed page, and nothing of the address is kept or said', async () => {
+    const door = await openDoor();
+    const address = `${door.url}/installed?state=s3cret&installationId=i-1&event=installed`;
+    const response = await fetch(address);
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(text).toContain('your credits follow');
+    expect(text).not.toMatch(/s3cret|i-1/);
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-security-policy')).toBe("default-src 'none'");
+    expect({ jobs: (await door.inbox.countJobs()).ready, deliveries: door.stored() }).toEqual({
+      jobs: 0,
+      deliveries: 0,
+    });
+    await expectProblem(await fetch(address, { method: 'POST', body: '{}' }), 405);
+  });
 });
 
 /** One digit of the signature is another one. */

@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { readSettings } from '../../config/config.js';
-import { LANDING_PATH } from '../../webhook/landing.js';
-import { writeState } from '../../webhook/install-state.js';
+import { LANDING_PATH } from '../../webhook/pages.js';
 import { examples } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { findSettings } from '../place/find-place.js';
@@ -12,60 +9,40 @@ import { writeValue } from '../output/output.js';
 interface InstallUrlOptions {
   readonly web?: string;
   readonly redirectUri?: string;
-  readonly hours: string;
   readonly json?: boolean;
 }
 
-const HOUR_MS = 3_600_000;
-const MOST_HOURS = 720;
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/;
 
 export function define(program: Command, io: Io): void {
   const command = program
     .command('install-url')
-    .description('Make the address with which one organization installs the app and comes back here')
+    .description('Make the address with which an organization installs the app')
     .argument('<name-id>', "the app's name id, as the registry's dashboard has it")
     .option('--web <url>', "the registry's web pages (default: REGISTRY_BASE_URL where that is a sandbox)")
     .option('--redirect-uri <url>', "one of the app's callback URLs (default: the first that it has there)")
-    .option('--hours <n>', `how long it is good, ${MOST_HOURS} at most`, '24')
     .option('--json', 'print it as JSON')
     .action(async (nameId: string, options: InstallUrlOptions) => await installUrl(io, nameId, options));
   examples(command, [
     'carbon-mirror install-url carbon-mirror-demo',
-    'carbon-mirror install-url my-app --web https://app.registry.example --hours 72',
+    'carbon-mirror install-url my-app --web https://app.registry.example',
     'carbon-mirror install-url my-app --redirect-uri https://mirror.example.org/installed',
   ]);
 }
 
 async function installUrl(io: Io, nameId: string, options: InstallUrlOptions): Promise<void> {
-  const hours = readHours(options.hours);
   const { env } = findSettings(io);
-  const { webhookSecrets, appId } = await readSettings(env, 'receive');
-  const [secret = ''] = webhookSecrets;
   const web = readWeb(options.web, env['REGISTRY_BASE_URL']);
   if (!/^[\w-]{1,128}$/.test(nameId)) throw unusable('<name-id>', 'letters, digits, - and _', nameId);
-  const expiresAt = Math.floor((io.now() + hours * HOUR_MS) / 1000) * 1000;
   const url = new URL(`${web}/apps/${nameId}/installations/new`);
-  url.searchParams.set(
-    'state',
-    writeState({ id: randomBytes(16).toString('base64url'), expiresAt }, secret, appId),
-  );
   if (options.redirectUri !== undefined)
     url.searchParams.set('redirectUri', readAddress('--redirect-uri', options.redirectUri));
-  const until = new Date(expiresAt).toISOString();
-  if (options.json === true) return writeValue(io, { url: url.href, expiresAt: until });
+  if (options.json === true) return writeValue(io, { url: url.href });
   await print(io, url.href);
   say(
     io,
-    `Good for one installation until ${until}. Whoever has it may use it: send it to the one it is for.`,
-    `The registry must have https://<your host>${LANDING_PATH} among the app's callback URLs.`,
+    `The registry leads back to one of the app's callback URLs: https://<your host>${LANDING_PATH} is a page that says thank you.`,
   );
-}
-
-function readHours(text: string): number {
-  const hours = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (hours >= 1 && hours <= MOST_HOURS) return hours;
-  throw unusable('--hours', `a whole number from 1 to ${MOST_HOURS}`, text);
 }
 
 function readWeb(said: string | undefined, baseUrl: string | undefined): string {

@@ -10,7 +10,7 @@ import { withWriters } from '../../place/mirror-writer.js';
 import { findSandbox } from './find-sandbox.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
-import { LANDING_PATH } from '../../../webhook/landing.js';
+import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { introduce, tellWhenReady } from './banner.js';
 import type { Io } from '../../io.js';

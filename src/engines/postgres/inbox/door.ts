@@ -1,10 +1,8 @@
 import { describeFailure } from '../../../inbox/delivery.js';
 import type { DoorPort } from '../../../inbox/port.js';
-import { announcedJob } from '../../../inbox/job.js';
 import type { InboxClock } from '../clock.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
-import { createEnqueue } from './ask.js';
 import { createPerform } from './perform.js';
 import { createCountRefusals } from './refusals.js';
 import { createSignOfLife } from './signs.js';
@@ -24,8 +22,6 @@ export function createDoorPort({ query, close }: Postgres, clock: InboxClock): D
   const perform = createPerform(query, clock);
   return {
     store: createStore(query, perform),
-    look: async (installationId, repeated) =>
-      void (await createEnqueue(perform).enqueue([announcedJob(installationId, repeated)])),
     countRefusals: createCountRefusals(perform),
     signOfLife: createSignOfLife(perform),
     findObstacle: async () => {

@@ -36,10 +36,6 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     ...createKeeping(query, perform),
     settle: settlements.settle,
     store: andWake(door.store),
-    look: async (installationId, repeated) => {
-      await door.look(installationId, repeated);
-      asked();
-    },
     enqueue: andWake(enqueue),
     enqueueOnce: andWake(enqueueOnce),
     retryBuried: andWake(settlements.retryBuried),

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { describeFailure } from '../../../inbox/delivery.js';
-import { announcedJob } from '../../../inbox/job.js';
 import type { DoorPort } from '../../../inbox/port.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
-import { createEnqueue } from './enqueue.js';
 import { createCountRefusals } from './refusals.js';
 import { createPulse, createSignOfLife } from './signs.js';
 
@@ -23,15 +21,11 @@ export function openDoorPort(dataDir: string, now: () => number): DoorPort {
 /** On a connection of this thread: each operation is done before its promise is handed out. */
 export function createDoorPort(db: Sqlite, now: () => number): DoorPort {
   const store = createStore(db);
-  const enqueue = createEnqueue(db);
   const countRefusals = createCountRefusals(db);
   const sign = createSignOfLife(db);
   const readPulse = createPulse(db);
   return {
     store: async deliveries => store(deliveries, now()),
-    look: async (installationId, repeated) => {
-      write(db, () => enqueue(announcedJob(installationId, repeated), now()));
-    },
     countRefusals: async refusals => write(db, () => countRefusals(refusals, now())),
     signOfLife: async self => {
       const at = now();

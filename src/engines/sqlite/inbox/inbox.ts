@@ -29,10 +29,6 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
       asked();
       return door.store(deliveries);
     },
-    look: (installationId, repeated) => {
-      asked();
-      return door.look(installationId, repeated);
-    },
     enqueue: async jobs => {
       asked();
       const at = now();
