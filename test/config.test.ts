@@ -262,30 +262,44 @@ describe('secrets', () => {
 
 describe('MIRROR_DATABASE_URL', () => {
   const URL_TEXT = 'postgres://mirror:a-long-password@db.example.org:5433/mirror?sslmode=verify-full';
+  const ASKED_BY = 'postgres://questions:another-password@db.example.org:5433/mirror';
+  const DATABASE = { url: URL_TEXT, queryUrl: null, pool: null };
 
   test('is read for every role, by itself or from a file, and leaves the folder as it is', async () => {
     const env = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: '8' };
     for (const role of ['receive', 'work', 'live'] as const) {
       const { database, dataDir } = await readSettings(env, role, NO_FILES);
-      expect({ database, dataDir }).toEqual({ database: { url: URL_TEXT, pool: 8 }, dataDir: 'data' });
+      expect({ database, dataDir }).toEqual({ database: { ...DATABASE, pool: 8 }, dataDir: 'data' });
     }
     const files = { readFile: () => `${URL_TEXT}\n` };
     const given = { ...GOOD, MIRROR_DATABASE_URL_FILE: '/run/secrets/url' };
-    expect((await readSettings(given, 'work', files)).database).toEqual({ url: URL_TEXT, pool: null });
+    expect((await readSettings(given, 'work', files)).database).toEqual(DATABASE);
+  });
+
+  test('T88 has beside it, by itself or from a file, whom people ask as', async () => {
+    const asked = { ...DATABASE, queryUrl: ASKED_BY };
+    const both = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL: ASKED_BY };
+    expect((await readSettings(both, 'console', NO_FILES)).database).toEqual(asked);
+    expect((await readSettings(both, 'work', NO_FILES)).database).toEqual(DATABASE);
+    const given = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL_FILE: '/run/secrets/url' };
+    const files = { readFile: () => `${ASKED_BY}\n` };
+    expect((await readSettings(given, 'console', files)).database).toEqual(asked);
+    const alone = String(await refusal({ QUERY_DATABASE_URL: ASKED_BY }));
+    expect(alone).toContain('QUERY_DATABASE_URL: expected MIRROR_DATABASE_URL beside it; that is not set');
+    expect(alone).not.toContain('another-password');
+    expect(String(await refusal({ QUERY_DATABASE_ULR: 'x' }))).toContain('perhaps QUERY_DATABASE_URL;');
   });
 
   test.each([
-    ['no URL', 'db.example.org', 'MIRROR_DATABASE_URL'],
-    ['another protocol', 'mysql://u:a-long-password@h/d', 'MIRROR_DATABASE_URL'],
-    [
-      'an sslmode that libpq does not know',
-      'postgres://u:a-long-password@h/d?sslmode=sometimes',
-      'MIRROR_DATABASE_URL',
-    ],
-  ])('T69 with %s is a fault by its name, and no part of it is shown', async (_what, url, name) => {
-    const fault = await refusal({ MIRROR_DATABASE_URL: url });
-    expect(fault?.faults.map(each => each.name)).toEqual([name]);
-    expect(String(fault)).not.toContain('a-long-password');
+    ['no URL', 'db.example.org'],
+    ['another protocol', 'mysql://u:a-long-password@h/d'],
+    ['an sslmode that libpq does not know', 'postgres://u:a-long-password@h/d?sslmode=sometimes'],
+  ])('T69 with %s is a fault by its name, and no part of it is shown', async (_what, url) => {
+    for (const name of ['MIRROR_DATABASE_URL', 'QUERY_DATABASE_URL']) {
+      const fault = await refusal({ MIRROR_DATABASE_URL: URL_TEXT, [name]: url });
+      expect(fault?.faults.map(each => each.name)).toEqual([name]);
+      expect(String(fault)).not.toContain('a-long-password');
+    }
   });
 
   test('is given once, from a file that can be read, and with a pool that is a number', async () => {
@@ -310,8 +324,8 @@ describe('MIRROR_DATABASE_URL', () => {
   });
 
   test('is a secret with all that makes it one', () => {
-    expect(databaseSecrets({ url: URL_TEXT, pool: null })).toEqual(
-      expect.arrayContaining([URL_TEXT, 'a-long-password']),
+    expect(databaseSecrets({ ...DATABASE, queryUrl: ASKED_BY })).toEqual(
+      expect.arrayContaining([URL_TEXT, 'a-long-password', ASKED_BY, 'another-password']),
     );
   });
 });

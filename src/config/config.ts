@@ -63,9 +63,14 @@ export async function readSettings<R extends Role>(
     ...unknownNames(env),
     ...placeFaults(env, role),
   ]);
-  const settings = { ...read, database: store.database };
+  const settings = { ...read, database: ofRole(role, store.database) };
   if (all.length > 0 || !isReadBy(role, settings)) throw new SettingsError(all);
   return settings;
+}
+
+/** Only pages ask for people. */
+function ofRole(role: Role, database: StoreSettings['database']): StoreSettings['database'] {
+  return role === 'console' || database === null ? database : { ...database, queryUrl: null };
 }
 
 async function readRows(given: Environment, role: Role) {
@@ -125,7 +130,9 @@ function faultAt({ name, secret }: Setting, expected: string, value: string | un
 function unknownNames(env: Environment): SettingsFault[] {
   const known = SETTINGS.map(each => each.name);
   return Object.keys(env)
-    .filter(name => /^(REGISTRY|WEBHOOK|MIRROR)_/.test(name) && env[name] && !known.includes(name))
+    .filter(
+      name => /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/.test(name) && env[name] && !known.includes(name),
+    )
     .map(name => {
       const [nearest = ''] = known.toSorted((a, b) => distance(name, a) - distance(name, b));
       return {

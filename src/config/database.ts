@@ -6,6 +6,7 @@ import { shownValue } from './shown.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const URL_NAME = 'MIRROR_DATABASE_URL';
+const QUERY_NAME = 'QUERY_DATABASE_URL';
 const POOL_NAME = 'MIRROR_DATABASE_POOL';
 /** A worker listens on one of them. */
 const FEWEST_CONNECTIONS = 2;
@@ -14,14 +15,20 @@ const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** Whether a PostgreSQL is named, be it rightly or not. */
 export function namesDatabase(env: Environment): boolean {
-  return Boolean(env[URL_NAME] || env[`${URL_NAME}_FILE`]);
+  return names(env, URL_NAME);
+}
+
+function names(env: Environment, name: string): boolean {
+  return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
 /** The texts of it that nobody may see. */
 export function databaseSecrets(database: DatabaseSettings | null): string[] {
-  if (database === null) return [];
-  const { password } = new URL(database.url.replace('@/', '@localhost/'));
-  return [database.url, password, decodeURIComponent(password)];
+  return [database?.url ?? null, database?.queryUrl ?? null].flatMap(url => {
+    if (url === null) return [];
+    const { password } = new URL(url.replace('@/', '@localhost/'));
+    return [url, password, decodeURIComponent(password)];
+  });
 }
 
 export interface DatabaseRead {
@@ -32,26 +39,34 @@ export interface DatabaseRead {
 
 /** The PostgreSQL that is named instead of files. What others call DATABASE_URL is somebody's own, and is not looked at. */
 export function readDatabase(env: Environment, tools: SettingsTools): DatabaseRead {
-  if (!namesDatabase(env)) return { database: null, faults: [] };
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { given, faults } = takeSecret(set, URL_NAME, tools);
-  const url = given[URL_NAME];
-  const pool = given[POOL_NAME] ?? null;
-  const all = [...faults, ...(faults.length > 0 ? [] : urlFaults(url ?? '')), ...poolFaults(pool)];
-  if (all.length > 0 || url === undefined) return { database: null, faults: all };
-  return { database: { url, pool: pool === null ? null : Number(pool) }, faults: [] };
+  if (!namesDatabase(env)) return { database: null, faults: names(env, QUERY_NAME) ? [ALONE] : [] };
+  const { url, faults } = readUrl(set, URL_NAME, tools);
+  const query = readUrl(set, QUERY_NAME, tools);
+  const pool = set[POOL_NAME] ?? null;
+  const all = [...faults, ...query.faults, ...poolFaults(pool)];
+  if (all.length > 0 || url === null) return { database: null, faults: all };
+  return { database: { url, queryUrl: query.url, pool: pool === null ? null : Number(pool) }, faults: [] };
 }
 
-function urlFaults(url: string): SettingsFault[] {
+const ALONE = { name: QUERY_NAME, expected: `${URL_NAME} beside it`, came: 'that is not set' };
+
+function readUrl(env: Environment, name: string, tools: SettingsTools) {
+  const { given, faults } = takeSecret(env, name, tools);
+  const url = given[name] ?? null;
+  return { url, faults: faults.length > 0 || url === null ? faults : urlFaults(name, url) };
+}
+
+function urlFaults(name: string, url: string): SettingsFault[] {
   const came = 'its text is not shown';
   const like = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
   if (!URL.canParse(like)) {
-    return [{ name: URL_NAME, expected: 'a URL such as postgres://user:password@host:5432/database', came }];
+    return [{ name, expected: 'a URL such as postgres://user:password@host:5432/database', came }];
   }
   const mode = new URL(like).searchParams.get('sslmode');
   if (mode === null || SSL_MODES.includes(mode)) return [];
   const said = `sslmode is ${shownValue(mode)}`;
-  return [{ name: URL_NAME, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, came: said }];
+  return [{ name, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, came: said }];
 }
 
 function poolFaults(pool: string | null): SettingsFault[] {

@@ -180,6 +180,13 @@ const ROWS = [
   ),
   elsewhere('MIRROR_DATABASE_URL_FILE', null, 'a file that holds it'),
   elsewhere('MIRROR_DATABASE_POOL', '2 receive, 4 work, 2 console', 'connections to it at most, per process'),
+  elsewhere(
+    'QUERY_DATABASE_URL',
+    null,
+    'as whom people ask it in SQL: the same database, by a role that may only read',
+    true,
+  ),
+  elsewhere('QUERY_DATABASE_URL_FILE', null, 'a file that holds it'),
   row(
     'LOG_LEVEL',
     'logLevel',
@@ -195,6 +202,8 @@ export const SETTINGS: readonly Setting[] = ROWS;
 /** A PostgreSQL. */
 export interface DatabaseSettings {
   readonly url: string;
+  /** Whom people ask as; null where that is who writes. */
+  readonly queryUrl: string | null;
   /** Connections at most; null where the role decides. */
   readonly pool: number | null;
 }

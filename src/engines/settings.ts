@@ -9,6 +9,8 @@ export interface StoreSettings {
 
 export interface DatabaseSettings {
   readonly url: string;
+  /** Whom people ask as; null where that is who writes. */
+  readonly queryUrl: string | null;
   /** Connections at most; null where the role decides. */
   readonly pool: number | null;
   /** What dates the inbox: the server, which is one clock for all machines, unless it is each process by its own. */

@@ -87,6 +87,7 @@ test('what each purpose needs is printed as statements for a role of any name', 
     [
       'GRANT USAGE ON SCHEMA inbox, mirror TO "Bob ""the"" reader";',
       'GRANT SELECT ON ALL TABLES IN SCHEMA inbox, mirror TO "Bob ""the"" reader";',
+      '-- For questions of people a superuser adds what "carbon-mirror doctor" says.',
       '',
     ].join('\n'),
   );

@@ -109,7 +109,7 @@ async function play(library: Library): Promise<Moment[]> {
 async function asking({ stage, env, reader }: Library) {
   const now = () => stage.clock.at;
   const url = env.MIRROR_DATABASE_URL;
-  const database = url === undefined ? null : { url, pool: null };
+  const database = url === undefined ? null : { url, queryUrl: null, pool: null };
   const engine = openEngine({ dataDir: env.DATA_DIR, diskReserveMb: null, database });
   const readers = createReaders(engine.openPages, engine.sharesPages);
   onTestFinished(() => readers.close());

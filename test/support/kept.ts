@@ -34,7 +34,7 @@ export async function temporaryPlace(): Promise<Kept> {
   return {
     keptIn: 'PostgreSQL',
     folder,
-    database: { url: database.url, pool: null, clock: 'process' },
+    database: { url: database.url, queryUrl: null, pool: null, clock: 'process' },
     openTables: now => openSchemas(database, now),
   };
 }

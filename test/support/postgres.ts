@@ -61,7 +61,7 @@ export async function openGranted(owner: Postgres, database: Database, purpose: 
 
 /** The database as such a role is told of it. */
 export async function grantedTo(
-  owner: Postgres,
+  owner: Pick<Postgres, 'query'>,
   { name, url }: Database,
   purpose: Purpose,
 ): Promise<Database> {
@@ -69,4 +69,8 @@ export async function grantedTo(
   await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);
   for (const grant of grantsTo(purpose, role)) await owner.query(grant);
   return { name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) };
+}
+
+export function roleOf({ url }: Database): string {
+  return decodeURIComponent(new URL(url).username);
 }

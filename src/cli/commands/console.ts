@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
+import { databaseSecrets } from '../../config/database.js';
 import { createMask } from '../../registry/http/mask.js';
 import type { Hands } from '../../console/acts/acts.js';
 import type { Deed } from '../../console/demo/demo.js';
@@ -49,7 +50,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
   const secret = findConsole(place)?.secret ?? randomBytes(32).toString('hex');
   const log = createLog({
     level: settings.logLevel,
-    mask: createMask([secret]),
+    mask: createMask([secret, ...databaseSecrets(settings.database)]),
     now: io.now,
     pretty: io.terminal.stdout,
     fields: { role: 'console' },

@@ -12,6 +12,7 @@ type Stores = typeof import('./stores.js');
 /** Two schemas of one database. The driver is loaded with the first thing that is asked. */
 export function createPostgresEngine(database: DatabaseSettings, lost: Lost): Engine {
   const command = poolOf(database, 'command', lost);
+  const forQuestions = database.queryUrl ? { ...command, url: database.queryUrl } : null;
   const stores = () => import('./stores.js');
   const pages = poolOf(database, 'console', lost);
   let shared: ReturnType<Stores['createShared']> | undefined;
@@ -41,12 +42,12 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     openWriters: async now => (await stores()).openWriters(command, now, clockOf(database, now)),
     openWork: async ({ now, lost: lostAtWork }) =>
       (await stores()).openWork(poolOf(database, 'work', lostAtWork), now, clockOf(database, now)),
-    ask: async question => (await import('./asker.js')).ask(command, question),
+    ask: async question => (await import('./asker.js')).ask(forQuestions ?? command, question),
     snapshot: async (file, now) => (await stores()).writeSnapshot(command, file, now),
     findBroken: async now => (await stores()).findBrokenIn(command, now),
     checked: 'What was written fits together (whether the server keeps it whole is its own to check)',
     examine: async function* () {
-      yield* (await import('./examine.js')).examine(command);
+      yield* (await import('./examine.js')).examine(command, forQuestions);
     },
     describeSchema: async () => (await import('./describe-schema.js')).describeSchema(command, FAMILIES),
     lookAtDisk: () => null,

@@ -31,13 +31,9 @@ function namedFault(error: unknown): unknown {
     return new PostgresError('refused', `PostgreSQL refuses: ${error.message}. ${advice}`, { cause: error });
   }
   if (isSaidByServer && code === MISSING) {
-    return new PostgresError(
-      'missing',
-      `${error.message}. Make it, or name another in MIRROR_DATABASE_URL.`,
-      {
-        cause: error,
-      },
-    );
+    return new PostgresError('missing', `${error.message}. Make it, or name another in ${NAMED}.`, {
+      cause: error,
+    });
   }
   if (isSaidByServer && !AWAY.test(code)) return error;
   return new PostgresError('away', `PostgreSQL cannot be used now: ${error.message || code}`, {
@@ -54,8 +50,9 @@ export async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const WHO = 'MIRROR_DATABASE_URL names who asks, and holds their password.';
-const RIGHTS = 'MIRROR_DATABASE_URL names who asks; "carbon-mirror schema --grants" prints what they need.';
+const NAMED = 'MIRROR_DATABASE_URL (for questions QUERY_DATABASE_URL)';
+const WHO = `${NAMED} names who asks, and holds their password.`;
+const RIGHTS = `${NAMED} names who asks; "carbon-mirror schema --grants" prints what they need.`;
 
 export function stateOf(error: unknown): string {
   return error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : '';

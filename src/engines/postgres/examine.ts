@@ -1,5 +1,6 @@
 import { type Finding, ok } from '../contract/finding.js';
 import type { PoolOptions } from './driver.js';
+import { examineQuestions } from './examine-questions.js';
 import { placeOf } from './place.js';
 import { demandSchema } from './migrate.js';
 import { during } from './prepare.js';
@@ -28,7 +29,7 @@ const SERVER = `
     pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only`;
 
 /** What is the server's matter, and ours to tell: whose it is, and how durable a 202 is there. */
-export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
+export async function* examine(pool: PoolOptions, forQuestions: PoolOptions | null): AsyncIterable<Finding> {
   const server = await during(pool, async postgres => {
     await demandSchema(postgres, 'inbox');
     await demandSchema(postgres, 'mirror');
@@ -37,6 +38,7 @@ export async function* examine(pool: PoolOptions): AsyncIterable<Finding> {
   });
   if (server === undefined) throw new Error('the server told nothing of itself');
   yield* judge(pool.url, server);
+  yield* await examineQuestions(pool, forQuestions);
 }
 
 export function judge(url: string, server: Server): Finding[] {

@@ -7,16 +7,18 @@ import { ask as askSqlite } from '../../../src/engines/sqlite/asker/ask.js';
 import { ask } from '../../../src/engines/postgres/asker.js';
 import type { Asked } from '../../../src/engines/contract/asked.js';
 import type { Row } from '../../../src/engines/contract/tables.js';
+import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { grantedTo, openTemporary, roleOf, temporaryDatabase } from '../../support/postgres.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const LONG = 60_000;
 
-async function scene() {
+async function scene(as: 'owner' | 'read' = 'owner') {
   const database = await temporaryDatabase();
   const postgres = openTemporary(database);
-  const options = { url: database.url, name: 'asking', connections: 1, onFault: () => undefined };
+  const { url } = as === 'owner' ? database : await grantedTo(postgres, database, as);
+  const options = { url, name: 'asking', connections: 1, onFault: () => undefined };
   const askers = async () => {
     const rows = await postgres.query<{ query: string }>(
       "SELECT query FROM pg_stat_activity WHERE datname = $1 AND application_name = 'asking'",
@@ -137,11 +139,14 @@ const OFF = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client
 const WITHOUT_LIMITS = `select ${OFF.map(name => `set_config('${name}', '0', false)`).join()}, i
   from generate_series(1, 20) as i union all select '', '', '', count(*)::int from generate_series(1, 100000000000)`;
 
-test('T88 a question that turns its limits off is ended at the server when its time is over', async () => {
-  const { asking, askers } = await scene();
-  await expect(asking(WITHOUT_LIMITS, 1500).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
-  await expect.poll(askers).toEqual([]);
-});
+test.each(['owner', 'read'] as const)(
+  'T88 a question that turns its limits off is ended at the server when its time is over: %s',
+  async as => {
+    const { asking, askers } = await scene(as);
+    await expect(asking(WITHOUT_LIMITS, 1500).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
+    await expect.poll(askers).toEqual([]);
+  },
+);
 
 test('T88 and when whoever asked goes', async () => {
   const { asking, askers } = await scene();
@@ -151,6 +156,42 @@ test('T88 and when whoever asked goes', async () => {
   goes.abort();
   await expect(answer).rejects.toMatchObject({ code: 'ended' });
   await expect.poll(askers).toEqual([]);
+});
+
+test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and end no session of the program', async () => {
+  const { database, query } = await scene();
+  const reads = await grantedTo({ query }, database, 'read');
+  const writes = await grantedTo({ query }, database, 'work');
+  const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
+  const answerTo = (sql: string, given: Record<string, string> = env) =>
+    runCommand(['query', sql, '--json'], { env: given });
+  const [{ pid } = { pid: 0 }] = await openTemporary(writes, 1).query<{ pid: number }>(
+    'SELECT pg_backend_pid() AS pid',
+  );
+  expect(JSON.parse((await answerTo('select current_user as role')).stdout)).toEqual([
+    { role: roleOf(reads) },
+  ]);
+  const ends = `select pg_terminate_backend(${pid}) as done`;
+  expect((await answerTo(ends)).stderr).toMatch(/^SQL: .*(permission denied|must be a member)/);
+  const [row] = await query<{ there: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = ${pid}) AS there`,
+  );
+  expect(row).toEqual({ there: true });
+  expect((await answerTo(ends, { MIRROR_DATABASE_URL: writes.url })).exitCode).toBe(0);
+});
+
+test('T88 its temporary files are bounded where the role carries temp_file_limit, which it cannot lift', async () => {
+  const { database, query } = await scene();
+  const reads = await grantedTo({ query }, database, 'read');
+  await query(`ALTER ROLE "${roleOf(reads).replaceAll('"', '""')}" SET temp_file_limit = '8MB'`);
+  const env = { MIRROR_DATABASE_URL: database.url, QUERY_DATABASE_URL: reads.url };
+  const large =
+    "select count(*) from (select repeat('x', 100) as x, i from generate_series(1, 500000) as i order by 1, 2) as t";
+  const tooLarge = await runCommand(['query', large], { env });
+  expect(tooLarge).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(tooLarge.stderr).toMatch(/^The query was stopped: temporary file size exceeds/);
+  const lifts = await runCommand(['query', "select set_config('temp_file_limit', '-1', false)"], { env });
+  expect(lifts.stderr).toContain('permission denied to set parameter');
 });
 
 test.each(['SIGINT', 'SIGKILL'] as const)(

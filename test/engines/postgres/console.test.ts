@@ -25,7 +25,7 @@ test('pages at once, downloads and certificates among them, share the two connec
   const engine = openEngine({
     dataDir: temporaryFolder(),
     diskReserveMb: null,
-    database: { url, pool: null },
+    database: { url, queryUrl: null, pool: null },
   });
   const readers = createReaders(engine.openPages, engine.sharesPages);
   onTestFinished(() => readers.close());

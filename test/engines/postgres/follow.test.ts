@@ -83,7 +83,7 @@ test('who follows changes listens to the server, and still looks where that was 
   const postgres = openAs(database);
   const engine = openEngine({
     dataDir: '',
-    database: { url: database.url, pool: null },
+    database: { url: database.url, queryUrl: null, pool: null },
     diskReserveMb: null,
   });
   let looks = 0;

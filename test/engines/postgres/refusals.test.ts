@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../../support/command.js';
-import { theDatabase } from '../../support/postgres.js';
+import { temporaryDatabase, theDatabase } from '../../support/postgres.js';
 
 function address(user: string, database: string): string {
   const { host, searchParams } = new URL(theDatabase().url);
@@ -29,6 +29,16 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
   ],
   [NO_SCHEMA, () => theDatabase().url, 2, /carbon-mirror migrate/],
 ];
+
+/** Of whoever asks for people the same is told. */
+test('T69 T88 of QUERY_DATABASE_URL too', async () => {
+  const { url } = await temporaryDatabase();
+  const env = { MIRROR_DATABASE_URL: url, QUERY_DATABASE_URL: address('nobody_of_that_name', 'postgres') };
+  const outcome = await runCommand(['query', 'select 1'], { env });
+  expect(outcome).toMatchObject({ exitCode: 4, stdout: '' });
+  expect(outcome.stderr).toMatch(/^PostgreSQL refuses: role "nobody_of_that_name".*QUERY_DATABASE_URL/);
+  expect(outcome.stderr).not.toMatch(/very-secret-word|\n\s+at /);
+});
 
 const COMMANDS = [['status'], ['migrate'], ['query', 'select 1'], ['changes']];
 
