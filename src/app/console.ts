@@ -1,5 +1,4 @@
 import type { Hands } from '../console/acts/acts.js';
-import type { Errands } from '../console/acts/errands.js';
 import type { Asking } from '../console/ask/asking.js';
 import { createConsole } from '../console/console.js';
 import type { Deed } from '../console/demo/demo.js';
@@ -30,7 +29,6 @@ export interface ConsoleSetup {
   readonly names: readonly string[];
   /** Null where the pages are to do nothing. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
-  readonly errands: Errands;
   readonly webhookUrl: string | null;
   readonly asking: Asking;
   readonly openPdfs: () => Promise<OpenPdfs>;
@@ -55,7 +53,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
     });
     const { pdfs, close } = await setup.openPdfs();
     closing.add(close);
-    const hands = setup.openInbox === null ? null : createHands(setup.openInbox, setup.errands, log);
+    const hands = setup.openInbox === null ? null : createHands(setup.openInbox, log);
     const app = createConsole({
       readers,
       now,

@@ -1,5 +1,4 @@
 import type { Hands } from '../console/acts/acts.js';
-import type { Errands } from '../console/acts/errands.js';
 import { installationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from '../log/log.js';
@@ -8,11 +7,7 @@ import { discoverJob } from '../sync/schedule/discover.js';
 const PERSON = 'person';
 
 /** Hands work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
-export function createHands(
-  openInbox: () => Promise<InboxPort>,
-  errands: Errands,
-  log: Pick<Log, 'info'>,
-): Hands {
+export function createHands(openInbox: () => Promise<InboxPort>, log: Pick<Log, 'info'>): Hands {
   async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {
@@ -22,16 +17,7 @@ export function createHands(
     }
   }
 
-  function told<Answer>(act: string, work: (gone: AbortSignal) => Promise<Answer>) {
-    return async (gone: AbortSignal): Promise<Answer> => {
-      log.info({ act }, 'a person asked in the console');
-      return await work(gone);
-    };
-  }
-
   return {
-    verify: told('verify', errands.verify),
-    copy: told('copy', errands.copy),
     retry: async which => {
       const retried = await using(inbox => inbox.retryBuried(which));
       const jobs = retried.flatMap(({ job }) => job ?? []);

@@ -1,6 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Hands } from './acts/acts.js';
-import { offerErrands } from './acts/errands.js';
 import { offerActs } from './acts/offer.js';
 import { createAnswers, NOT_MADE, only, paramsOf, sendText } from './answers.js';
 import type { Asking } from './ask/asking.js';
@@ -75,10 +74,9 @@ export function createConsole(options: ConsoleOptions): Express {
     });
   }
   offerCertificates(app, readers, pdfs);
-  offerQuestions(app, asking, { answers, canAct });
+  offerQuestions(app, asking, answers);
   if (deeds !== null) offerDemo(app, { deeds, readers, now, answers });
   if (hands !== null) offerActs(app, readers, hands);
-  if (hands !== null) offerErrands(app, hands, answers);
   app.use(async (request: Request, response: Response) => {
     await answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
   });

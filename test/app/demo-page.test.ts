@@ -6,7 +6,7 @@ import { readSettings } from '../../src/config/config.js';
 import { openEngine } from '../../src/engines/open.js';
 import { createControlClient } from '../../src/sandbox/verbs/client.js';
 import { visitConsole } from '../support/console.js';
-import { NO_ERRANDS, wordsOf } from '../support/console-stage.js';
+import { wordsOf } from '../support/console-stage.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -19,7 +19,7 @@ afterAll(() => demo.stop());
 
 async function stage() {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
-  const hands = createHands(() => engine.openInbox(Date.now), NO_ERRANDS, { info: () => undefined });
+  const hands = createHands(() => engine.openInbox(Date.now), { info: () => undefined });
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
   const control = createControlClient(demo.sandbox.url);

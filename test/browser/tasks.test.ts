@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
-import { tablesInFile } from '../support/tables.js';
 import { type Demo, startDemo } from './demo.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -10,7 +9,7 @@ const MOST = 4;
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 /** By task, as docs/console.md counts them. */
 const COUNTED = new Map(
-  Array.from(read('console').matchAll(/^\| ([^|]+) \| [^|]+ \| (\d) \|$/gm), ([, task = '', clicks]) => [
+  Array.from(read('console').matchAll(/^\| ([^|]+) \| [^|]+ \| (\d|–) \|$/gm), ([, task = '', clicks]) => [
     task,
     Number(clicks),
   ]),
@@ -102,10 +101,6 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/It matches its hash\./);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
-  'Make sure that nothing was changed by hand': async person => {
-    await person.click(person.page.getByRole('button', { name: 'Check everything now' }));
-    await person.sees(/Nothing in the mirror contradicts itself\.\s+Both databases are whole/);
-  },
   'Check that the sums tie': async person => {
     await person.click(person.link('Ask'));
     await person.click(person.page.locator('main li a').first());
@@ -128,22 +123,12 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.link('Changes'));
     expect(await person.take(person.link('JSON'))).toMatch(/^application\/json.* \[/);
   },
-  'Take a copy away and ask it': async person => {
-    await person.click(person.link('Ask'));
-    const [download] = await Promise.all([
-      person.page.waitForEvent('download'),
-      person.click(person.page.getByRole('button', { name: 'Take a copy of the mirror' })),
-    ]);
-    const copy = tablesInFile(await download.path());
-    const count = 'SELECT count(*) FROM retirements';
-    expect(await copy.value(count)).toBe(await demo.tables.value(count));
-  },
 };
 
 test('each task of docs/tasks.md is one of these, and is counted', () => {
   const tasks = Array.from(read('tasks').matchAll(/^### (.+) \(\d commands?\)$/gm), ([, task]) => task);
   expect([...COUNTED.keys()]).toEqual(tasks);
-  expect(Object.keys(TASKS)).toEqual(tasks);
+  expect(Object.keys(TASKS)).toEqual(tasks.filter((task = '') => !Number.isNaN(COUNTED.get(task))));
 });
 
 test.each(Object.keys(TASKS))('by eye, in as many clicks as are counted: %s', async task => {

@@ -5,7 +5,6 @@ import { readQuestions } from '../../src/cli/ready-questions.js';
 import type { Engine } from '../../src/engines/engine.js';
 import { openEngine } from '../../src/engines/open.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
-import type { Errands } from '../../src/console/acts/errands.js';
 import type { ConsoleOptions } from '../../src/console/console.js';
 import { visitConsole, type Visit } from './console.js';
 import { temporaryInbox } from './inbox.js';
@@ -23,21 +22,12 @@ export interface ConsoleStage extends Visit {
 }
 
 interface StageOptions extends Partial<ConsoleOptions> {
-  /** What takes long; without any it fails. */
-  readonly errands?: Errands;
   /** Whether its pages may ask for work. */
   readonly canAct?: boolean;
 }
 
-const none = async () => Promise.reject(new Error('nobody runs errands here'));
-export const NO_ERRANDS: Errands = { verify: none, copy: none };
-
 /** A console over a mirror whose clock is the world's: what is fresh is told by it. */
-export async function consoleStage({
-  canAct = false,
-  errands = NO_ERRANDS,
-  ...options
-}: StageOptions = {}): Promise<ConsoleStage> {
+export async function consoleStage({ canAct = false, ...options }: StageOptions = {}): Promise<ConsoleStage> {
   const scene = temporaryScene();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();
@@ -45,7 +35,7 @@ export async function consoleStage({
   const engine = openEngine({ dataDir: scene.folder, diskReserveMb: null, database: null });
   const asked: unknown[] = [];
   const log = { info: (fact: unknown) => void asked.push(fact) };
-  const hands = canAct ? createHands(() => engine.openInbox(Date.now), errands, log) : null;
+  const hands = canAct ? createHands(() => engine.openInbox(Date.now), log) : null;
   const visit = await visitConsole(async () => openReader(files), {
     hands,
     asking: askingOf(engine),

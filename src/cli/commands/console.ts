@@ -16,7 +16,6 @@ import { createDeeds } from './demo/deeds.js';
 import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
-import { createErrands } from '../processes/errands.js';
 import { runService, takesNextPort } from '../processes/service.js';
 
 interface Options {
@@ -64,7 +63,6 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
       port: settings.consolePort,
       orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
       names: settings.consoleNames,
-      errands: createErrands(io, place),
       openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
       webhookUrl: webhookUrlOf(place.env),
       openPdfs: () => place.engine.openPagePdfs(io.now),

@@ -1,10 +1,9 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { readDelivery, readJob } from '../../query/inbox/deliveries-and-jobs.js';
 import { readTargets, type Target } from '../../query/reads/sync-progress.js';
-import type { Errands } from './errands.js';
 
 /** What people may have done by a page, handed in by whoever may write. Each is told to the log there. */
-export interface Hands extends Errands {
+export interface Hands {
   /** Tries buried jobs again; answers those that will run. */
   readonly retry: (jobs: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Looks at installations again, at once; answers the jobs that do it. */

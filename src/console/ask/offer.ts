@@ -14,11 +14,7 @@ function gone(response: Response): AbortSignal {
 }
 
 /** Only a page of ours asks: a link from elsewhere fills the form in, and no more. */
-export function offerQuestions(
-  app: Express,
-  asking: Asking,
-  { answers, canAct }: { readonly answers: Answers; readonly canAct: boolean },
-): void {
+export function offerQuestions(app: Express, asking: Asking, answers: Answers): void {
   const desk = createDesk(asking);
 
   async function page(
@@ -28,7 +24,7 @@ export function offerQuestions(
     outcome: Reply | null,
   ): Promise<void> {
     const relations = await asking.describeSchema();
-    await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready, canAct }));
+    await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
   }
 
   async function csv(request: Request, response: Response, sql: string): Promise<void> {

@@ -1,8 +1,6 @@
 import type { Relation } from '../../engines/contract/relation.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { withThousands } from '../../text/thousands.js';
-import { button } from '../acts/button.js';
-import { COPY, OF_A_COPY } from '../acts/errands.js';
 import type { Shown } from '../page.js';
 import { html, type Html } from '../parts/html.js';
 import { table } from '../parts/table.js';
@@ -15,13 +13,12 @@ interface Asked {
   readonly outcome: Reply | null;
   readonly relations: readonly Relation[];
   readonly ready: readonly ReadyQuestion[];
-  readonly canAct: boolean;
 }
 
 const LINES = 8;
 
 /** A question in SQL, what came of it, and beside it what there is to ask for. */
-export function showAsk({ sql, outcome, relations, ready, canAct }: Asked): Shown {
+export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
   const body = html`<h1>Ask in SQL</h1>
 <form class="ask" method="post" action="/ask"><label>One statement that reads
 <textarea name="sql" rows="${LINES}" spellcheck="false" required>${sql}</textarea></label>
@@ -31,7 +28,7 @@ ${outcome !== null && result(outcome)}
     each =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section>
-${canAct && html`<section><h2>With a tool of your own</h2><p>${OF_A_COPY}</p>${button(canAct, COPY.path, COPY.says)}</section>`}
+<section><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section>
 <section><h2>What there is</h2>${relations.map(relation)}</section>`;
   return { title: 'Ask', body };
 }

@@ -6,7 +6,6 @@ import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { sumByType } from '../../text/tonnes.js';
 import { button } from '../acts/button.js';
-import { VERIFY } from '../acts/errands.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
@@ -41,7 +40,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="holds" data-live>${holds(held, now)}</section>
 <section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
 <section id="glance" data-live>${!isEmpty && glance(organizations, ask)}${certificates(organizations)}</section>
-${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}${button(canAct, VERIFY.path, VERIFY.says)}`}
+${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}`}
 <section id="refused" data-live>${refused(status.refused, now)}</section>`;
   return { title: 'Now', body };
 }
