@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { PACKAGE } from '../package.js';
 
@@ -33,4 +34,21 @@ export function readNumbered(path: string, root: URL = PACKAGE): Migration[] {
         },
       };
     });
+}
+
+/** What a database says of a file that was applied. One of an earlier program has no digest. */
+export interface Recorded {
+  readonly version: number;
+  readonly digest?: string;
+}
+
+export function digestOf({ sql }: Migration): string {
+  return createHash('sha256').update(sql).digest('hex');
+}
+
+/** Whether all that was applied is what this program has under the same numbers. Later numbers are not known here. */
+export function areOurs(records: readonly Recorded[], migrations: readonly Migration[]): boolean {
+  return migrations.every(migration =>
+    records.every(({ version, digest }) => version !== migration.version || digest === digestOf(migration)),
+  );
 }

@@ -21,22 +21,6 @@ test('every table, view and column has a meaning', () => {
   }
 });
 
-test('what a migration says anew of columns of earlier ones is what they mean', () => {
-  const meanings = new Map(
-    describeSchema().flatMap(({ name, columns }) =>
-      columns.map(column => [`${name}.${column.name}`, column.meaning] as const),
-    ),
-  );
-  for (const table of ['retirements', 'retirements_history', 'reservations_now', 'certificates_past'])
-    expect(meanings.get(`${table}.valid_from`), table).toMatch(/arrived.* Before migration 0006: start of/);
-  expect(meanings.get('retirements_past.valid_to')).toMatch(
-    /end of the read.* Before migration 0006: start of/,
-  );
-  const said = readMigrations('mirror').flatMap(({ sql }) => [...sql.matchAll(/^-- NOW (.+)$/gm)]);
-  expect(said).not.toHaveLength(0);
-  for (const [, now = ''] of said) expect([...meanings.values()]).toContain(now);
-});
-
 test('docs/schema.md is what the migrations say', async () => {
   const { stdout } = await runCommand(['schema', '--markdown']);
   expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);

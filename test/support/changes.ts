@@ -1,6 +1,4 @@
-import { askOf, KEYS } from '../../src/engines/laws/law.js';
-import { versionLaws } from '../../src/engines/laws/versions.js';
-import { SAY } from '../../src/engines/sqlite/laws/say.js';
+import { KEYS } from '../../src/engines/laws/law.js';
 import type { Tables } from './tables.js';
 
 export interface Change {
@@ -40,15 +38,6 @@ export function replay(copy: Map<string, string>, changes: readonly Change[]): v
     if (change.shows === null) copy.delete(change.place);
     else copy.set(change.place, change.shows);
   }
-}
-
-/** The laws of versions that do not hold. */
-export async function brokenLaws(db: Tables, now: number): Promise<string[]> {
-  const asked = versionLaws(SAY).map(async law => {
-    const rows = await db.rows(askOf(law, now, 1));
-    return rows.length > 0 ? [law.law] : [];
-  });
-  return (await Promise.all(asked)).flat();
 }
 
 function place(table: string, key: readonly string[]): string {

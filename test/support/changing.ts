@@ -1,6 +1,6 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
-import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC, temporaryScene } from './mirror.js';
+import { credit, installation, MINUTE, retirement, type Scene, TRAFFIC } from './mirror.js';
 import { createRandom, pick } from './random.js';
 
 /** A mirror that changes in every way in which one can. */
@@ -18,11 +18,6 @@ interface Player extends Ground {
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
-
-export function changingScene(seed: number): Scene & Changing {
-  const scene = temporaryScene();
-  return { ...scene, ...changing(scene, seed) };
-}
 
 /** The same changes for the same seed, wherever they are made. */
 export function changing(scene: Ground, seed: number): Changing {

@@ -79,9 +79,9 @@ COMMENT ON COLUMN mirror.sync_runs.rows_unchanged IS 'rows that were seen and no
 COMMENT ON COLUMN mirror.sync_runs.drift IS 'changes that no delivery had announced';
 COMMENT ON COLUMN mirror.sync_runs.error_code IS 'code of what went wrong; null where nothing did';
 COMMENT ON COLUMN mirror.sync_runs.error IS 'what went wrong, in words';
-COMMENT ON COLUMN mirror.sync_runs.job_id IS 'the job of the inbox that did it; null where none did.';
-COMMENT ON COLUMN mirror.sync_runs.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it.';
-COMMENT ON COLUMN mirror.sync_runs.answered_at IS 'when the registry''s latest answer had come; null while it runs, and where none came.';
+COMMENT ON COLUMN mirror.sync_runs.job_id IS 'the job of the inbox that did it; null where none did';
+COMMENT ON COLUMN mirror.sync_runs.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it';
+COMMENT ON COLUMN mirror.sync_runs.answered_at IS 'when the registry''s latest answer had come; null while it runs, and where none came';
 COMMENT ON COLUMN mirror.sync_runs.last_number IS 'the newest number of the counter when the run last changed a row: none of its changes has a later one; null where it changed none';
 CREATE INDEX sync_runs_by_resource ON mirror.sync_runs (organization_id, resource, id);
 CREATE INDEX sync_runs_by_finished_at ON mirror.sync_runs (finished_at);
@@ -175,7 +175,7 @@ COMMENT ON COLUMN mirror.installations.state IS 'active, suspended or uninstalle
 COMMENT ON COLUMN mirror.installations.permissions IS 'granted permissions and their levels, a JSON object';
 COMMENT ON COLUMN mirror.installations.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.installations.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.installations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.installations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.installations.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.installations.document IS 'the registry''s whole object as sent';
 CREATE INDEX installations_by_organization ON mirror.installations (organization_id);
@@ -205,12 +205,12 @@ COMMENT ON COLUMN mirror.installations_past.state IS 'active, suspended or unins
 COMMENT ON COLUMN mirror.installations_past.permissions IS 'granted permissions and their levels, a JSON object';
 COMMENT ON COLUMN mirror.installations_past.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.installations_past.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.installations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.installations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.installations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.installations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.installations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.installations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.installations_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.installations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.installations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX installations_past_by_key ON mirror.installations_past (id);
 CREATE UNIQUE INDEX installations_past_by_closed_version ON mirror.installations_past (closed_version);
 
@@ -239,7 +239,7 @@ COMMENT ON COLUMN mirror.organizations.website IS 'its web address as sent; neve
 COMMENT ON COLUMN mirror.organizations.is_public IS '1 where the registry shows it to everybody, else 0';
 COMMENT ON COLUMN mirror.organizations.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.organizations.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.organizations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.organizations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.organizations.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.organizations.document IS 'the registry''s whole object as sent';
 
@@ -270,12 +270,12 @@ COMMENT ON COLUMN mirror.organizations_past.website IS 'its web address as sent;
 COMMENT ON COLUMN mirror.organizations_past.is_public IS '1 where the registry shows it to everybody, else 0';
 COMMENT ON COLUMN mirror.organizations_past.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.organizations_past.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.organizations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.organizations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.organizations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.organizations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.organizations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.organizations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.organizations_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.organizations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.organizations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX organizations_past_by_key ON mirror.organizations_past (id);
 CREATE UNIQUE INDEX organizations_past_by_closed_version ON mirror.organizations_past (closed_version);
 
@@ -310,7 +310,7 @@ COMMENT ON COLUMN mirror.projects.sector IS 'its sector';
 COMMENT ON COLUMN mirror.projects.methodology IS 'the methodology that it follows';
 COMMENT ON COLUMN mirror.projects.type IS 'removal, avoidance or another word of the registry';
 COMMENT ON COLUMN mirror.projects.start_date IS 'when it started, as sent';
-COMMENT ON COLUMN mirror.projects.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.projects.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.projects.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.projects.document IS 'the registry''s whole object as sent';
 
@@ -347,12 +347,12 @@ COMMENT ON COLUMN mirror.projects_past.sector IS 'its sector';
 COMMENT ON COLUMN mirror.projects_past.methodology IS 'the methodology that it follows';
 COMMENT ON COLUMN mirror.projects_past.type IS 'removal, avoidance or another word of the registry';
 COMMENT ON COLUMN mirror.projects_past.start_date IS 'when it started, as sent';
-COMMENT ON COLUMN mirror.projects_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.projects_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.projects_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.projects_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.projects_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.projects_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.projects_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.projects_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.projects_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX projects_past_by_key ON mirror.projects_past (id);
 CREATE UNIQUE INDEX projects_past_by_closed_version ON mirror.projects_past (closed_version);
 
@@ -395,7 +395,7 @@ COMMENT ON COLUMN mirror.warehouse_credits.amount IS 'tonnes, to look at; sums o
 COMMENT ON COLUMN mirror.warehouse_credits.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.warehouse_credits.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.warehouse_credits.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.warehouse_credits.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.warehouse_credits.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.warehouse_credits.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.warehouse_credits.document IS 'the registry''s whole object as sent';
 
@@ -440,12 +440,12 @@ COMMENT ON COLUMN mirror.warehouse_credits_past.amount IS 'tonnes, to look at; s
 COMMENT ON COLUMN mirror.warehouse_credits_past.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.warehouse_credits_past.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.warehouse_credits_past.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.warehouse_credits_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.warehouse_credits_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.warehouse_credits_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.warehouse_credits_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.warehouse_credits_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.warehouse_credits_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.warehouse_credits_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.warehouse_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.warehouse_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX warehouse_credits_past_by_key ON mirror.warehouse_credits_past (organization_id, credit_id, inventory_id);
 CREATE UNIQUE INDEX warehouse_credits_past_by_closed_version ON mirror.warehouse_credits_past (closed_version);
 
@@ -488,7 +488,7 @@ COMMENT ON COLUMN mirror.inventory_credits.amount IS 'tonnes, to look at; sums o
 COMMENT ON COLUMN mirror.inventory_credits.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.inventory_credits.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.inventory_credits.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.inventory_credits.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.inventory_credits.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.inventory_credits.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_credits.document IS 'the registry''s whole object as sent';
 
@@ -533,12 +533,12 @@ COMMENT ON COLUMN mirror.inventory_credits_past.amount IS 'tonnes, to look at; s
 COMMENT ON COLUMN mirror.inventory_credits_past.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.inventory_credits_past.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.inventory_credits_past.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.inventory_credits_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.inventory_credits_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.inventory_credits_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.inventory_credits_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.inventory_credits_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_credits_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.inventory_credits_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.inventory_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.inventory_credits_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX inventory_credits_past_by_key ON mirror.inventory_credits_past (organization_id, credit_id, inventory_id);
 CREATE UNIQUE INDEX inventory_credits_past_by_closed_version ON mirror.inventory_credits_past (closed_version);
 
@@ -587,7 +587,7 @@ COMMENT ON COLUMN mirror.reservations.is_complete IS '1 where a transfer or reti
 COMMENT ON COLUMN mirror.reservations.reserved_to_at IS 'when the hold ends';
 COMMENT ON COLUMN mirror.reservations.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.reservations.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.reservations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.reservations.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.reservations.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations.document IS 'the registry''s whole object as sent';
 
@@ -638,12 +638,12 @@ COMMENT ON COLUMN mirror.reservations_past.is_complete IS '1 where a transfer or
 COMMENT ON COLUMN mirror.reservations_past.reserved_to_at IS 'when the hold ends';
 COMMENT ON COLUMN mirror.reservations_past.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.reservations_past.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.reservations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.reservations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.reservations_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.reservations_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.reservations_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.reservations_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.reservations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.reservations_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX reservations_past_by_key ON mirror.reservations_past (organization_id, id);
 CREATE UNIQUE INDEX reservations_past_by_closed_version ON mirror.reservations_past (closed_version);
 
@@ -702,7 +702,7 @@ COMMENT ON COLUMN mirror.inventory_requests.beneficiary IS 'for whom it is to be
 COMMENT ON COLUMN mirror.inventory_requests.retirement_comment IS 'comment given for the retirement';
 COMMENT ON COLUMN mirror.inventory_requests.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.inventory_requests.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.inventory_requests.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.inventory_requests.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.inventory_requests.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_requests.document IS 'the registry''s whole object as sent';
 
@@ -763,12 +763,12 @@ COMMENT ON COLUMN mirror.inventory_requests_past.beneficiary IS 'for whom it is 
 COMMENT ON COLUMN mirror.inventory_requests_past.retirement_comment IS 'comment given for the retirement';
 COMMENT ON COLUMN mirror.inventory_requests_past.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.inventory_requests_past.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.inventory_requests_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.inventory_requests_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.inventory_requests_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.inventory_requests_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.inventory_requests_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_requests_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.inventory_requests_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.inventory_requests_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.inventory_requests_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX inventory_requests_past_by_key ON mirror.inventory_requests_past (organization_id, id);
 CREATE UNIQUE INDEX inventory_requests_past_by_closed_version ON mirror.inventory_requests_past (closed_version);
 
@@ -811,7 +811,7 @@ COMMENT ON COLUMN mirror.retirements.beneficiary IS 'for whom it was retired; nu
 COMMENT ON COLUMN mirror.retirements.comment IS 'comment given';
 COMMENT ON COLUMN mirror.retirements.is_claimed IS '1 where somebody has claimed it, else 0';
 COMMENT ON COLUMN mirror.retirements.created_at IS 'when the registry says it was created';
-COMMENT ON COLUMN mirror.retirements.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.retirements.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.retirements.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements.document IS 'the registry''s whole object as sent';
 CREATE INDEX retirements_by_created_at ON mirror.retirements (organization_id, created_at);
@@ -857,12 +857,12 @@ COMMENT ON COLUMN mirror.retirements_past.beneficiary IS 'for whom it was retire
 COMMENT ON COLUMN mirror.retirements_past.comment IS 'comment given';
 COMMENT ON COLUMN mirror.retirements_past.is_claimed IS '1 where somebody has claimed it, else 0';
 COMMENT ON COLUMN mirror.retirements_past.created_at IS 'when the registry says it was created';
-COMMENT ON COLUMN mirror.retirements_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.retirements_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.retirements_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.retirements_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.retirements_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.retirements_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.retirements_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.retirements_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX retirements_past_by_key ON mirror.retirements_past (organization_id, id);
 CREATE UNIQUE INDEX retirements_past_by_closed_version ON mirror.retirements_past (closed_version);
 
@@ -883,7 +883,7 @@ COMMENT ON COLUMN mirror.members.organization_id IS 'the organization whose list
 COMMENT ON COLUMN mirror.members.id IS 'the registry''s id, or a hash of the object where it sends none';
 COMMENT ON COLUMN mirror.members.full_name IS 'name';
 COMMENT ON COLUMN mirror.members.email IS 'e-mail address';
-COMMENT ON COLUMN mirror.members.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.members.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.members.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.members.document IS 'the registry''s whole object as sent';
 
@@ -906,12 +906,12 @@ COMMENT ON COLUMN mirror.members_past.organization_id IS 'the organization whose
 COMMENT ON COLUMN mirror.members_past.id IS 'the registry''s id, or a hash of the object where it sends none';
 COMMENT ON COLUMN mirror.members_past.full_name IS 'name';
 COMMENT ON COLUMN mirror.members_past.email IS 'e-mail address';
-COMMENT ON COLUMN mirror.members_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.members_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.members_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.members_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.members_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.members_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.members_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.members_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.members_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX members_past_by_key ON mirror.members_past (organization_id, id);
 CREATE UNIQUE INDEX members_past_by_closed_version ON mirror.members_past (closed_version);
 
@@ -934,7 +934,7 @@ COMMENT ON COLUMN mirror.addresses.id IS 'the registry''s id, or a hash of the o
 COMMENT ON COLUMN mirror.addresses.address IS 'the address';
 COMMENT ON COLUMN mirror.addresses.name IS 'what the organization calls it';
 COMMENT ON COLUMN mirror.addresses.is_default IS '1 for the one that is used unless another is named, else 0';
-COMMENT ON COLUMN mirror.addresses.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.addresses.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.addresses.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.addresses.document IS 'the registry''s whole object as sent';
 
@@ -959,12 +959,12 @@ COMMENT ON COLUMN mirror.addresses_past.id IS 'the registry''s id, or a hash of 
 COMMENT ON COLUMN mirror.addresses_past.address IS 'the address';
 COMMENT ON COLUMN mirror.addresses_past.name IS 'what the organization calls it';
 COMMENT ON COLUMN mirror.addresses_past.is_default IS '1 for the one that is used unless another is named, else 0';
-COMMENT ON COLUMN mirror.addresses_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
-COMMENT ON COLUMN mirror.addresses_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.addresses_past.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.addresses_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.addresses_past.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.addresses_past.closed_by IS 'the sync run that closed it';
 COMMENT ON COLUMN mirror.addresses_past.document IS 'the registry''s whole object as sent';
-COMMENT ON COLUMN mirror.addresses_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.addresses_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX addresses_past_by_key ON mirror.addresses_past (organization_id, id);
 CREATE UNIQUE INDEX addresses_past_by_closed_version ON mirror.addresses_past (closed_version);
 
@@ -1001,7 +1001,7 @@ COMMENT ON COLUMN mirror.certificates.due_at IS 'when the registry is to be aske
 COMMENT ON COLUMN mirror.certificates.attempts IS 'questions in a row that brought no file';
 COMMENT ON COLUMN mirror.certificates.error IS 'why the latest answer was not stored; null where nothing is wrong';
 COMMENT ON COLUMN mirror.certificates.retirement_version IS 'the version of the retirement that it was asked for';
-COMMENT ON COLUMN mirror.certificates.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered.';
+COMMENT ON COLUMN mirror.certificates.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered';
 COMMENT ON COLUMN mirror.certificates.sync_run_id IS 'the sync run that fetched the file; null before';
 CREATE INDEX certificates_by_due_at ON mirror.certificates (organization_id, due_at);
 CREATE INDEX certificates_not_stored ON mirror.certificates (organization_id, state) WHERE state <> 'stored';
@@ -1041,11 +1041,11 @@ COMMENT ON COLUMN mirror.certificates_past.due_at IS 'when the registry is to be
 COMMENT ON COLUMN mirror.certificates_past.attempts IS 'questions in a row that brought no file';
 COMMENT ON COLUMN mirror.certificates_past.error IS 'why the latest answer was not stored; null where nothing is wrong';
 COMMENT ON COLUMN mirror.certificates_past.retirement_version IS 'the version of the retirement that it was asked for';
-COMMENT ON COLUMN mirror.certificates_past.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered.';
-COMMENT ON COLUMN mirror.certificates_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant.';
+COMMENT ON COLUMN mirror.certificates_past.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered';
+COMMENT ON COLUMN mirror.certificates_past.valid_to IS 'when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.certificates_past.sync_run_id IS 'the sync run that fetched the file; null before';
 COMMENT ON COLUMN mirror.certificates_past.closed_by IS 'the sync run that closed it';
-COMMENT ON COLUMN mirror.certificates_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone.';
+COMMENT ON COLUMN mirror.certificates_past.closed_version IS 'number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone';
 CREATE INDEX certificates_past_by_key ON mirror.certificates_past (organization_id, retirement_id);
 CREATE INDEX certificates_past_by_file ON mirror.certificates_past (file) WHERE file IS NOT NULL;
 CREATE UNIQUE INDEX certificates_past_by_closed_version ON mirror.certificates_past (closed_version);
@@ -1057,12 +1057,12 @@ CREATE TABLE mirror.certificate_pieces (
   bytes bytea NOT NULL,
   PRIMARY KEY (file, piece)
 );
-ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
 COMMENT ON TABLE mirror.certificate_pieces IS 'The PDFs themselves, each in pieces of 1 MiB.';
 COMMENT ON COLUMN mirror.certificate_pieces.file IS 'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there';
 COMMENT ON COLUMN mirror.certificate_pieces.piece IS 'its place in the file, from 0';
 COMMENT ON COLUMN mirror.certificate_pieces.written_at IS 'when it was stored';
 COMMENT ON COLUMN mirror.certificate_pieces.bytes IS 'what stands there, as the registry sent it';
+ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 CREATE TABLE mirror.certificate_sums (
   organization_id text COLLATE "C" NOT NULL,
@@ -1123,7 +1123,8 @@ CREATE TABLE mirror.origin (
   app_id text COLLATE "C" NOT NULL,
   schedule_seconds bigint NOT NULL DEFAULT 900,
   created_at timestamptz(3) NOT NULL,
-  watched_at timestamptz(3)
+  watched_at timestamptz(3),
+  listed_at timestamptz(3)
 );
 COMMENT ON TABLE mirror.origin IS 'The one registry that this mirror was filled from. It refuses any other. One row.';
 COMMENT ON COLUMN mirror.origin.only_row IS 'always 1';
@@ -1132,6 +1133,7 @@ COMMENT ON COLUMN mirror.origin.app_id IS 'the app that reads it';
 COMMENT ON COLUMN mirror.origin.schedule_seconds IS 'time between two scheduled reads; twice as old is late';
 COMMENT ON COLUMN mirror.origin.created_at IS 'when the mirror was first filled';
 COMMENT ON COLUMN mirror.origin.watched_at IS 'the latest sign of life of any worker; one comes every 15 seconds';
+COMMENT ON COLUMN mirror.origin.listed_at IS 'when the registry''s list of installations was last read to its end, and said of each what it may; null before';
 
 CREATE TABLE mirror.resource_states (
   organization_id text COLLATE "C" NOT NULL,
@@ -1161,6 +1163,8 @@ CREATE TABLE mirror.resource_states (
   read_claim bigint,
   read_at timestamptz(3),
   owner_told bigint NOT NULL DEFAULT 0 CHECK (owner_told IN (0, 1)),
+  every_seconds bigint,
+  requests bigint,
   PRIMARY KEY (organization_id, resource)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE mirror.resource_states IS 'What is known of each resource of each organization. People read the view "freshness" instead.';
@@ -1191,6 +1195,8 @@ COMMENT ON COLUMN mirror.resource_states.stamp_at IS 'the latest instant given t
 COMMENT ON COLUMN mirror.resource_states.read_claim IS 'claim of the newest read that has written';
 COMMENT ON COLUMN mirror.resource_states.read_at IS 'start of that read';
 COMMENT ON COLUMN mirror.resource_states.owner_told IS '1 where its answers say whose they are: one that does not say it closes no row';
+COMMENT ON COLUMN mirror.resource_states.every_seconds IS 'how often it is read without a webhook; null where each scheduled round reads it';
+COMMENT ON COLUMN mirror.resource_states.requests IS 'calls that the last complete read took';
 
 CREATE VIEW mirror.installations_history AS
 SELECT version, id, organization_id, app_id, state, permissions, created_at, updated_at, valid_from, valid_to, sync_run_id, closed_by, document, closed_version
@@ -1207,7 +1213,7 @@ COMMENT ON COLUMN mirror.installations_history.state IS 'active, suspended or un
 COMMENT ON COLUMN mirror.installations_history.permissions IS 'granted permissions and their levels, a JSON object';
 COMMENT ON COLUMN mirror.installations_history.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.installations_history.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.installations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.installations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.installations_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.installations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.installations_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1230,7 +1236,7 @@ COMMENT ON COLUMN mirror.organizations_history.website IS 'its web address as se
 COMMENT ON COLUMN mirror.organizations_history.is_public IS '1 where the registry shows it to everybody, else 0';
 COMMENT ON COLUMN mirror.organizations_history.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.organizations_history.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.organizations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.organizations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.organizations_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.organizations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.organizations_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1256,7 +1262,7 @@ COMMENT ON COLUMN mirror.projects_history.sector IS 'its sector';
 COMMENT ON COLUMN mirror.projects_history.methodology IS 'the methodology that it follows';
 COMMENT ON COLUMN mirror.projects_history.type IS 'removal, avoidance or another word of the registry';
 COMMENT ON COLUMN mirror.projects_history.start_date IS 'when it started, as sent';
-COMMENT ON COLUMN mirror.projects_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.projects_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.projects_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.projects_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.projects_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1286,7 +1292,7 @@ COMMENT ON COLUMN mirror.warehouse_credits_history.amount IS 'tonnes, to look at
 COMMENT ON COLUMN mirror.warehouse_credits_history.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.warehouse_credits_history.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.warehouse_credits_history.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.warehouse_credits_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.warehouse_credits_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.warehouse_credits_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.warehouse_credits_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.warehouse_credits_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1316,7 +1322,7 @@ COMMENT ON COLUMN mirror.inventory_credits_history.amount IS 'tonnes, to look at
 COMMENT ON COLUMN mirror.inventory_credits_history.amount_micro IS 'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds';
 COMMENT ON COLUMN mirror.inventory_credits_history.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.inventory_credits_history.fault IS 'what is wrong with the amount; null where nothing is';
-COMMENT ON COLUMN mirror.inventory_credits_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.inventory_credits_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.inventory_credits_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.inventory_credits_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_credits_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1349,7 +1355,7 @@ COMMENT ON COLUMN mirror.reservations_history.is_complete IS '1 where a transfer
 COMMENT ON COLUMN mirror.reservations_history.reserved_to_at IS 'when the hold ends';
 COMMENT ON COLUMN mirror.reservations_history.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.reservations_history.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.reservations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.reservations_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.reservations_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.reservations_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1387,7 +1393,7 @@ COMMENT ON COLUMN mirror.inventory_requests_history.beneficiary IS 'for whom it 
 COMMENT ON COLUMN mirror.inventory_requests_history.retirement_comment IS 'comment given for the retirement';
 COMMENT ON COLUMN mirror.inventory_requests_history.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.inventory_requests_history.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.inventory_requests_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.inventory_requests_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.inventory_requests_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.inventory_requests_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.inventory_requests_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1417,7 +1423,7 @@ COMMENT ON COLUMN mirror.retirements_history.beneficiary IS 'for whom it was ret
 COMMENT ON COLUMN mirror.retirements_history.comment IS 'comment given';
 COMMENT ON COLUMN mirror.retirements_history.is_claimed IS '1 where somebody has claimed it, else 0';
 COMMENT ON COLUMN mirror.retirements_history.created_at IS 'when the registry says it was created';
-COMMENT ON COLUMN mirror.retirements_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.retirements_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.retirements_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.retirements_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1436,7 +1442,7 @@ COMMENT ON COLUMN mirror.members_history.organization_id IS 'the organization wh
 COMMENT ON COLUMN mirror.members_history.id IS 'the registry''s id, or a hash of the object where it sends none';
 COMMENT ON COLUMN mirror.members_history.full_name IS 'name';
 COMMENT ON COLUMN mirror.members_history.email IS 'e-mail address';
-COMMENT ON COLUMN mirror.members_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.members_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.members_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.members_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.members_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1456,7 +1462,7 @@ COMMENT ON COLUMN mirror.addresses_history.id IS 'the registry''s id, or a hash 
 COMMENT ON COLUMN mirror.addresses_history.address IS 'the address';
 COMMENT ON COLUMN mirror.addresses_history.name IS 'what the organization calls it';
 COMMENT ON COLUMN mirror.addresses_history.is_default IS '1 for the one that is used unless another is named, else 0';
-COMMENT ON COLUMN mirror.addresses_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.addresses_history.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.addresses_history.valid_to IS 'null where it is still true; else it was true before, not at, this instant';
 COMMENT ON COLUMN mirror.addresses_history.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.addresses_history.closed_by IS 'the sync run that closed it; null where it is still true';
@@ -1483,11 +1489,42 @@ COMMENT ON COLUMN mirror.certificates_history.due_at IS 'when the registry is to
 COMMENT ON COLUMN mirror.certificates_history.attempts IS 'questions in a row that brought no file';
 COMMENT ON COLUMN mirror.certificates_history.error IS 'why the latest answer was not stored; null where nothing is wrong';
 COMMENT ON COLUMN mirror.certificates_history.retirement_version IS 'the version of the retirement that it was asked for';
-COMMENT ON COLUMN mirror.certificates_history.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered.';
+COMMENT ON COLUMN mirror.certificates_history.valid_from IS 'when this file had arrived to its end; for a row without a file, when it was entered';
 COMMENT ON COLUMN mirror.certificates_history.valid_to IS 'null where it is still the newest; else it was so before, not at, this instant';
 COMMENT ON COLUMN mirror.certificates_history.sync_run_id IS 'the sync run that fetched the file; null before';
 COMMENT ON COLUMN mirror.certificates_history.closed_by IS 'the sync run that closed it; null where it is still the newest';
 COMMENT ON COLUMN mirror.certificates_history.closed_version IS 'number of the counter that its closing took; null where it is still the newest';
+
+CREATE TABLE mirror.awaited_installations (
+  id text COLLATE "C" PRIMARY KEY,
+  organization_id text COLLATE "C",
+  known_at timestamptz(3) NOT NULL
+);
+COMMENT ON TABLE mirror.awaited_installations IS 'Installations that a webhook, a person or the registry''s list has named and nobody has looked at yet. The first look takes a row away, whatever it finds. People read the view "coverage" instead.';
+COMMENT ON COLUMN mirror.awaited_installations.id IS 'the registry''s id';
+COMMENT ON COLUMN mirror.awaited_installations.organization_id IS 'whose it is; null where only a webhook named it';
+COMMENT ON COLUMN mirror.awaited_installations.known_at IS 'when a worker came to know of it';
+
+CREATE VIEW mirror.coverage AS
+WITH known AS (
+  SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
+  FROM mirror.installations
+  UNION ALL
+  SELECT organization_id, id, 'never_read', 3 FROM mirror.awaited_installations
+  WHERE id NOT IN (SELECT id FROM mirror.installations)
+),
+ranked AS (
+  SELECT *, row_number() OVER (PARTITION BY coalesce(organization_id, id) ORDER BY place, id DESC) AS rank FROM known
+)
+SELECT k.organization_id, o.full_name AS organization_name, k.id AS installation_id, k.state
+FROM ranked AS k
+LEFT JOIN mirror.organizations AS o ON o.id = k.organization_id
+WHERE k.rank = 1;
+COMMENT ON VIEW mirror.coverage IS 'Every organization that is known, one row each: what any sum is a part of. Those that have removed the app are kept apart by their state.';
+COMMENT ON COLUMN mirror.coverage.organization_id IS 'whose installation it is; null where only a webhook named that, and nobody has looked at it yet';
+COMMENT ON COLUMN mirror.coverage.organization_name IS 'its name; null where that is not known';
+COMMENT ON COLUMN mirror.coverage.installation_id IS 'the liveliest of its installations';
+COMMENT ON COLUMN mirror.coverage.state IS 'active, suspended, never_read (announced or found, and not looked at yet) or uninstalled: the first that fits';
 
 CREATE VIEW mirror.freshness AS
 WITH access AS (
@@ -1513,6 +1550,7 @@ waiting AS (
       )) AS at
   ) AS d
   WHERE r.forbidden_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
+    AND EXISTS (SELECT FROM inbox.processes WHERE role = 'work')
   GROUP BY r.organization_id, r.resource
 ),
 watched AS (
@@ -1553,7 +1591,7 @@ SELECT r.organization_id, r.resource,
     WHEN r.outcome = 'failed' THEN 'failing'
     WHEN r.why IS NOT NULL THEN 'behind'
     WHEN r.now - floor(extract(epoch FROM r.complete_at))::bigint NOT BETWEEN 0
-      AND 2 * greatest(coalesce(r.schedule_seconds, 900), coalesce(r.duration_ms, 0) / 100) THEN 'late'
+      AND 2 * greatest(coalesce(r.schedule_seconds, 900), coalesce(r.every_seconds, 0), coalesce(r.duration_ms, 0) / 100) THEN 'late'
     ELSE 'current'
   END COLLATE "C" AS state,
   r.complete_at, r.now - floor(extract(epoch FROM r.complete_at))::bigint AS age_seconds,
@@ -1569,10 +1607,14 @@ SELECT r.organization_id, r.resource,
     ELSE r.rows
   END AS rows,
   r.drift, r.attempted_at, coalesce(r.error, r.why) AS error, r.announced_at, r.watched_at
-FROM told AS r;
-COMMENT ON VIEW mirror.freshness IS 'How far each resource of each organization can be trusted at this moment. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one before) and none has been seen for 60 seconds.';
-COMMENT ON COLUMN mirror.freshness.organization_id IS 'whose resource';
-COMMENT ON COLUMN mirror.freshness.resource IS 'what is read';
+FROM told AS r
+UNION ALL
+SELECT c.organization_id, '*', c.state, NULL::timestamptz(3), NULL, 0, 0, NULL::timestamptz(3), NULL, NULL::timestamptz(3), t.watched_at
+FROM mirror.coverage AS c CROSS JOIN watched AS t
+WHERE c.state = 'never_read';
+COMMENT ON VIEW mirror.freshness IS 'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one before) and none has been seen for 60 seconds.';
+COMMENT ON COLUMN mirror.freshness.organization_id IS 'whose resource; null where only a webhook named its installation, and nobody has looked at it yet';
+COMMENT ON COLUMN mirror.freshness.resource IS 'what is read; * where it is not known yet what may be read';
 COMMENT ON COLUMN mirror.freshness.state IS 'suspended, uninstalled, forbidden, not_offered, never_read, doubtful, partial, failing, behind, late or current: the first that fits';
 COMMENT ON COLUMN mirror.freshness.complete_at IS 'start of the last complete read; null before the first';
 COMMENT ON COLUMN mirror.freshness.age_seconds IS 'how long ago that was';
@@ -1585,25 +1627,25 @@ COMMENT ON COLUMN mirror.freshness.watched_at IS 'the latest sign of life of any
 
 CREATE VIEW mirror.warehouse_sums AS
 WITH sums AS (
-  SELECT organization_id, project_id, vintage, type,
+  SELECT organization_id, project_id, vintage, type, credit_id,
     max(project_name) AS project_name,
     coalesce(sum(amount_micro / 1000000), 0)::bigint AS tonnes,
     coalesce(sum(amount_micro % 1000000), 0)::bigint AS micro,
     count(*) AS rows,
     count(*) - count(amount_micro) AS rows_not_summed
   FROM mirror.warehouse_credits
-  GROUP BY organization_id, project_id, vintage, type
+  GROUP BY organization_id, project_id, vintage, type, credit_id
 )
 SELECT s.organization_id, o.full_name AS organization_name, s.project_id,
   coalesce(p.full_name, s.project_name) AS project_name, s.vintage, s.type,
   s.tonnes + s.micro / 1000000.0::double precision AS amount,
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END AS amount_micro,
-  s.rows, s.rows_not_summed, f.state AS freshness, f.complete_at, f.age_seconds
+  s.rows, s.rows_not_summed, f.state AS freshness, f.complete_at, f.age_seconds, s.credit_id
 FROM sums AS s
 LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'warehouse'
 LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
 LEFT JOIN mirror.projects AS p ON p.id = s.project_id;
-COMMENT ON VIEW mirror.warehouse_sums IS 'Credits in the warehouses by organization, project, vintage and type, whatever their freshness. Amounts are added in whole tonnes and in millionths beyond, so that no sum overflows.';
+COMMENT ON VIEW mirror.warehouse_sums IS 'Credits in the warehouses by organization, project, vintage, type and credit, whatever their freshness. Amounts are added in whole tonnes and in millionths beyond, so that no sum overflows.';
 COMMENT ON COLUMN mirror.warehouse_sums.organization_id IS 'who owns the credits';
 COMMENT ON COLUMN mirror.warehouse_sums.organization_name IS 'its name';
 COMMENT ON COLUMN mirror.warehouse_sums.project_id IS 'the project that issued them';
@@ -1617,6 +1659,7 @@ COMMENT ON COLUMN mirror.warehouse_sums.rows_not_summed IS 'how many of them hav
 COMMENT ON COLUMN mirror.warehouse_sums.freshness IS 'state of the organization''s warehouse in the view freshness';
 COMMENT ON COLUMN mirror.warehouse_sums.complete_at IS 'start of the last complete read of the warehouse';
 COMMENT ON COLUMN mirror.warehouse_sums.age_seconds IS 'how long ago that was';
+COMMENT ON COLUMN mirror.warehouse_sums.credit_id IS 'the credit, by which it is reserved';
 
 CREATE VIEW mirror.available_credits AS
 SELECT * FROM mirror.warehouse_sums WHERE freshness = 'current';
@@ -1634,6 +1677,7 @@ COMMENT ON COLUMN mirror.available_credits.rows_not_summed IS 'how many of them 
 COMMENT ON COLUMN mirror.available_credits.freshness IS 'always current here';
 COMMENT ON COLUMN mirror.available_credits.complete_at IS 'start of the last complete read of the warehouse';
 COMMENT ON COLUMN mirror.available_credits.age_seconds IS 'how long ago that was';
+COMMENT ON COLUMN mirror.available_credits.credit_id IS 'the credit, by which it is reserved';
 
 CREATE VIEW mirror.last_known_credits AS
 SELECT * FROM mirror.warehouse_sums WHERE freshness IS DISTINCT FROM 'current';
@@ -1651,6 +1695,7 @@ COMMENT ON COLUMN mirror.last_known_credits.rows_not_summed IS 'how many of them
 COMMENT ON COLUMN mirror.last_known_credits.freshness IS 'why it is not current';
 COMMENT ON COLUMN mirror.last_known_credits.complete_at IS 'start of the last complete read of the warehouse';
 COMMENT ON COLUMN mirror.last_known_credits.age_seconds IS 'how long ago that was';
+COMMENT ON COLUMN mirror.last_known_credits.credit_id IS 'the credit, by which it is reserved';
 
 CREATE VIEW mirror.retirements_by_beneficiary AS
 SELECT s.organization_id, nullif(s.value, '') AS beneficiary, s.tonnes + s.micro / 1000000.0::double precision AS amount,
@@ -1761,7 +1806,7 @@ COMMENT ON COLUMN mirror.reservations_now.is_complete IS '1 where a transfer or 
 COMMENT ON COLUMN mirror.reservations_now.reserved_to_at IS 'when the hold ends';
 COMMENT ON COLUMN mirror.reservations_now.created_at IS 'when the registry says it was created';
 COMMENT ON COLUMN mirror.reservations_now.updated_at IS 'when the registry says it last changed';
-COMMENT ON COLUMN mirror.reservations_now.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier.';
+COMMENT ON COLUMN mirror.reservations_now.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.reservations_now.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.reservations_now.state_now IS 'outstanding, finished, cancelled or expired, worked out when this is read';
 COMMENT ON COLUMN mirror.reservations_now.seconds_left IS 'how long the hold still lasts; null unless it is outstanding';
@@ -2077,45 +2122,464 @@ COMMENT ON COLUMN mirror.changes.trigger IS 'what asked for that run: delivery, 
 COMMENT ON COLUMN mirror.changes.job_id IS 'the job of the inbox that did it; null where none did';
 COMMENT ON COLUMN mirror.changes.delivery_id IS 'the newest delivery that this job answers; null where none had asked for it';
 
+CREATE VIEW mirror.credit_moves (number, learnt_at, organization_id, place, credit_id, part, project_id, vintage, serialization, before_micro, after_micro, moved_micro, type) AS
+SELECT n.version, n.valid_from, n.organization_id, 'warehouse'::text COLLATE "C", n.credit_id, n.inventory_id, n.project_id, n.vintage, n.serialization,
+  CASE WHEN p.version IS NOT NULL THEN p.amount_micro END, n.amount_micro, CASE WHEN abs((coalesce(n.amount_micro, 0)::numeric - coalesce(p.amount_micro, 0)::numeric)) < 9000000000000000000 THEN (coalesce(n.amount_micro, 0)::numeric - coalesce(p.amount_micro, 0)::numeric)::bigint END, n.type
+FROM mirror.warehouse_credits_history AS n LEFT JOIN mirror.warehouse_credits_past AS p ON p.closed_version = n.version
+JOIN mirror.resource_states AS s ON s.organization_id = n.organization_id AND s.resource = 'warehouse' AND n.valid_from > s.first_complete_at
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, 'warehouse'::text COLLATE "C", p.credit_id, p.inventory_id, p.project_id, p.vintage, p.serialization,
+  p.amount_micro, NULL::bigint, CASE WHEN abs((0 - coalesce(p.amount_micro, 0)::numeric)) < 9000000000000000000 THEN (0 - coalesce(p.amount_micro, 0)::numeric)::bigint END, p.type
+FROM mirror.warehouse_credits_past AS p
+JOIN mirror.resource_states AS s ON s.organization_id = p.organization_id AND s.resource = 'warehouse' AND p.valid_to > s.first_complete_at
+WHERE NOT EXISTS (SELECT 1 FROM mirror.warehouse_credits AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.warehouse_credits_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, 'inventory'::text COLLATE "C", n.credit_id, n.inventory_id, n.project_id, n.vintage, n.serialization,
+  CASE WHEN p.version IS NOT NULL THEN p.amount_micro END, n.amount_micro, CASE WHEN abs((coalesce(n.amount_micro, 0)::numeric - coalesce(p.amount_micro, 0)::numeric)) < 9000000000000000000 THEN (coalesce(n.amount_micro, 0)::numeric - coalesce(p.amount_micro, 0)::numeric)::bigint END, n.type
+FROM mirror.inventory_credits_history AS n LEFT JOIN mirror.inventory_credits_past AS p ON p.closed_version = n.version
+JOIN mirror.resource_states AS s ON s.organization_id = n.organization_id AND s.resource = 'inventory' AND n.valid_from > s.first_complete_at
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, 'inventory'::text COLLATE "C", p.credit_id, p.inventory_id, p.project_id, p.vintage, p.serialization,
+  p.amount_micro, NULL::bigint, CASE WHEN abs((0 - coalesce(p.amount_micro, 0)::numeric)) < 9000000000000000000 THEN (0 - coalesce(p.amount_micro, 0)::numeric)::bigint END, p.type
+FROM mirror.inventory_credits_past AS p
+JOIN mirror.resource_states AS s ON s.organization_id = p.organization_id AND s.resource = 'inventory' AND p.valid_to > s.first_complete_at
+WHERE NOT EXISTS (SELECT 1 FROM mirror.inventory_credits AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.inventory_credits_past AS n WHERE n.version = p.closed_version)
+UNION ALL
+SELECT n.version, n.valid_from, n.organization_id, 'held'::text COLLATE "C", n.credit_id, n.id, n.project_id, substring(n.serialization from '-([0-9]{4})$'), n.serialization,
+  CASE WHEN p.version IS NOT NULL THEN CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END END, CASE WHEN coalesce(n.is_complete, 0) = 0 AND lower(coalesce(n.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN n.amount_micro ELSE 0 END, CASE WHEN abs((coalesce(CASE WHEN coalesce(n.is_complete, 0) = 0 AND lower(coalesce(n.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN n.amount_micro ELSE 0 END, 0)::numeric - coalesce(CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END, 0)::numeric)) < 9000000000000000000 THEN (coalesce(CASE WHEN coalesce(n.is_complete, 0) = 0 AND lower(coalesce(n.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN n.amount_micro ELSE 0 END, 0)::numeric - coalesce(CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END, 0)::numeric)::bigint END, n.type
+FROM mirror.reservations_history AS n LEFT JOIN mirror.reservations_past AS p ON p.closed_version = n.version
+JOIN mirror.resource_states AS s ON s.organization_id = n.organization_id AND s.resource = 'reservations' AND n.valid_from > s.first_complete_at
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, 'held'::text COLLATE "C", p.credit_id, p.id, p.project_id, substring(p.serialization from '-([0-9]{4})$'), p.serialization,
+  CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END, NULL::bigint, CASE WHEN abs((0 - coalesce(CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END, 0)::numeric)) < 9000000000000000000 THEN (0 - coalesce(CASE WHEN coalesce(p.is_complete, 0) = 0 AND lower(coalesce(p.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN p.amount_micro ELSE 0 END, 0)::numeric)::bigint END, p.type
+FROM mirror.reservations_past AS p
+JOIN mirror.resource_states AS s ON s.organization_id = p.organization_id AND s.resource = 'reservations' AND p.valid_to > s.first_complete_at
+WHERE NOT EXISTS (SELECT 1 FROM mirror.reservations AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM mirror.reservations_past AS n WHERE n.version = p.closed_version);
+COMMENT ON VIEW mirror.credit_moves IS 'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and held, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. In and out of a place are not told by the registry: what came and went within one read is not seen.';
+COMMENT ON COLUMN mirror.credit_moves.number IS 'number of the counter that the change took as it was committed';
+COMMENT ON COLUMN mirror.credit_moves.learnt_at IS 'when the answer that showed it had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.credit_moves.organization_id IS 'the organization whose list it stood in';
+COMMENT ON COLUMN mirror.credit_moves.place IS 'warehouse, inventory or held; a hold that is over counts nothing';
+COMMENT ON COLUMN mirror.credit_moves.credit_id IS 'the registry''s id of the credit';
+COMMENT ON COLUMN mirror.credit_moves.part IS 'which row of it: its inventory, or the id of the hold';
+COMMENT ON COLUMN mirror.credit_moves.project_id IS 'the project that issued the credit';
+COMMENT ON COLUMN mirror.credit_moves.vintage IS 'year of the reduction; of a hold the year that ends its serialization';
+COMMENT ON COLUMN mirror.credit_moves.serialization IS 'what names the credit in public';
+COMMENT ON COLUMN mirror.credit_moves.before_micro IS 'millionths of a tonne that stood there; null where the row is new or had no usable amount';
+COMMENT ON COLUMN mirror.credit_moves.after_micro IS 'millionths of a tonne that stand there since; null where the row is gone or has no usable amount';
+COMMENT ON COLUMN mirror.credit_moves.moved_micro IS 'after less before, null counted as nothing; null where that is too large';
+COMMENT ON COLUMN mirror.credit_moves.type IS 'exPost (issued) or exAnte (expected)';
+
+CREATE VIEW mirror.credit_uses (organization_id, resource, id, serialization, project_id, vintage, amount_micro, begun_at, ended_at) AS
+SELECT organization_id, 'reservations'::text COLLATE "C", id, serialization, project_id, substring(serialization from '-([0-9]{4})$'), amount_micro, created_at, coalesce(updated_at, reserved_to_at)
+FROM mirror.reservations WHERE is_complete = 1 OR lower(state) = 'finished'
+UNION ALL
+SELECT organization_id, 'inventory_requests'::text COLLATE "C", id, serialization, project_id, vintage, amount_micro, created_at, updated_at
+FROM mirror.inventory_requests
+WHERE tx_id IS NOT NULL AND lower(action) IN ('retire', 'transfer_retire') AND coalesce(from_organization_id, organization_id) = organization_id;
+COMMENT ON VIEW mirror.credit_uses IS 'What reservations and inventory requests of an organization have taken out of its lists for good: reservations that were finished, and requests to retire that were carried out. They explain retirements; what nobody reserved or requested here does not stand here.';
+COMMENT ON COLUMN mirror.credit_uses.organization_id IS 'the organization whose list it stands in';
+COMMENT ON COLUMN mirror.credit_uses.resource IS 'reservations or inventory_requests';
+COMMENT ON COLUMN mirror.credit_uses.id IS 'the registry''s id of it';
+COMMENT ON COLUMN mirror.credit_uses.serialization IS 'what names the credit in public';
+COMMENT ON COLUMN mirror.credit_uses.project_id IS 'the project that issued the credit';
+COMMENT ON COLUMN mirror.credit_uses.vintage IS 'year of the reduction; of a reservation the year that ends its serialization';
+COMMENT ON COLUMN mirror.credit_uses.amount_micro IS 'millionths of a tonne; null where the amount is finer or larger than that holds';
+COMMENT ON COLUMN mirror.credit_uses.begun_at IS 'when the registry says it was created';
+COMMENT ON COLUMN mirror.credit_uses.ended_at IS 'when the registry says it last changed; where it says nothing, when the hold would have ended';
+
 CREATE VIEW mirror.credit_findings (finding, organization_id, resource, id, serialization, amount_exact, found) AS
 WITH amounts AS (
-  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id AS id, serialization, amount, amount_exact FROM mirror.warehouse_credits
+  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id AS id, serialization, amount, amount_exact, fault FROM mirror.warehouse_credits
   UNION ALL
-  SELECT organization_id, 'inventory'::text COLLATE "C", credit_id, serialization, amount, amount_exact FROM mirror.inventory_credits
+  SELECT organization_id, 'inventory'::text COLLATE "C" AS resource, credit_id AS id, serialization, amount, amount_exact, fault FROM mirror.inventory_credits
   UNION ALL
-  SELECT organization_id, 'reservations'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.reservations
+  SELECT organization_id, 'reservations'::text COLLATE "C" AS resource, id AS id, serialization, amount, amount_exact, fault FROM mirror.reservations
   UNION ALL
-  SELECT organization_id, 'inventory_requests'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.inventory_requests
+  SELECT organization_id, 'inventory_requests'::text COLLATE "C" AS resource, id AS id, serialization, amount, amount_exact, fault FROM mirror.inventory_requests
   UNION ALL
-  SELECT organization_id, 'retirements'::text COLLATE "C", id, serialization, amount, amount_exact FROM mirror.retirements
+  SELECT organization_id, 'retirements'::text COLLATE "C" AS resource, id AS id, serialization, amount, amount_exact, fault FROM mirror.retirements
 ),
 issued AS (
-  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact
-  FROM mirror.warehouse_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  SELECT organization_id, 'warehouse'::text COLLATE "C" AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact FROM mirror.warehouse_credits WHERE type = 'exPost' AND serialization IS NOT NULL
   UNION ALL
-  SELECT organization_id, 'inventory'::text COLLATE "C", credit_id, lower(serialization), serialization, amount_exact
-  FROM mirror.inventory_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  SELECT organization_id, 'inventory'::text COLLATE "C" AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact FROM mirror.inventory_credits WHERE type = 'exPost' AND serialization IS NOT NULL
 ),
 twice AS (
   SELECT serial, min(credit_id) AS one, max(credit_id) AS other FROM issued GROUP BY serial HAVING min(credit_id) <> max(credit_id)
+),
+judged AS (
+  SELECT organization_id, max(first_complete_at) AS since, min(complete_at) AS settled_at FROM mirror.resource_states
+  WHERE resource IN ('warehouse', 'inventory', 'reservations') GROUP BY organization_id HAVING count(first_complete_at) = 3
+),
+retired AS (
+  SELECT r.organization_id, r.id, r.serialization, lower(r.serialization) AS serial, r.amount_micro, r.amount_exact, r.created_at
+  FROM mirror.retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
+  WHERE r.created_at > j.since AND r.serialization IS NOT NULL
+),
+stock AS (
+  SELECT organization_id, credit_id, lower(serialization) AS serial, amount_micro, valid_from, valid_to, NULL::timestamptz(3) AS held_to FROM mirror.warehouse_credits_history WHERE coalesce(type, '') <> 'exAnte' AND lower(serialization) IN (SELECT serial FROM retired)
+  UNION ALL
+  SELECT organization_id, credit_id, lower(serialization) AS serial, amount_micro, valid_from, valid_to, NULL::timestamptz(3) AS held_to FROM mirror.inventory_credits_history WHERE coalesce(type, '') <> 'exAnte' AND lower(serialization) IN (SELECT serial FROM retired)
+  UNION ALL
+  SELECT organization_id, credit_id, lower(serialization) AS serial, amount_micro, valid_from, valid_to, reserved_to_at AS held_to FROM mirror.reservations_history WHERE coalesce(type, '') <> 'exAnte' AND lower(serialization) IN (SELECT serial FROM retired) AND coalesce(is_complete, 0) = 0 AND lower(coalesce(state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')
+),
+serials AS (
+  SELECT s.serial, max(j.since) AS since, min(j.settled_at) AS settled_at
+  FROM (SELECT DISTINCT organization_id, serial FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id GROUP BY s.serial
+),
+stood AS (
+  SELECT p.serial, coalesce(sum(CASE WHEN s.valid_from <= p.since AND (s.valid_to IS NULL OR s.valid_to > p.since) AND (s.held_to IS NULL OR s.held_to > p.since) THEN s.amount_micro ELSE 0 END), 0) AS opening,
+    coalesce(sum(CASE WHEN s.valid_to IS NULL AND (s.held_to IS NULL OR s.held_to > now()) THEN s.amount_micro ELSE 0 END), 0) AS closing,
+    max(CASE WHEN s.valid_from > p.since THEN s.valid_from END) AS moved_at, min(s.valid_from) AS seen_at
+  FROM stock AS s JOIN judged AS j ON j.organization_id = s.organization_id JOIN serials AS p ON p.serial = s.serial GROUP BY p.serial
+),
+taken AS (
+  SELECT p.serial, coalesce(sum(r.amount_micro), 0) AS micro
+  FROM retired AS r JOIN serials AS p ON p.serial = r.serial AND r.created_at > p.since AND r.created_at <= p.settled_at GROUP BY p.serial
+),
+used AS (
+  SELECT p.serial, coalesce(sum(u.amount_micro), 0) AS micro
+  FROM mirror.credit_uses AS u JOIN serials AS p ON p.serial = lower(u.serialization) AND u.begun_at > p.since AND u.ended_at <= p.settled_at GROUP BY p.serial
+),
+rises AS (
+  SELECT p.serial, coalesce(sum(m.moved_micro), 0) AS micro
+  FROM mirror.credit_moves AS m JOIN serials AS p ON p.serial = lower(m.serialization) AND m.learnt_at > p.since WHERE coalesce(m.type, '') <> 'exAnte' AND m.place <> 'held' AND m.moved_micro > 0 GROUP BY p.serial
+),
+listed AS (
+  SELECT p.serial, p.since, p.settled_at FROM serials AS p JOIN stood AS s ON s.serial = p.serial JOIN taken AS x ON x.serial = p.serial
+  JOIN used AS u ON u.serial = p.serial LEFT JOIN rises AS e ON e.serial = p.serial
+  WHERE s.seen_at <= p.since AND least(x.micro, u.micro) > 0 AND s.opening - s.closing + coalesce(e.micro, 0) < least(x.micro, u.micro) AND (s.moved_at IS NULL OR s.moved_at < p.settled_at)
 )
 SELECT 'negative_amount'::text COLLATE "C", organization_id, resource, id, serialization, amount_exact, 'its amount is below zero'::text COLLATE "C"
-FROM amounts WHERE amount < 0
+FROM amounts WHERE amount < 0 OR fault = 'negative'
 UNION ALL
 SELECT 'serialization_twice'::text COLLATE "C", i.organization_id, i.resource, i.credit_id, i.serialization, i.amount_exact,
   'its serialization stands for credit ' || CASE WHEN i.credit_id = t.one THEN t.other ELSE t.one END || ' too'
 FROM issued AS i JOIN twice AS t ON t.serial = i.serial
 UNION ALL
+SELECT 'listed_and_retired'::text COLLATE "C", r.organization_id, 'retirements'::text COLLATE "C", r.id, r.serialization, r.amount_exact,
+  'less of its serialization has gone from the lists than reservations and requests have retired of it'::text COLLATE "C"
+FROM retired AS r JOIN listed AS l ON l.serial = r.serial AND r.created_at > l.since AND r.created_at <= l.settled_at
+WHERE EXISTS (SELECT 1 FROM mirror.credit_uses AS u WHERE lower(u.serialization) = r.serial AND u.amount_micro = r.amount_micro AND u.begun_at > l.since AND u.begun_at <= r.created_at)
+UNION ALL
 SELECT 'hold_outlived'::text COLLATE "C", r.organization_id, 'reservations'::text COLLATE "C", r.id, r.serialization, r.amount_exact,
-  'it ended at ' || mirror.as_text(r.reserved_to_at) || ' and is listed as ' || coalesce(r.state, 'outstanding')
+  'it ended at ' || mirror.as_text(r.reserved_to_at) || ' and is listed as ' || r.state
 FROM mirror.reservations AS r JOIN mirror.resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
-WHERE coalesce(r.is_complete, 0) = 0 AND lower(coalesce(r.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')
+WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
   AND s.complete_at >= r.reserved_to_at + interval '1 hour';
-COMMENT ON VIEW mirror.credit_findings IS 'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; a hold that a complete read an hour after its end still showed as outstanding. Every row of the lists is looked at.';
-COMMENT ON COLUMN mirror.credit_findings.finding IS 'negative_amount, serialization_twice or hold_outlived';
+COMMENT ON VIEW mirror.credit_findings IS 'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a hold that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.';
+COMMENT ON COLUMN mirror.credit_findings.finding IS 'negative_amount, serialization_twice, listed_and_retired or hold_outlived';
 COMMENT ON COLUMN mirror.credit_findings.organization_id IS 'whose list it stands in';
 COMMENT ON COLUMN mirror.credit_findings.resource IS 'which list, by its word in sync_runs';
 COMMENT ON COLUMN mirror.credit_findings.id IS 'id of the row: of a credit its credit_id';
 COMMENT ON COLUMN mirror.credit_findings.serialization IS 'what names the credit in public';
 COMMENT ON COLUMN mirror.credit_findings.amount_exact IS 'the registry''s own digits; null where it sent no usable number';
 COMMENT ON COLUMN mirror.credit_findings.found IS 'what is wrong, in words';
+
+-- What nobody has claimed is added up once, not once for each organization.
+CREATE VIEW mirror.balance_retirements (organization_id, reckoning, value, rows, amount_micro, counted_rows, counted_micro, ties) AS
+WITH listed AS (
+  SELECT organization_id, 'month'::text COLLATE "C" AS reckoning, coalesce((CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(created_at AT TIME ZONE 'UTC', 'YYYY') END || to_char(created_at AT TIME ZONE 'UTC', '-MM')), '') AS value, amount_micro FROM mirror.retirements
+  UNION ALL
+  SELECT organization_id, 'beneficiary'::text COLLATE "C", coalesce(beneficiary, ''), amount_micro FROM mirror.retirements
+),
+certified AS (
+  SELECT r.organization_id, CASE
+      WHEN c.state = 'stored' THEN 'stored'
+      WHEN c.state IS NULL AND r.version <= (SELECT retirement_version FROM mirror.certificate_mark) THEN 'missing'
+      WHEN coalesce(r.beneficiary, '') = '' THEN 'unclaimed'
+      ELSE 'pending'
+    END COLLATE "C" AS value, r.amount_micro, c.state
+  FROM mirror.retirements AS r LEFT JOIN mirror.certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id
+),
+unclaimed AS (
+  SELECT organization_id, count(*) AS rows FROM certified WHERE value = 'unclaimed' AND state IS NOT NULL GROUP BY organization_id
+),
+sides AS (
+  SELECT organization_id, reckoning, value, count(*) AS rows, coalesce(sum(amount_micro), 0) AS micro, 0 AS counted, 0 AS counted_micro
+  FROM listed GROUP BY organization_id, reckoning, value
+  UNION ALL
+  SELECT organization_id, kind, value, 0, 0, rows, tonnes * 1000000::numeric + micro
+  FROM mirror.retirement_sums WHERE rows <> 0
+  UNION ALL
+  SELECT organization_id, 'certificate'::text COLLATE "C", value, count(*), coalesce(sum(amount_micro), 0),
+    count(*) FILTER (WHERE value <> 'stored' AND state IS NULL AND value <> 'missing'), coalesce(sum(amount_micro), 0)
+  FROM certified GROUP BY organization_id, value
+  UNION ALL
+  SELECT organization_id, 'certificate'::text COLLATE "C", 'stored'::text COLLATE "C", 0, 0, certificates, 0
+  FROM mirror.certificate_sums WHERE state = 'stored'
+  UNION ALL
+  SELECT organization_id, 'certificate'::text COLLATE "C", 'unclaimed'::text COLLATE "C", 0, 0, rows, 0
+  FROM unclaimed
+  UNION ALL
+  SELECT s.organization_id, 'certificate'::text COLLATE "C", 'pending'::text COLLATE "C", 0, 0,
+    s.certificates - coalesce(u.rows, 0), 0
+  FROM (SELECT organization_id, sum(certificates) AS certificates FROM mirror.certificate_sums WHERE state <> 'stored' GROUP BY organization_id) AS s
+  LEFT JOIN unclaimed AS u ON u.organization_id = s.organization_id
+),
+added AS (
+  SELECT organization_id, reckoning, value, sum(rows)::bigint AS rows, sum(micro) AS micro,
+    sum(counted)::bigint AS counted, sum(counted_micro) AS counted_micro
+  FROM sides GROUP BY organization_id, reckoning, value
+)
+SELECT organization_id, reckoning, value, rows, CASE WHEN abs(micro) < 9000000000000000000 THEN micro::bigint END, counted, CASE WHEN abs(counted_micro) < 9000000000000000000 THEN counted_micro::bigint END, CASE WHEN rows = counted AND micro = counted_micro THEN 1 ELSE 0 END::bigint
+FROM added WHERE rows <> 0 OR counted <> 0;
+COMMENT ON VIEW mirror.balance_retirements IS 'Retirements added up in three ways: by month and by beneficiary as the sums that are kept with every write say it, and by what became of their certificates as the counters say it. Each must be what the rows themselves add up to.';
+COMMENT ON COLUMN mirror.balance_retirements.organization_id IS 'who retired';
+COMMENT ON COLUMN mirror.balance_retirements.reckoning IS 'month, beneficiary or certificate';
+COMMENT ON COLUMN mirror.balance_retirements.value IS 'the month, the beneficiary, or stored, pending, unclaimed and missing; '''' where there is none';
+COMMENT ON COLUMN mirror.balance_retirements.rows IS 'how many retirements are listed so';
+COMMENT ON COLUMN mirror.balance_retirements.amount_micro IS 'millionths of a tonne that they add up to; null where that is too large';
+COMMENT ON COLUMN mirror.balance_retirements.counted_rows IS 'how many there are by what is kept beside them';
+COMMENT ON COLUMN mirror.balance_retirements.counted_micro IS 'millionths of a tonne by what is kept beside them; of certificates no amount is kept';
+COMMENT ON COLUMN mirror.balance_retirements.ties IS '1 where both sides are the same, else 0';
+
+CREATE VIEW mirror.balance_credits (organization_id, place, credit_id, part, moves, risen_micro, fallen_micro, listed_micro, ties, type, opening_micro, opening_at) AS
+WITH sides AS (
+  SELECT organization_id, place, credit_id, part, greatest(coalesce(moved_micro, 0), 0) AS risen, greatest(0 - coalesce(moved_micro, 0), 0) AS fallen, 0 AS listed, 0 AS opening, type
+  FROM mirror.credit_moves
+  UNION ALL
+  SELECT organization_id, 'warehouse'::text COLLATE "C", credit_id, inventory_id, 0, 0, CASE WHEN amount_micro IS NOT NULL AND amount_exact ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (amount_exact::numeric * 1000000)::bigint ELSE amount_micro END, 0, type FROM mirror.warehouse_credits AS l
+  WHERE EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = l.organization_id AND s.resource = 'warehouse' AND s.first_complete_at IS NOT NULL)
+  UNION ALL
+  SELECT h.organization_id, 'warehouse'::text COLLATE "C", h.credit_id, h.inventory_id, 0, 0, 0, coalesce(h.amount_micro, 0), h.type FROM mirror.warehouse_credits_history AS h
+  JOIN mirror.resource_states AS s ON s.organization_id = h.organization_id AND s.resource = 'warehouse' AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)
+  UNION ALL
+  SELECT organization_id, 'inventory'::text COLLATE "C", credit_id, inventory_id, 0, 0, CASE WHEN amount_micro IS NOT NULL AND amount_exact ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (amount_exact::numeric * 1000000)::bigint ELSE amount_micro END, 0, type FROM mirror.inventory_credits AS l
+  WHERE EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = l.organization_id AND s.resource = 'inventory' AND s.first_complete_at IS NOT NULL)
+  UNION ALL
+  SELECT h.organization_id, 'inventory'::text COLLATE "C", h.credit_id, h.inventory_id, 0, 0, 0, coalesce(h.amount_micro, 0), h.type FROM mirror.inventory_credits_history AS h
+  JOIN mirror.resource_states AS s ON s.organization_id = h.organization_id AND s.resource = 'inventory' AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)
+  UNION ALL
+  SELECT organization_id, 'held'::text COLLATE "C", credit_id, id, 0, 0, CASE WHEN coalesce(r.is_complete, 0) = 0 AND lower(coalesce(r.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN CASE WHEN amount_micro IS NOT NULL AND amount_exact ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (amount_exact::numeric * 1000000)::bigint ELSE amount_micro END ELSE 0 END, 0, type FROM mirror.reservations AS r
+  WHERE EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = r.organization_id AND s.resource = 'reservations' AND s.first_complete_at IS NOT NULL)
+  UNION ALL
+  SELECT h.organization_id, 'held'::text COLLATE "C", h.credit_id, h.id, 0, 0, 0, coalesce(CASE WHEN coalesce(h.is_complete, 0) = 0 AND lower(coalesce(h.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired') THEN h.amount_micro ELSE 0 END, 0), h.type FROM mirror.reservations_history AS h
+  JOIN mirror.resource_states AS s ON s.organization_id = h.organization_id AND s.resource = 'reservations' AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)
+),
+added AS (
+  SELECT organization_id, place, credit_id, part, count(*) FILTER (WHERE risen <> 0 OR fallen <> 0) AS moves,
+    coalesce(sum(risen), 0) AS risen, coalesce(sum(fallen), 0) AS fallen, coalesce(sum(listed), 0) AS listed, coalesce(sum(opening), 0) AS opening, max(type) AS type
+  FROM sides GROUP BY organization_id, place, credit_id, part
+)
+SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, CASE WHEN abs(risen) < 9000000000000000000 THEN risen::bigint END, CASE WHEN abs(fallen) < 9000000000000000000 THEN fallen::bigint END, CASE WHEN abs(listed) < 9000000000000000000 THEN listed::bigint END, CASE WHEN opening + risen - fallen = listed THEN 1 ELSE 0 END::bigint, a.type, CASE WHEN abs(opening) < 9000000000000000000 THEN opening::bigint END, s.first_complete_at
+FROM added AS a JOIN mirror.resource_states AS s ON s.organization_id = a.organization_id AND s.resource = CASE a.place WHEN 'held' THEN 'reservations' ELSE a.place END;
+COMMENT ON VIEW mirror.balance_credits IS 'Per credit and place: what stood there at the end of the list''s first complete read, and what it was seen to rise and to fall by since, adds up to what is listed now, by the registry''s own digits. Lists that were never read completely are left out.';
+COMMENT ON COLUMN mirror.balance_credits.organization_id IS 'the organization whose list it stands in';
+COMMENT ON COLUMN mirror.balance_credits.place IS 'warehouse, inventory or held';
+COMMENT ON COLUMN mirror.balance_credits.credit_id IS 'the registry''s id of the credit';
+COMMENT ON COLUMN mirror.balance_credits.part IS 'which row of it: its inventory, or the id of the hold';
+COMMENT ON COLUMN mirror.balance_credits.moves IS 'how often it was seen to move';
+COMMENT ON COLUMN mirror.balance_credits.risen_micro IS 'millionths of a tonne that it was seen to rise by; null where that is too large';
+COMMENT ON COLUMN mirror.balance_credits.fallen_micro IS 'millionths of a tonne that it was seen to fall by; null where that is too large';
+COMMENT ON COLUMN mirror.balance_credits.listed_micro IS 'millionths of a tonne that are listed now; null where that is too large';
+COMMENT ON COLUMN mirror.balance_credits.ties IS '1 where they add up, else 0';
+COMMENT ON COLUMN mirror.balance_credits.type IS 'exPost (issued) or exAnte (expected)';
+COMMENT ON COLUMN mirror.balance_credits.opening_micro IS 'millionths of a tonne that stood there when its list had first been read completely; null where that is too large';
+COMMENT ON COLUMN mirror.balance_credits.opening_at IS 'when that was';
+
+CREATE VIEW mirror.balance_projects (project_id, project_name, vintage, begun_at, settled_at, opening_micro, closing_micro, fallen_micro, fall_micro, retirements, retired_micro, ties, risen_micro, explained_micro, unexplained_micro) AS
+WITH stock AS (
+  SELECT organization_id, credit_id, project_id, project_name, vintage AS vintage, amount_micro, valid_from, valid_to, NULL::timestamptz(3) AS held_to FROM mirror.warehouse_credits_history WHERE coalesce(type, '') <> 'exAnte'
+  UNION ALL
+  SELECT organization_id, credit_id, project_id, project_name, vintage AS vintage, amount_micro, valid_from, valid_to, NULL::timestamptz(3) AS held_to FROM mirror.inventory_credits_history WHERE coalesce(type, '') <> 'exAnte'
+  UNION ALL
+  SELECT organization_id, credit_id, project_id, project_name, substring(serialization from '-([0-9]{4})$') AS vintage, amount_micro, valid_from, valid_to, reserved_to_at AS held_to FROM mirror.reservations_history AS r WHERE coalesce(type, '') <> 'exAnte' AND coalesce(r.is_complete, 0) = 0 AND lower(coalesce(r.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')
+),
+judged AS (
+  SELECT organization_id, max(first_complete_at) AS since, min(complete_at) AS settled_at FROM mirror.resource_states
+  WHERE resource IN ('warehouse', 'inventory', 'reservations') GROUP BY organization_id HAVING count(first_complete_at) = 3
+),
+places AS (
+  SELECT s.project_id, s.vintage, max(s.project_name) AS project_name, max(j.since) AS since, min(j.settled_at) AS settled_at
+  FROM (SELECT DISTINCT organization_id, project_id, project_name, vintage FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id
+  WHERE s.project_id IS NOT NULL AND s.vintage IS NOT NULL GROUP BY s.project_id, s.vintage
+),
+credits AS (
+  SELECT credit_id, min(valid_from) AS seen_at FROM stock GROUP BY credit_id
+),
+-- Each credit meets its first sight alone, where the planner knows how many there are: among the joins below it takes them for few, and goes through all credits for each.
+seen AS MATERIALIZED (
+  SELECT s.*, c.seen_at FROM stock AS s JOIN credits AS c ON c.credit_id = s.credit_id
+),
+moved AS MATERIALIZED (
+  SELECT m.*, c.seen_at FROM mirror.credit_moves AS m JOIN credits AS c ON c.credit_id = m.credit_id WHERE coalesce(m.type, '') <> 'exAnte'
+),
+amounts AS (
+  SELECT p.project_id, p.vintage,
+    CASE WHEN s.valid_from <= p.since AND (s.valid_to IS NULL OR s.valid_to > p.since) AND (s.held_to IS NULL OR s.held_to > p.since) THEN s.amount_micro ELSE 0 END AS opening,
+    CASE WHEN s.valid_to IS NULL AND (s.held_to IS NULL OR s.held_to > now()) THEN s.amount_micro ELSE 0 END AS closing,
+    CASE WHEN s.seen_at <= p.since AND s.valid_to IS NULL AND (s.held_to IS NULL OR s.held_to > now()) THEN s.amount_micro ELSE 0 END AS closing_known,
+    0 AS fallen, 0 AS fallen_new, 0 AS retired, 0 AS retirements, 0 AS risen, 0 AS used, NULL::timestamptz(3) AS rose_at
+  FROM seen AS s JOIN judged AS j ON j.organization_id = s.organization_id
+  JOIN places AS p ON p.project_id = s.project_id AND p.vintage = s.vintage
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, greatest(0 - coalesce(m.moved_micro, 0), 0),
+    CASE WHEN m.seen_at > p.since THEN greatest(0 - coalesce(m.moved_micro, 0), 0) ELSE 0 END, 0, 0,
+    CASE WHEN m.seen_at <= p.since AND m.place <> 'held' THEN greatest(coalesce(m.moved_micro, 0), 0) ELSE 0 END, 0,
+    CASE WHEN m.moved_micro > 0 THEN m.learnt_at END
+  FROM moved AS m JOIN judged AS j ON j.organization_id = m.organization_id
+  JOIN places AS p ON p.project_id = m.project_id AND p.vintage = m.vintage AND m.learnt_at > p.since
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, NULL::timestamptz(3)
+  FROM mirror.retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
+  JOIN places AS p ON p.project_id = r.project_id AND p.vintage = r.vintage AND r.created_at > p.since AND r.created_at <= p.settled_at
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, 0, 0, 0, coalesce(u.amount_micro, 0), NULL::timestamptz(3)
+  FROM mirror.credit_uses AS u JOIN judged AS j ON j.organization_id = u.organization_id
+  JOIN places AS p ON p.project_id = u.project_id AND p.vintage = u.vintage AND u.begun_at > p.since AND u.ended_at <= p.settled_at
+),
+added AS (
+  SELECT project_id, vintage, coalesce(sum(opening), 0) AS opening, coalesce(sum(closing), 0) AS closing, coalesce(sum(closing_known), 0) AS closing_known,
+    coalesce(sum(fallen), 0) AS fallen, coalesce(sum(fallen_new), 0) AS fallen_new, coalesce(sum(retired), 0) AS retired, coalesce(sum(risen), 0) AS risen, coalesce(sum(used), 0) AS used, sum(retirements)::bigint AS retirements, max(rose_at) AS rose_at
+  FROM amounts GROUP BY project_id, vintage
+),
+told AS (
+  SELECT project_id, vintage, opening, closing, fallen, opening - closing_known + fallen_new AS fall, risen, retired, retirements,
+    greatest(least(retired, used), 0) AS explained, rose_at
+  FROM added
+)
+SELECT a.project_id, p.project_name, a.vintage, p.since::timestamptz(3), p.settled_at::timestamptz(3), CASE WHEN abs(a.opening) < 9000000000000000000 THEN (a.opening)::bigint END, CASE WHEN abs(a.closing) < 9000000000000000000 THEN (a.closing)::bigint END, CASE WHEN abs(a.fallen) < 9000000000000000000 THEN (a.fallen)::bigint END,
+  CASE WHEN abs(a.fall) < 9000000000000000000 THEN (a.fall)::bigint END, a.retirements, CASE WHEN abs(a.retired) < 9000000000000000000 THEN (a.retired)::bigint END,
+  CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END::bigint,
+  CASE WHEN abs(a.risen) < 9000000000000000000 THEN (a.risen)::bigint END, CASE WHEN abs(a.explained) < 9000000000000000000 THEN (a.explained)::bigint END, CASE WHEN abs(greatest(a.retired - greatest(a.explained, a.fall), 0)) < 9000000000000000000 THEN (greatest(a.retired - greatest(a.explained, a.fall), 0))::bigint END
+FROM told AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a.vintage;
+COMMENT ON VIEW mirror.balance_projects IS 'Per project and vintage, without what is exAnte: warehouse, inventory and held together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.';
+COMMENT ON COLUMN mirror.balance_projects.project_id IS 'the project that issued the credits';
+COMMENT ON COLUMN mirror.balance_projects.project_name IS 'its name, as it was sent with them';
+COMMENT ON COLUMN mirror.balance_projects.vintage IS 'year of the reduction';
+COMMENT ON COLUMN mirror.balance_projects.begun_at IS 'end of the last of the first complete reads: what was before is not known';
+COMMENT ON COLUMN mirror.balance_projects.settled_at IS 'start of the oldest last complete read of those lists: what was retired after it is not counted yet';
+COMMENT ON COLUMN mirror.balance_projects.opening_micro IS 'millionths of a tonne that stood there at the start';
+COMMENT ON COLUMN mirror.balance_projects.closing_micro IS 'millionths of a tonne that stand there now';
+COMMENT ON COLUMN mirror.balance_projects.fallen_micro IS 'millionths of a tonne that its rows were seen to fall by';
+COMMENT ON COLUMN mirror.balance_projects.fall_micro IS 'millionths of a tonne that it fell by, moves from one place to another left out';
+COMMENT ON COLUMN mirror.balance_projects.retirements IS 'how many retirements';
+COMMENT ON COLUMN mirror.balance_projects.retired_micro IS 'millionths of a tonne that they add up to';
+COMMENT ON COLUMN mirror.balance_projects.ties IS '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise';
+COMMENT ON COLUMN mirror.balance_projects.risen_micro IS 'millionths of a tonne that warehouses and inventories were seen to rise by: from elsewhere, or from one another';
+COMMENT ON COLUMN mirror.balance_projects.explained_micro IS 'millionths of a tonne of what was retired that reservations and inventory requests of these organizations explain';
+COMMENT ON COLUMN mirror.balance_projects.unexplained_micro IS 'millionths of a tonne of what was retired that they do not explain, and that did not go from these lists in all: it came from elsewhere';
+
+CREATE VIEW mirror.balance_serials (serialization, credit_id, other_credit_id, rows, ties) AS
+WITH named AS (
+  SELECT lower(serialization) AS serialization, credit_id FROM mirror.warehouse_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  UNION ALL
+  SELECT lower(serialization), credit_id FROM mirror.inventory_credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  UNION ALL
+  SELECT lower(serialization), credit_id FROM mirror.reservations WHERE type = 'exPost' AND serialization IS NOT NULL
+)
+SELECT serialization, min(credit_id), max(credit_id), count(*), CASE WHEN min(credit_id) = max(credit_id) THEN 1 ELSE 0 END::bigint
+FROM named GROUP BY serialization;
+COMMENT ON VIEW mirror.balance_serials IS 'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length tells no amount.';
+COMMENT ON COLUMN mirror.balance_serials.serialization IS 'what names the credit in public, in lower case';
+COMMENT ON COLUMN mirror.balance_serials.credit_id IS 'the credit that it stands for; the first of several';
+COMMENT ON COLUMN mirror.balance_serials.other_credit_id IS 'the last of several; the same where there is one';
+COMMENT ON COLUMN mirror.balance_serials.rows IS 'how many rows name it';
+COMMENT ON COLUMN mirror.balance_serials.ties IS '1 where it stands for one credit, else 0';
+
+CREATE VIEW mirror.restatements (number, learnt_at, organization_id, resource, id, year, change, before, after, sync_run_id) AS
+SELECT p.closed_version, p.valid_to, p.organization_id, 'retirements'::text COLLATE "C", p.id, (CASE WHEN p.created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C",
+  CASE WHEN (EXISTS (SELECT 1 FROM mirror.retirements AS n WHERE n.version = p.closed_version) OR EXISTS (SELECT 1 FROM mirror.retirements_past AS n WHERE n.version = p.closed_version)) THEN 'changed' ELSE 'removed' END COLLATE "C",
+  p.amount_exact, coalesce((SELECT n.amount_exact FROM mirror.retirements AS n WHERE n.version = p.closed_version), (SELECT n.amount_exact FROM mirror.retirements_past AS n WHERE n.version = p.closed_version)), p.closed_by
+FROM mirror.retirements_past AS p
+WHERE (CASE WHEN p.created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C" < (CASE WHEN p.valid_to < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(p.valid_to AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C"
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, 'certificates'::text COLLATE "C", p.retirement_id, (CASE WHEN coalesce((SELECT r.created_at FROM mirror.retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id), (SELECT max(r.created_at) FROM mirror.retirements_past AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id)) < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(coalesce((SELECT r.created_at FROM mirror.retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id), (SELECT max(r.created_at) FROM mirror.retirements_past AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id)) AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C",
+  CASE WHEN (EXISTS (SELECT 1 FROM mirror.certificates AS n WHERE n.version = p.closed_version) OR EXISTS (SELECT 1 FROM mirror.certificates_past AS n WHERE n.version = p.closed_version)) THEN 'changed' ELSE 'removed' END COLLATE "C",
+  p.sha256, coalesce((SELECT n.sha256 FROM mirror.certificates AS n WHERE n.version = p.closed_version), (SELECT n.sha256 FROM mirror.certificates_past AS n WHERE n.version = p.closed_version)), p.closed_by
+FROM mirror.certificates_past AS p
+WHERE p.state = 'stored' AND coalesce((SELECT n.sha256 FROM mirror.certificates AS n WHERE n.version = p.closed_version), (SELECT n.sha256 FROM mirror.certificates_past AS n WHERE n.version = p.closed_version)) IS DISTINCT FROM p.sha256
+  AND ((EXISTS (SELECT 1 FROM mirror.certificates AS n WHERE n.version = p.closed_version) OR EXISTS (SELECT 1 FROM mirror.certificates_past AS n WHERE n.version = p.closed_version)) OR (CASE WHEN coalesce((SELECT r.created_at FROM mirror.retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id), (SELECT max(r.created_at) FROM mirror.retirements_past AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id)) < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(coalesce((SELECT r.created_at FROM mirror.retirements AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id), (SELECT max(r.created_at) FROM mirror.retirements_past AS r WHERE r.organization_id = p.organization_id AND r.id = p.retirement_id)) AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C" < (CASE WHEN p.valid_to < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(p.valid_to AT TIME ZONE 'UTC', 'YYYY') END) COLLATE "C");
+COMMENT ON VIEW mirror.restatements IS 'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.';
+COMMENT ON COLUMN mirror.restatements.number IS 'number of the counter that the change took: the same as in changes';
+COMMENT ON COLUMN mirror.restatements.learnt_at IS 'when the answer that showed it had arrived; the registry may have changed earlier';
+COMMENT ON COLUMN mirror.restatements.organization_id IS 'whose retirement it is';
+COMMENT ON COLUMN mirror.restatements.resource IS 'retirements or certificates';
+COMMENT ON COLUMN mirror.restatements.id IS 'the retirement';
+COMMENT ON COLUMN mirror.restatements.year IS 'the year that the registry dated the retirement in before, in UTC; null where it sent no usable date';
+COMMENT ON COLUMN mirror.restatements.change IS 'changed or removed';
+COMMENT ON COLUMN mirror.restatements.before IS 'what stood there: of a retirement its amount in the registry''s own digits, of a certificate the SHA-256 of the file';
+COMMENT ON COLUMN mirror.restatements.after IS 'what stands there since; null where it is gone';
+COMMENT ON COLUMN mirror.restatements.sync_run_id IS 'the sync run that found it; old runs are removed in time';
+
+CREATE VIEW mirror.findings (finding, rows) AS
+WITH found AS (
+  SELECT finding, count(*) AS rows FROM mirror.credit_findings GROUP BY finding
+),
+kinds (finding) AS (
+  VALUES ('negative_amount'), ('serialization_twice'), ('listed_and_retired'), ('hold_outlived')
+)
+SELECT 'balance_retirements'::text COLLATE "C", (SELECT count(*) FROM mirror.balance_retirements WHERE ties = 0)
+UNION ALL
+SELECT 'balance_credits'::text COLLATE "C", (SELECT count(*) FROM mirror.balance_credits WHERE ties = 0)
+UNION ALL
+SELECT 'balance_projects'::text COLLATE "C", (SELECT count(*) FROM mirror.balance_projects WHERE ties = 0)
+UNION ALL
+SELECT 'balance_serials'::text COLLATE "C", (SELECT count(*) FROM mirror.balance_serials WHERE ties = 0)
+UNION ALL
+SELECT 'restatements'::text COLLATE "C", (SELECT count(*) FROM mirror.restatements)
+UNION ALL
+SELECT k.finding COLLATE "C", coalesce(f.rows, 0)
+FROM kinds AS k LEFT JOIN found AS f ON f.finding = k.finding;
+COMMENT ON VIEW mirror.findings IS 'How many rows each balance, the restatements and the findings have at this moment, the balances those that do not tie. Every row of the lists is looked at.';
+COMMENT ON COLUMN mirror.findings.finding IS 'name of the balance, restatements, or what is found in credit_findings';
+COMMENT ON COLUMN mirror.findings.rows IS 'how many';
+
+CREATE TABLE mirror.finding_counts (
+  finding text COLLATE "C" PRIMARY KEY,
+  rows bigint NOT NULL,
+  counted_at timestamptz(3) NOT NULL
+);
+COMMENT ON TABLE mirror.finding_counts IS 'The same as a worker counted it last, so that nobody has to look at a million rows.';
+COMMENT ON COLUMN mirror.finding_counts.finding IS 'as in the view findings';
+COMMENT ON COLUMN mirror.finding_counts.rows IS 'how many';
+COMMENT ON COLUMN mirror.finding_counts.counted_at IS 'when that was';
+
+CREATE TABLE mirror.transactions (
+  digest text COLLATE "C" PRIMARY KEY,
+  delivery_id bigint NOT NULL,
+  received_at timestamptz(3) NOT NULL,
+  installation_id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  event text COLLATE "C" NOT NULL,
+  id text COLLATE "C",
+  type text COLLATE "C",
+  status text COLLATE "C",
+  credit_id text COLLATE "C",
+  amount double precision,
+  amount_micro bigint,
+  amount_exact text COLLATE "C",
+  fault text COLLATE "C"
+);
+COMMENT ON TABLE mirror.transactions IS 'What webhooks said of transactions: a hint. Nobody has asked the registry, and nothing is made of it. A row for each signed text, however often it came; kept as long as history.';
+COMMENT ON COLUMN mirror.transactions.digest IS 'SHA-256 of the signed text in hex; a repeat has the same and makes no second row';
+COMMENT ON COLUMN mirror.transactions.delivery_id IS 'the first delivery that brought it; old deliveries are removed in time';
+COMMENT ON COLUMN mirror.transactions.received_at IS 'when that came';
+COMMENT ON COLUMN mirror.transactions.installation_id IS 'the installation that it was sent to';
+COMMENT ON COLUMN mirror.transactions.organization_id IS 'the organization of that installation, as the registry says';
+COMMENT ON COLUMN mirror.transactions.event IS 'the event''s name as signed';
+COMMENT ON COLUMN mirror.transactions.id IS 'id of the transaction, as the webhook says; null where it says none that is usable';
+COMMENT ON COLUMN mirror.transactions.type IS 'transfer, transfer_retire or retire, as the webhook says';
+COMMENT ON COLUMN mirror.transactions.status IS 'processed, failed or pending_queue, as the webhook says; a later one may say otherwise';
+COMMENT ON COLUMN mirror.transactions.credit_id IS 'the credit, as the webhook says';
+COMMENT ON COLUMN mirror.transactions.amount IS 'tonnes, to look at, as the webhook says';
+COMMENT ON COLUMN mirror.transactions.amount_micro IS 'millionths of a tonne, exact; null where the amount is finer or larger than that';
+COMMENT ON COLUMN mirror.transactions.amount_exact IS 'tonnes, the webhook''s own digits';
+COMMENT ON COLUMN mirror.transactions.fault IS 'what is wrong with what it says; null where nothing is';
+CREATE INDEX transactions_by_installation ON mirror.transactions (installation_id, delivery_id);
+CREATE INDEX transactions_by_organization ON mirror.transactions (organization_id, received_at);
+
+CREATE FUNCTION mirror.tell_of_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('carbon_mirror_changes', '');
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER tell_of_changes AFTER UPDATE ON mirror.version_counter
+FOR EACH ROW WHEN (new.last > old.last) EXECUTE FUNCTION mirror.tell_of_changes();
+COMMENT ON FUNCTION mirror.tell_of_changes IS 'Those who follow changes listen to this channel; the numbers are what counts.';

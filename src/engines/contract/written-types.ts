@@ -3,7 +3,6 @@ import { type Family, readNumbered } from '../migrations.js';
 const FAMILIES: readonly Family[] = ['mirror', 'inbox'];
 const TABLE = /^CREATE TABLE (\w+\.\w+) \(\n(.*?)\n\)/gms;
 const COLUMN = /^ {2}([a-z_][a-z0-9_]*) (double precision|[a-z]+(?:\(\d\))?)/gm;
-const ADDED = /^ALTER TABLE (\w+\.\w+) ADD COLUMN (\w+) (double precision|[a-z]+(?:\(\d\))?)/gm;
 
 /** The types of PostgreSQL, by `schema.table.column`, as its migrations have them: no server is asked. */
 export function writtenTypes(): ReadonlyMap<string, string> {
@@ -12,8 +11,6 @@ export function writtenTypes(): ReadonlyMap<string, string> {
     for (const [, table = '', columns = ''] of sql.matchAll(TABLE)) {
       for (const [, name = '', type = ''] of columns.matchAll(COLUMN)) types.set(`${table}.${name}`, type);
     }
-    for (const [, table = '', name = '', type = ''] of sql.matchAll(ADDED))
-      types.set(`${table}.${name}`, type);
   }
   return types;
 }

@@ -1,5 +1,5 @@
 /**
- * older: its schema is yet to be migrated. schema: it is a newer program's. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
+ * older: its schema is yet to be migrated. schema: it is a newer program's, or of one that was never released. foreign: a schema of that name belongs to somebody else. encoding: not UTF8.
  * refused: whoever the address names may not do this. missing: there is no such database.
  * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
  */

@@ -1,4 +1,11 @@
-import { type Family, type Migration, readNumbered } from '../migrations.js';
+import {
+  areOurs,
+  digestOf,
+  type Family,
+  type Migration,
+  type Recorded,
+  readNumbered,
+} from '../migrations.js';
 import { PostgresError } from './errors.js';
 import type { Postgres, Query } from './open.js';
 
@@ -22,11 +29,11 @@ export async function migrate(
   migrationsOf: (family: Family) => readonly Migration[] = readMigrations,
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, migrationsOf(family).length);
+  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, migrationsOf(family));
   for (const family of FAMILIES) {
-    for (const migration of migrationsOf(family)) {
-      const newest = migrationsOf(family).length;
-      const isNew = await postgres.transact(query => apply(query, family, migration, newest, now));
+    const migrations = migrationsOf(family);
+    for (const migration of migrations) {
+      const isNew = await postgres.transact(query => apply(query, family, migration, migrations, now));
       if (isNew) applied.push(`${family}/${migration.name}`);
     }
   }
@@ -35,12 +42,12 @@ export async function migrate(
 
 /** For those who never migrate: say what to do when the schema is not the program's. */
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  const newest = readMigrations(family).length;
-  const version = await knownVersionOf(query, family, newest);
-  if (version < newest) {
+  const migrations = readMigrations(family);
+  const version = await knownVersionOf(query, family, migrations);
+  if (version < migrations.length) {
     throw new PostgresError(
       'older',
-      `the schema ${family} has version ${version}, this program needs ${newest}: run "carbon-mirror migrate" first`,
+      `the schema ${family} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
     );
   }
 }
@@ -49,22 +56,21 @@ async function apply(
   query: Query,
   family: Family,
   migration: Migration,
-  newest: number,
+  migrations: readonly Migration[],
   now: string,
 ): Promise<boolean> {
   await query("SET LOCAL lock_timeout = '60s'");
   await query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   await demandUtf8(query);
-  const version = await knownVersionOf(query, family, newest);
+  const version = await knownVersionOf(query, family, migrations);
   if (version >= migration.version) return false;
   await makeSchema(query, family);
   await query(records(family));
   await query(migration.sql);
-  await query(`INSERT INTO ${family}.schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`, [
-    migration.version,
-    migration.name,
-    now,
-  ]);
+  await query(
+    `INSERT INTO ${family}.schema_migrations (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)`,
+    [migration.version, migration.name, now, digestOf(migration)],
+  );
   return true;
 }
 
@@ -86,17 +92,30 @@ async function demandUtf8(query: Query): Promise<void> {
 const records = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
   version bigint PRIMARY KEY,
   name text COLLATE "C" NOT NULL,
-  applied_at timestamptz(3) NOT NULL
+  applied_at timestamptz(3) NOT NULL,
+  digest text COLLATE "C" NOT NULL
 )`;
 
-async function knownVersionOf(query: Query, family: Family, newest: number): Promise<number> {
-  const version = await versionOf(query, family);
-  if (version > newest) throw newerSchema(family, version, newest);
+/** 0 where there is no such schema, or an empty one. */
+async function knownVersionOf(
+  query: Query,
+  family: Family,
+  migrations: readonly Migration[],
+): Promise<number> {
+  const applied = await recordsOf(query, family);
+  if (!areOurs(applied, migrations)) {
+    throw new PostgresError(
+      'schema',
+      `the schema ${family} was made by an earlier carbon-mirror that was never released: ` +
+        'drop or rename the schemas inbox and mirror, and run "carbon-mirror migrate" again',
+    );
+  }
+  const version = Math.max(0, ...applied.map(record => record.version));
+  if (version > migrations.length) throw newerSchema(family, version, migrations.length);
   return version;
 }
 
-/** 0 where there is no such schema, or an empty one. */
-async function versionOf(query: Query, family: Family): Promise<number> {
+async function recordsOf(query: Query, family: Family): Promise<readonly Recorded[]> {
   const [found] = await query<{ relations: number; is_ours: boolean }>(
     `SELECT (SELECT count(*) FROM pg_catalog.pg_class AS c
          JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1::text) AS relations,
@@ -105,17 +124,14 @@ async function versionOf(query: Query, family: Family): Promise<number> {
        ) AS is_ours`,
     [family],
   );
-  if (found === undefined || found.relations === 0) return 0;
+  if (found === undefined || found.relations === 0) return [];
   if (!found.is_ours) {
     throw new PostgresError(
       'foreign',
       `the database has a schema "${family}" that is not carbon-mirror's: give it a database of its own`,
     );
   }
-  const [row] = await query<{ version: number }>(
-    `SELECT coalesce(max(version), 0) AS version FROM ${family}.schema_migrations`,
-  );
-  return row?.version ?? 0;
+  return await query<Recorded>(`SELECT * FROM ${family}.schema_migrations`);
 }
 
 function newerSchema(family: Family, version: number, newest: number): PostgresError {

@@ -1,8 +1,9 @@
 /**
  * foreign_log: the log beside a database was written for another file than the one that stands there.
- * damaged: SQLite cannot read it. schema: it is not that of this program.
+ * damaged: SQLite cannot read it. schema: it is yet to be migrated, or a newer program's.
+ * earlier: it was made before the first release, and no way leads from there.
  */
-export type DatabaseErrorCode = 'foreign_log' | 'damaged' | 'schema';
+export type DatabaseErrorCode = 'foreign_log' | 'damaged' | 'schema' | 'earlier';
 
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';

@@ -1,5 +1,12 @@
 import { PACKAGE } from '../../package.js';
-import { type Family, type Migration, readNumbered } from '../migrations.js';
+import {
+  areOurs,
+  digestOf,
+  type Family,
+  type Migration,
+  type Recorded,
+  readNumbered,
+} from '../migrations.js';
 import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
@@ -24,16 +31,10 @@ export function migrate(
   now: string,
   migrations: readonly Migration[] = readMigrations(family),
 ): string[] {
-  const newest = migrations.at(-1)?.version ?? 0;
-  const version = schemaVersion(db);
-  if (version > newest) throw newerSchema(family, version, newest);
-  if (version === newest) return [];
+  if (knownVersion(db, family, migrations) === migrations.length) return [];
   write(db, () => db.exec(RECORDS));
-  const applied: string[] = [];
-  for (const migration of migrations) {
-    if (apply(db, family, migration, newest, now)) applied.push(migration.name);
-  }
-  return applied;
+  const isNew = (migration: Migration) => apply(db, family, migration, migrations, now);
+  return migrations.filter(isNew).map(({ name }) => name);
 }
 
 /** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
@@ -53,34 +54,53 @@ export function schemaVersion(db: Sqlite): number {
 
 /** For readers, which never migrate: say what to do when the file's schema is not the program's. */
 export function demandSchema(db: Sqlite, family: Family): void {
-  const newest = readMigrations(family).at(-1)?.version ?? 0;
-  const version = schemaVersion(db);
-  if (version > newest) throw newerSchema(family, version, newest);
-  if (version < newest) {
+  const migrations = readMigrations(family);
+  const version = knownVersion(db, family, migrations);
+  if (version < migrations.length) {
     throw new DatabaseError(
       'schema',
       `${family}.db`,
-      `${family}.db has schema ${version}, this program needs ${newest}: run "carbon-mirror migrate" first`,
+      `${family}.db has schema ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
     );
   }
+}
+
+function knownVersion(db: Sqlite, family: Family, migrations: readonly Migration[]): number {
+  const version = schemaVersion(db);
+  if (version === 0) return 0;
+  if (!areOurs(db.prepare<[], Recorded>('SELECT * FROM schema_migrations').all(), migrations)) {
+    throw new DatabaseError(
+      'earlier',
+      db.name,
+      `${db.name} was made by an earlier carbon-mirror that was never released: move the folder it is in away and start again.`,
+    );
+  }
+  if (version > migrations.length) throw newerSchema(family, version, migrations.length);
+  return version;
 }
 
 const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
   version INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
-  applied_at TEXT NOT NULL
+  applied_at TEXT NOT NULL,
+  digest TEXT NOT NULL
 ) STRICT`;
 
-function apply(db: Sqlite, family: Family, migration: Migration, newest: number, now: string): boolean {
+function apply(
+  db: Sqlite,
+  family: Family,
+  migration: Migration,
+  migrations: readonly Migration[],
+  now: string,
+): boolean {
   return write(db, () => {
-    const version = schemaVersion(db);
-    if (version > newest) throw newerSchema(family, version, newest);
-    if (version >= migration.version) return false;
+    if (knownVersion(db, family, migrations) >= migration.version) return false;
     db.exec(migration.sql);
-    db.prepare('INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)').run(
+    db.prepare('INSERT INTO schema_migrations (version, name, applied_at, digest) VALUES (?, ?, ?, ?)').run(
       migration.version,
       migration.name,
       now,
+      digestOf(migration),
     );
     db.pragma(`user_version = ${migration.version}`);
     return true;

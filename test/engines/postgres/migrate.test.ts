@@ -49,7 +49,10 @@ test('a newer schema is refused, and an older one tells its reader to migrate', 
   const postgres = openTemporary(await temporaryDatabase());
   await demandSchema(postgres, 'mirror');
   const known = readMigrations('mirror').length;
-  await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2)", [known + 1, NOW]);
+  await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
+    known + 1,
+    NOW,
+  ]);
   const refusal = {
     code: 'schema',
     message: expect.stringContaining(`this program knows only ${known}: it was written by a newer`),
@@ -59,6 +62,25 @@ test('a newer schema is refused, and an older one tells its reader to migrate', 
   const empty = openTemporary(await temporaryDatabase({ migrated: false }));
   await expect(demandSchema(empty, 'mirror')).rejects.toThrow('run "carbon-mirror migrate" first');
 });
+
+const EARLIER = [
+  "ALTER TABLE mirror.schema_migrations DROP COLUMN digest; INSERT INTO mirror.schema_migrations VALUES (2, 'balance.sql', now())",
+  "UPDATE mirror.schema_migrations SET digest = 'of another text'",
+];
+
+test.each(EARLIER)(
+  'a schema of an earlier program is refused in one sentence, and left as it is: %s',
+  async as => {
+    const postgres = openTemporary(await temporaryDatabase());
+    await postgres.query(as);
+    const refusal = {
+      code: 'schema',
+      message: expect.stringContaining('drop or rename the schemas inbox and mirror'),
+    };
+    await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
+    await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
+  },
+);
 
 test.each([
   'CREATE TABLE mirror.schema_migrations (version text)',
@@ -75,7 +97,7 @@ test.each([
 test('where one schema is newer than the program, the other is not made either', async () => {
   const postgres = openTemporary(await temporaryDatabase());
   await postgres.query('DROP SCHEMA inbox CASCADE');
-  await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1)", [NOW]);
+  await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1, '')", [NOW]);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'schema' });
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });

@@ -93,7 +93,7 @@ const LATER = (newest: number) => `
   ALTER TABLE mirror.resource_states ADD COLUMN later bigint;
   ALTER TABLE inbox.deliveries ADD COLUMN later text;
   ALTER TABLE inbox.jobs ADD COLUMN later integer NOT NULL DEFAULT 0;
-  INSERT INTO mirror.schema_migrations VALUES (${newest + 1}, 'later.sql', now())`;
+  INSERT INTO mirror.schema_migrations VALUES (${newest + 1}, 'later.sql', now(), '')`;
 
 test('T65 a running program of the version before goes on after columns were added, and one that starts is refused', async () => {
   const database = await temporaryDatabase();

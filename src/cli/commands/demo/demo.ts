@@ -13,7 +13,7 @@ import { CommandFault, EXIT } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { introduce, tellWhenReady } from './banner.js';
-import type { Io } from '../../io.js';
+import { type Io, say } from '../../io.js';
 import { demoFolder, demoSettingsFile, placeAt, readDemoSettings } from '../../place/find-place.js';
 
 const SEED = 1;
@@ -33,13 +33,12 @@ const PERMISSIONS = {
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   makePrivateFolder(folder);
-  const known = existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
-  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
+  await demandNobody(folder, readKnown(folder)?.['REGISTRY_BASE_URL']);
+  await migrateDemo(io, folder);
+  const known = readKnown(folder);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT']);
   try {
     const own = placeAt(io, folder, io.env, true);
-    /** Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none. */
-    await own.engine.migrate(io.now());
     const settings: Io['env'] = {
       ...(known ?? registerDemoApp(sandbox, io.env['PORT'] || DEFAULT_PORT)),
       REGISTRY_BASE_URL: sandbox.url,
@@ -66,6 +65,32 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     });
   } finally {
     await sandbox.close();
+  }
+}
+
+function readKnown(folder: string): Io['env'] | null {
+  return existsSync(demoSettingsFile(folder)) ? readDemoSettings(folder) : null;
+}
+
+/**
+ * Before anybody can find the demo's settings, so that a command beside its start finds an empty mirror, not none.
+ * What a demo holds is made up: one of an earlier program is moved aside whole, and made anew.
+ */
+async function migrateDemo(io: Io, folder: string): Promise<void> {
+  const { engine } = placeAt(io, folder, io.env, true);
+  try {
+    await engine.migrate(io.now());
+  } catch (error) {
+    const isEarlier = error instanceof Error && 'code' in error && error.code === 'earlier';
+    if (!isEarlier || readKnown(folder) === null) throw error;
+    const aside = `${folder}-${new Date(io.now()).toISOString().replaceAll(/\D/g, '')}`;
+    renameSync(folder, aside);
+    say(
+      io,
+      `The demo in ${folder} was made by an earlier carbon-mirror: it is made anew, and was moved to ${aside}.`,
+    );
+    makePrivateFolder(folder);
+    await engine.migrate(io.now());
   }
 }
 

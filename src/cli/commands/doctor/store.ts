@@ -38,6 +38,7 @@ function describeMissing(missing: string): Finding {
 }
 
 const TODO: Readonly<Record<string, string>> = {
+  earlier: 'All but history and deliveries is read anew from the registry.',
   away: 'Is the server that MIRROR_DATABASE_URL names up, and does this machine reach it?',
   refused: 'See who is named in MIRROR_DATABASE_URL, with which password, and what they may do.',
   missing: 'Make that database, or name another in MIRROR_DATABASE_URL.',
