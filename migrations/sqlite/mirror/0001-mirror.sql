@@ -164,14 +164,11 @@ CREATE TABLE installations_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX installations_past_by_key ON installations_past (id);
 -- Each number once, and to be read in their order.
 CREATE UNIQUE INDEX installations_past_by_closed_version ON installations_past (closed_version);
--- A worker of the version before, which goes on while its mirror is migrated, knows no such number: its closings are refused.
-CREATE TRIGGER installations_past_has_closed_version BEFORE INSERT ON installations_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Organizations that the app is or was installed on.
 CREATE TABLE organizations (
@@ -206,12 +203,10 @@ CREATE TABLE organizations_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX organizations_past_by_key ON organizations_past (id);
 CREATE UNIQUE INDEX organizations_past_by_closed_version ON organizations_past (closed_version);
-CREATE TRIGGER organizations_past_has_closed_version BEFORE INSERT ON organizations_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Projects that credits, holds, requests and retirements name, as far as they can be read.
 CREATE TABLE projects (
@@ -252,12 +247,10 @@ CREATE TABLE projects_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX projects_past_by_key ON projects_past (id);
 CREATE UNIQUE INDEX projects_past_by_closed_version ON projects_past (closed_version);
-CREATE TRIGGER projects_past_has_closed_version BEFORE INSERT ON projects_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Credits in the warehouse: what apps may reserve. The registry has already taken held credits out of it.
 CREATE TABLE warehouse_credits (
@@ -306,12 +299,10 @@ CREATE TABLE warehouse_credits_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX warehouse_credits_past_by_key ON warehouse_credits_past (organization_id, credit_id, inventory_id);
 CREATE UNIQUE INDEX warehouse_credits_past_by_closed_version ON warehouse_credits_past (closed_version);
-CREATE TRIGGER warehouse_credits_past_has_closed_version BEFORE INSERT ON warehouse_credits_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Credits in an organization's main inventory.
 CREATE TABLE inventory_credits (
@@ -360,12 +351,10 @@ CREATE TABLE inventory_credits_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX inventory_credits_past_by_key ON inventory_credits_past (organization_id, credit_id, inventory_id);
 CREATE UNIQUE INDEX inventory_credits_past_by_closed_version ON inventory_credits_past (closed_version);
-CREATE TRIGGER inventory_credits_past_has_closed_version BEFORE INSERT ON inventory_credits_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Credits held for an app, for ten minutes at most. What each hold is right now: reservations_now.
 CREATE TABLE reservations (
@@ -420,12 +409,10 @@ CREATE TABLE reservations_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX reservations_past_by_key ON reservations_past (organization_id, id);
 CREATE UNIQUE INDEX reservations_past_by_closed_version ON reservations_past (closed_version);
-CREATE TRIGGER reservations_past_has_closed_version BEFORE INSERT ON reservations_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Requests to move or retire credits of the main inventory, decided by an administrator of the organization.
 CREATE TABLE inventory_requests (
@@ -490,12 +477,10 @@ CREATE TABLE inventory_requests_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX inventory_requests_past_by_key ON inventory_requests_past (organization_id, id);
 CREATE UNIQUE INDEX inventory_requests_past_by_closed_version ON inventory_requests_past (closed_version);
-CREATE TRIGGER inventory_requests_past_has_closed_version BEFORE INSERT ON inventory_requests_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- Credits retired for good.
 CREATE TABLE retirements (
@@ -545,12 +530,10 @@ CREATE TABLE retirements_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX retirements_past_by_key ON retirements_past (organization_id, id);
 CREATE UNIQUE INDEX retirements_past_by_closed_version ON retirements_past (closed_version);
-CREATE TRIGGER retirements_past_has_closed_version BEFORE INSERT ON retirements_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- People of an organization. Left empty where the settings say so.
 CREATE TABLE members (
@@ -577,12 +560,10 @@ CREATE TABLE members_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX members_past_by_key ON members_past (organization_id, id);
 CREATE UNIQUE INDEX members_past_by_closed_version ON members_past (closed_version);
-CREATE TRIGGER members_past_has_closed_version BEFORE INSERT ON members_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- An organization's public addresses on the chain.
 CREATE TABLE addresses (
@@ -611,12 +592,10 @@ CREATE TABLE addresses_past (
   sync_run_id INTEGER NOT NULL, -- the sync run that wrote it; old runs are removed in time
   closed_by INTEGER NOT NULL, -- the sync run that closed it
   document TEXT NOT NULL, -- the registry's whole object as sent
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX addresses_past_by_key ON addresses_past (organization_id, id);
 CREATE UNIQUE INDEX addresses_past_by_closed_version ON addresses_past (closed_version);
-CREATE TRIGGER addresses_past_has_closed_version BEFORE INSERT ON addresses_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- One certificate per retirement: what is stored, and when to ask again.
 CREATE TABLE certificates (
@@ -675,13 +654,11 @@ CREATE TABLE certificates_past (
   valid_to TEXT NOT NULL, -- when the answer with the next version had arrived, or the end of the read that no longer found it; it was true before, not at, this instant
   sync_run_id INTEGER, -- the sync run that fetched the file; null before
   closed_by INTEGER, -- the sync run that closed it
-  closed_version INTEGER NOT NULL DEFAULT 0 -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
+  closed_version INTEGER NOT NULL -- number of the counter that its closing took: that of the version in its place, or one of its own where the row was gone
 ) STRICT;
 CREATE INDEX certificates_past_by_key ON certificates_past (organization_id, retirement_id);
 CREATE INDEX certificates_past_by_file ON certificates_past (file) WHERE file IS NOT NULL;
 CREATE UNIQUE INDEX certificates_past_by_closed_version ON certificates_past (closed_version);
-CREATE TRIGGER certificates_past_has_closed_version BEFORE INSERT ON certificates_past WHEN NEW.closed_version = 0
-BEGIN SELECT RAISE(ABORT, 'this mirror has a newer schema than the program that writes it: start the program again'); END;
 
 -- How many certificates are in which state. Kept by triggers, so that nobody has to count a million rows.
 CREATE TABLE certificate_sums (
