@@ -24,6 +24,12 @@ test('every table, view and column has a meaning', () => {
 test('docs/schema.md is what the migrations say', async () => {
   const { stdout } = await runCommand(['schema', '--markdown']);
   expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(500);
+  for (const { name, columns } of describeSchema()) {
+    if (/_(?:history|past)$/.test(name))
+      expect(stdout).toMatch(new RegExp(`^- \`${name}\`: as .+ \`valid_to\``, 'm'));
+    else for (const { meaning } of columns) expect(stdout, name).toContain(` ${meaning}`);
+  }
 });
 
 test('schema begins with what people use and ends with bookkeeping', async () => {

@@ -102,35 +102,55 @@ async function showColumns(io: Io, relations: readonly Relation[]): Promise<void
   }
 }
 
-/** With the types of both engines; a view has those of the tables below it. */
+type Column = Relation['columns'][number];
+
+/** Types are PostgreSQL's, those of SQLite follow from them; a view has those of the tables below it. */
 function markdown(relations: readonly Relation[], inPostgres: ReadonlyMap<string, string>): string {
+  const say = (relation: Relation) => (column: Column) => {
+    const type = inPostgres.get(`${relation.database}.${relation.name}.${column.name}`) ?? 'text';
+    return `\`${column.name}\`${type === 'text' ? '' : ` (${type})`} ${column.meaning}`;
+  };
   const parts = relations.map(relation => {
-    const rows = relation.columns.map(({ name, type, meaning }) => {
-      const other = inPostgres.get(`${relation.database}.${relation.name}.${name}`) ?? '';
-      return `| \`${name}\` | ${type} | ${other} | ${meaning.replaceAll('|', '\\|')} |`;
-    });
-    return [
-      `## ${queryName(relation)}`,
-      '',
-      `${relation.kind === 'view' ? 'View. ' : ''}${relation.meaning}`,
-      '',
-      '| column | SQLite | PostgreSQL | meaning |',
-      '|---|---|---|---|',
-      ...rows,
-      '',
-    ].join('\n');
+    const added = addedToVersions(relation, relations);
+    if (added !== null) return `- \`${relation.name}\`: as \`${baseName(relation)}\`, with ${listed(added)}`;
+    const kind = relation.kind === 'view' ? 'View. ' : '';
+    return `\n## ${queryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(say(relation)).join(' · ')}`;
   });
-  return [
-    '# Tables and views',
-    '',
-    'Made by `carbon-mirror schema --markdown` from the comments of the migrations. Names stay; columns are only added.',
-    'History tells what the mirror had been told by then: `valid_from` is when the answer that showed a row so had arrived.',
-    'The registry may have changed earlier. `schema_migrations` holds when each migration was applied.',
-    '',
-    'In PostgreSQL the tables of the mirror stand in the schema `mirror`, those of the inbox in `inbox`; instants are `timestamptz(3)`',
-    'there and are shown as text in UTC by every command. It has no table `announcements`, whose rows `freshness` finds itself, and one',
-    'more, `certificate_pieces`: the bytes of certificates, which SQLite keeps as files.',
-    '',
-    ...parts,
-  ].join('\n');
+  const versions = parts.findIndex(part => part.startsWith('- '));
+  if (versions !== -1) parts.splice(versions, 0, VERSIONS);
+  return `${HEAD}\n${parts.join('\n')}\n`;
 }
+
+function baseName({ name }: Relation): string {
+  return name.replace(/_(?:history|past)$/, '');
+}
+
+/** The columns that a relation of versions has more than its table; null where it is none. */
+function addedToVersions(relation: Relation, relations: readonly Relation[]): readonly string[] | null {
+  const base = relations.find(({ name }) => name !== relation.name && name === baseName(relation));
+  if (base === undefined) return null;
+  const known = base.columns.map(({ name }) => name);
+  return relation.columns.map(({ name }) => name).filter(name => !known.includes(name));
+}
+
+function listed(names: readonly string[]): string {
+  return names.map(name => `\`${name}\``).join(', ');
+}
+
+const HEAD = `# Tables and views
+
+Made by \`carbon-mirror schema --markdown\` from the comments of the migrations. Names stay; columns are only added.
+\`carbon-mirror schema NAME\` shows one table or view with a line for each column.
+
+In PostgreSQL the tables of the mirror stand in the schema \`mirror\`, those of the inbox in \`inbox\`. Types in brackets are PostgreSQL's; a
+column without one is text. In SQLite they are INTEGER for bigint, REAL for double precision, BLOB for bytea and TEXT for all others. Commands show
+instants as text in UTC. PostgreSQL has no table \`announcements\`, and has \`certificate_pieces\`, the bytes of certificates, which SQLite keeps as
+files. \`schema_migrations\` holds when each migration was applied.`;
+
+const VERSIONS = `
+## Versions
+
+Each \`_history\` is a view of all versions of a table, past and present; each \`_past\` is a table of those that are no longer true. As of an
+instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror was told; the registry may have changed
+earlier. \`closed_by\` is the sync run that closed a version, \`closed_version\` the number that its closing took.
+`;
