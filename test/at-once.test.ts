@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const RUN = join(import.meta.dirname, '../at-once.js');
+const RUN = join(import.meta.dirname, '../tools/at-once.js');
 
 function runAtOnce(...names: string[]) {
   return spawnSync(process.execPath, [RUN, ...names], { encoding: 'utf8' });

@@ -48,7 +48,7 @@ function builtProject(): string {
 
 /** The build of ours and a program of its own, which loads every part. */
 function createProject(folder: string): void {
-  for (const name of ['build.js', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name));
+  for (const name of ['tools/build.js', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'src/parts'), { recursive: true });
@@ -75,7 +75,7 @@ function writeParts(folder: string, text: string): void {
 }
 
 function build(folder: string, env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['build.js'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.js'], {
     cwd: folder,
     env: { ...process.env, ...env },
     encoding: 'utf8',
@@ -95,7 +95,7 @@ test('a program that starts again and again while dist/ is built anew always fin
   const folder = builtProject();
   for (const text of ['second', 'third']) {
     writeParts(folder, text);
-    const building = spawn(process.execPath, ['build.js'], { cwd: folder, stdio: 'inherit' });
+    const building = spawn(process.execPath, ['tools/build.js'], { cwd: folder, stdio: 'inherit' });
     const built = once(building, 'exit');
     let starts = 0;
     while (building.exitCode === null) {
@@ -208,6 +208,6 @@ test('T86 a driver that cannot be loaded is told at the end of a build and befor
   expect(build(folder, { npm_config_omit: 'dev' })).toEqual(told);
 
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  expect(scripts).toMatchObject({ prepare: 'node build.js', build: 'node build.js' });
+  expect(scripts).toMatchObject({ prepare: 'node tools/build.js', build: 'node tools/build.js' });
   expect(scripts.pretest).toMatch(/^npm run build && /);
 });

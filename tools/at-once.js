@@ -1,5 +1,6 @@
-// node at-once.js NAME...: runs these scripts of package.json at once, and prints what each said when it is over.
+// node tools/at-once.js NAME...: runs these scripts of package.json at once, and prints what each said when it is over.
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 const codes = await Promise.all(process.argv.slice(2).map(run));
@@ -8,7 +9,7 @@ process.exitCode = Math.max(0, ...codes);
 async function run(name) {
   const child = spawn('npm', ['run', '--silent', name], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    cwd: import.meta.dirname,
+    cwd: join(import.meta.dirname, '..'),
   });
   const ended = new Promise(resolve => {
     child.once('error', () => resolve(1));

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
-const ROOT = import.meta.dirname;
+const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 const DIST = join(ROOT, 'dist');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -39,7 +39,11 @@ const STARTED = PROGRAMS.map(program => `${program}.js`);
 process.exitCode = (await build()) || (await loadDriver());
 
 async function build() {
-  const digest = digestOf([...filesOf(SRC).map(file => join('src', file)), 'tsconfig.json', 'build.js']);
+  const digest = digestOf([
+    ...filesOf(SRC).map(file => join('src', file)),
+    'tsconfig.json',
+    'tools/build.js',
+  ]);
   if (isBuilt(digest)) return 0;
   if (!existsSync(TSC)) {
     console.error('dist/ is not that of these sources, and there is no compiler here: run npm ci.');

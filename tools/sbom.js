@@ -19,8 +19,11 @@ const dependencies = all.dependencies
   .filter(({ ref }) => ref === own || kept.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(each => kept.has(each)) }));
 const metadata = { ...all.metadata, component: { ...all.metadata.component, name } };
-writeFileSync('sbom.json', `${JSON.stringify({ ...all, metadata, components, dependencies }, null, 2)}\n`);
+writeFileSync(
+  new URL('../sbom.json', import.meta.url),
+  `${JSON.stringify({ ...all, metadata, components, dependencies }, null, 2)}\n`,
+);
 
 function read(file) {
-  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'));
 }

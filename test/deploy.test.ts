@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { SETTINGS } from '../src/config/settings.js';
+import { temporaryFolder } from './support/inbox.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+const NAMES = SETTINGS.map(({ name }) => name);
+
+describe('Dockerfile', () => {
+  const lines = read('Dockerfile')
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('#'));
+  const instructions = lines.map(line => {
+    const [word = '', ...rest] = line.split(' ');
+    return { word, rest };
+  });
+  const of = (name: string) => instructions.filter(({ word }) => word === name).map(({ rest }) => rest);
+
+  test('has two stages, and what compiles is in the first alone', () => {
+    expect(of('FROM').map(([, , name]) => name)).toEqual(['build', undefined]);
+    expect(lines.findIndex(line => line.includes('npm prune --omit=dev'))).toBeLessThan(
+      lines.findLastIndex(line => line.startsWith('FROM')),
+    );
+  });
+
+  test('copies what is there, and all that the package ships but what a build makes', () => {
+    const copied = of('COPY').filter(([from = '']) => !from.startsWith('--from'));
+    const sources = copied.flatMap(paths => paths.slice(0, -1));
+    expect(sources.filter(path => !existsSync(join(ROOT, path)))).toEqual([]);
+    for (const path of ['migrations', 'docs', 'package.json', '.env.example', 'LICENSE'])
+      expect(sources).toContain(path);
+    for (const path of ['.', '.env', 'data']) expect(sources).not.toContain(path);
+  });
+
+  test('runs as a user without rights, with a healthcheck that a program can read, and has no secret', () => {
+    expect(of('USER')).toEqual([['node']]);
+    const [[, , ...asked] = []] = of('HEALTHCHECK');
+    const [program, , script] = parse(asked.join(' '));
+    expect(program).toBe('node');
+    expect(spawnSync(process.execPath, ['--check', '-'], { input: script, encoding: 'utf8' }).stderr).toBe(
+      '',
+    );
+    const given = of('ENV')
+      .flat()
+      .map(pair => pair.split('=')[0]);
+    expect(given.filter(name => name !== 'NODE_ENV' && !NAMES.includes(name ?? ''))).toEqual([]);
+    expect(given.filter(name => /SECRET|KEY|URL/.test(name ?? ''))).toEqual([]);
+  });
+});
+
+describe('compose.yaml', () => {
+  const { services, secrets, volumes } = parse(read('compose.yaml'));
+
+  test('gives each secret as a file, and the mirror no setting that there is not', () => {
+    for (const { environment, secrets: taken } of [services.database, services.mirror]) {
+      for (const name of taken) expect(Object.keys(secrets)).toContain(name);
+      for (const [name, value] of Object.entries(environment).filter(([key]) => key.endsWith('_FILE')))
+        expect(
+          taken.map((each: string) => `/run/secrets/${each}`),
+          name,
+        ).toContain(value);
+    }
+    for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).toMatch(/^secrets\//);
+    for (const name of Object.keys(services.mirror.environment)) {
+      expect(name).toMatch(/_FILE$/);
+      expect(NAMES).toContain(name);
+    }
+    expect(read('.gitignore').split('\n')).toContain('secrets/');
+  });
+
+  test('publishes PostgreSQL on loopback alone, and keeps what is stored in volumes', () => {
+    expect(services.database.image).toMatch(/^postgres:1[4-8]$/);
+    expect(services.database.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+    const kept = [services.database, services.mirror].map(service => service.volumes[0].split(':')[0]);
+    expect(kept).toEqual(Object.keys(volumes));
+    expect(services.mirror).toMatchObject({ build: '.', network_mode: 'host' });
+  });
+});
+
+test('the workflow runs every check on the oldest Node and the suite on each later one', () => {
+  const { jobs } = parse(read('.github/workflows/checks.yml'));
+  const runs = (job: { steps: readonly { run?: string }[] }) => job.steps.flatMap(({ run }) => run ?? []);
+  expect(runs(jobs.oldest)).toEqual(['.ci/run']);
+  expect(runs(jobs.later)).toEqual(['npm cit']);
+  const others = Array.from(read('.ci/run').matchAll(/\b(\d\d)\.\d+\.\d+\/\d+/g), ([, major]) =>
+    Number(major),
+  );
+  expect([20, ...jobs.later.strategy.matrix.node]).toEqual(others);
+  expect(JSON.parse(read('package.json')).engines.node).toBe('^20.19 || >=22.12');
+  expect(read('.ci/run')).toMatch(/^postgres=14\./m);
+  const { optionalDependencies } = JSON.parse(read('test/postgres/package.json'));
+  for (const version of Object.values(optionalDependencies)) expect(version).toMatch(/^18\./);
+  expect(read('README.md')).toContain(
+    'Node 20 (20.19 or newer), 22 (22.12 or newer), 24 or 26; PostgreSQL 14 to 18',
+  );
+});
+
+test('the unit of systemd is one that systemd takes, where there is a systemd', () => {
+  const unit = read('docs/carbon-mirror@.service').replace(
+    /^ExecStart=\S+/m,
+    `ExecStart=${process.execPath}`,
+  );
+  const folder = temporaryFolder();
+  const files = ['receive', 'work', 'console'].map(name => join(folder, `carbon-mirror@${name}.service`));
+  for (const file of files) writeFileSync(file, unit);
+  const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+    encoding: 'utf8',
+  });
+  if (error !== undefined) return;
+  expect(stderr.split('\n').filter(line => line.includes('carbon-mirror@'))).toEqual([]);
+});
