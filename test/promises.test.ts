@@ -1,91 +1,124 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { GROUPS } from './support/promises.js';
 
 const FOLDER = new URL('./', import.meta.url);
+const PAGE = fileURLToPath(new URL('../docs/promises.md', FOLDER));
 const read = (path: string) => readFileSync(new URL(path, FOLDER), 'utf8');
-
-interface Row {
-  readonly promise: string;
-  readonly tests: readonly { readonly file: string; readonly title: string }[];
-  readonly commands: readonly { readonly kind: string; readonly name: string }[];
-  readonly figure: string;
-  readonly commit: string;
-}
-
-const ROWS: readonly Row[] = read('../docs/promises.md')
-  .split('\n')
-  .filter(line => /^\| (?!promise )[^-]/.test(line))
-  .map(rowOf);
-
-function rowOf(line: string): Row {
-  const [promise = '', tests = '', commands = '', figure = '', commit = ''] = line
-    .split('|')
-    .slice(1)
-    .map(cell => cell.trim());
-  return {
-    promise,
-    tests: tests === '' ? [] : tests.split('<br>').map(citationOf),
-    commands: Array.from(commands.matchAll(/`npm run (\w+) -- (\w+)[^`]*`/g), ([, kind = '', name = '']) => ({
-      kind,
-      name,
-    })),
-    figure,
-    commit,
-  };
-}
+const ALL = GROUPS.flatMap(({ promises }) => promises);
 
 /** It comes out otherwise on another machine. */
 const IS_MEASURED = /\d (?:ms|s|MB|kB|bytes|times)\b/;
+/** The form of titles that carry the code of a threat. */
+const CODED = /(['"`])((T\d\d) (?:\\.|(?!\1).)+)\1/g;
 
-function citationOf(text: string): { file: string; title: string } {
-  const [, file = '', title = text] = /^`([^`]+)` (.+)$/.exec(text) ?? [];
-  return { file, title };
+interface Threat {
+  readonly code: string;
+  readonly what: string;
+  readonly outcome: string;
 }
 
+const THREATS: readonly Threat[] = Array.from(
+  read('../docs/security.md').matchAll(/^\| (T\d\d) \| (.+) \| (.+) \|$/gm),
+  ([, code = '', what = '', outcome = '']) => ({ code, what, outcome }),
+);
+
 /** As a title, not anywhere in a file. */
-function isTest(file: string, title: string): boolean {
+function isTest(named: string): boolean {
+  const [, file = '', title = ''] = /^(\S+): (.+)$/.exec(named) ?? [];
   const path = new URL(`${file}.test.ts`, FOLDER);
   if (!existsSync(path)) return false;
   const source = readFileSync(path, 'utf8');
   return [`'${title}'`, `\`${title}\``, `"${title}"`].some(quoted => source.includes(quoted));
 }
 
-test('each test that docs/promises.md names exists', () => {
-  const named = ROWS.flatMap(({ tests }) => tests);
+interface Titled {
+  readonly file: string;
+  readonly code: string;
+  readonly title: string;
+}
+
+function readCoded(): readonly Titled[] {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .map(file => file.replaceAll('\\', '/'))
+    .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'));
+  return files.toSorted().flatMap(file =>
+    Array.from(read(file).matchAll(CODED), ([, , title = '', code = '']) => ({
+      file: file.slice(0, -'.test.ts'.length),
+      code,
+      title,
+    })),
+  );
+}
+
+const CODED_TITLES = readCoded();
+const cite = (named: string) => `- ${named.replace(/^\S+(?=: )/, '`$&`').replaceAll(/\\(.)/g, '$1')}`;
+
+function pageText(): string {
+  const groups = GROUPS.flatMap(({ title, says, promises }) => [
+    `## ${title}`,
+    ...(says === undefined ? [] : [says]),
+    ...promises.map(({ promise, tests, commands = [], reached }) =>
+      [
+        `**${promise}.**\n`,
+        ...tests.map(cite),
+        ...commands.map(command => `- \`npm run ${command}\``),
+        ...(reached === undefined ? [] : [`- reached: ${reached[0]} (${reached[1]})`]),
+      ].join('\n'),
+    ),
+  ]);
+  const threats = THREATS.map(({ code, what, outcome }) => {
+    const titles = CODED_TITLES.filter(each => each.code === code);
+    const named = titles.map(({ file, title }) => cite(`${file}: ${title}`));
+    return [`**${code}: ${what}.** ${outcome}.\n`, ...named].join('\n');
+  });
+  return `${[HEAD, ...groups, '## Threats', ...threats].join('\n\n')}\n`;
+}
+
+const HEAD = `# What is promised, and what holds it
+
+Made by \`npx vitest run test/promises.test.ts -u\` from test/support/promises.ts, the threats of [security.md](security.md#threats) and the
+titles of the tests. Below each promise stand the tests that fail where it is broken (the file in \`test/\` and the title), the command that
+plays more of it or measures it, and the figure that was reached last. What benchmarks measured: [figures.md](figures.md).`;
+
+test('docs/promises.md is made of the promises, the threats and the titles of their tests', async () => {
+  await expect(pageText()).toMatchFileSnapshot(PAGE);
+});
+
+test('each test of a promise exists', () => {
+  const named = ALL.flatMap(({ tests }) => tests);
   expect(named.length).toBeGreaterThan(50);
-  expect(named.filter(({ file, title }) => !isTest(file, title))).toEqual([]);
+  expect(named.filter(each => !isTest(each))).toEqual([]);
 });
 
-test('docs/promises.md knows a test that is not there from one that is', () => {
-  expect(isTest('promises', 'each test that docs/promises.md names exists')).toBe(true);
-  expect(isTest('promises', ['a test', 'that nobody wrote'].join(' '))).toBe(false);
-  expect(isTest('no-such-file', 'each test that docs/promises.md names exists')).toBe(false);
+test('a test that is not there is known from one that is', () => {
+  expect(isTest('promises: each test of a promise exists')).toBe(true);
+  expect(isTest(['promises: a test', 'that nobody wrote'].join(' '))).toBe(false);
+  expect(isTest('no-such-file: each test of a promise exists')).toBe(false);
 });
 
-test('each command that docs/promises.md names exists, and each figure has a command, a commit and its day, and what was measured its machine', () => {
-  for (const { promise, tests, commands, figure, commit } of ROWS) {
+test('each promise has a test or a command that exists, and each figure a command, a commit and its day, and what was measured its machine', () => {
+  for (const { promise, tests, commands = [], reached } of ALL) {
     expect(tests.length + commands.length, promise).toBeGreaterThan(0);
-    for (const { kind, name } of commands) {
-      expect(existsSync(new URL(`${kind}/${name}.js`, FOLDER)), `${kind} ${name}`).toBe(true);
+    for (const command of commands) {
+      const [, kind = '', name = ''] = /^(\w+) -- (\w+)/.exec(command) ?? [];
+      expect(existsSync(new URL(`${kind}/${name}.js`, FOLDER)), command).toBe(true);
     }
-    if (figure === '') expect(commit, promise).toBe('');
-    if (figure !== '')
-      expect({ promise, commands: commands.length > 0, commit }).toMatchObject({
-        commands: true,
-        commit: expect.stringMatching(
-          IS_MEASURED.test(figure) ? /^[0-9a-f]{7}, \d{4}(-\d\d){2}, \w/ : /^[0-9a-f]{7}, \d{4}(-\d\d){2}$/,
-        ),
-      });
+    if (reached === undefined) continue;
+    const [figure, at] = reached;
+    expect(commands.length, promise).toBeGreaterThan(0);
+    expect(at, promise).toMatch(
+      IS_MEASURED.test(figure) ? /^[0-9a-f]{7}, \d{4}(-\d\d){2}, \w/ : /^[0-9a-f]{7}, \d{4}(-\d\d){2}$/,
+    );
   }
 });
 
-test('each promise of README is one of docs/promises.md', () => {
-  const [, list = ''] = /^## What it promises$([^]+?)^## /m.exec(read('../README.md')) ?? [];
-  const promises = Array.from(list.matchAll(/^- (.+)\.$/gm), ([, promise]) => promise);
-  expect(promises.length).toBeGreaterThan(8);
-  const known = [
-    ...ROWS.map(({ promise }) => promise),
-    'Fast and lean, by ratios against a floor in the same run',
-  ];
-  expect(promises.filter(promise => !known.includes(promise ?? ''))).toEqual([]);
+test('every threat of docs/security.md has a test whose title carries its code, and every code of a title is a threat there', () => {
+  const codes = THREATS.map(({ code }) => code);
+  expect(codes.length).toBeGreaterThan(40);
+  expect(new Set(codes).size).toBe(codes.length);
+  const carried = new Set(CODED_TITLES.map(({ code }) => code));
+  expect(codes.filter(code => !carried.has(code))).toEqual([]);
+  expect([...carried].filter(code => !codes.includes(code))).toEqual([]);
 });

@@ -16,7 +16,7 @@ import { makeFolder } from './support/folder.js';
 
 type Row = Record<string, string | number | null>;
 
-const document = readFileSync(new URL('../docs/queries.md', import.meta.url), 'utf8');
+const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
 const queries = blocks(document, 'sql');
 const INSTANT = /'\d{4}-\d{2}-\d{2}T[\d:.]+Z'/;
 
@@ -192,7 +192,7 @@ const CHECKS: Record<string, (sql: string) => Promise<void>> = {
 };
 
 describe('on a mirror with corrections', () => {
-  test('every query of docs/queries.md is checked', () => {
+  test('every query of docs/sql.md is checked', () => {
     expect(queries).toHaveLength(Object.keys(CHECKS).length);
   });
 

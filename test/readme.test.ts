@@ -4,7 +4,7 @@ import { COMMANDS } from '../src/cli/commands.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/demo-mirror.js';
 import { wordsOf } from './support/command-lines.js';
-import { blocks, commandsTable, settingsTable } from './support/readme.js';
+import { anchorsOf, blocks, linksOf } from './support/readme.js';
 
 const ROOT = new URL('../', import.meta.url);
 const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
@@ -75,14 +75,11 @@ function ofAnyRun(text: string): string {
     .trim();
 }
 
-test('the settings and commands of the documents are those of the code', async () => {
-  expect(readFileSync(new URL('docs/settings.md', ROOT), 'utf8')).toContain(settingsTable());
-  expect(readFileSync(new URL('docs/commands.md', ROOT), 'utf8')).toContain(await commandsTable());
-});
-
-test('every command, script and file that README or a document names is there', () => {
+test('every command, script, file and heading that README or a document names is there', () => {
   const documents = [
     'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'SECURITY.md',
     ...readdirSync(new URL('docs/', ROOT))
       .filter(name => name.endsWith('.md'))
@@ -95,14 +92,16 @@ test('every command, script and file that README or a document names is there', 
     }
     for (const [, script] of text.matchAll(/npm run ([a-z:]+)/g))
       expect(Object.keys(manifest.scripts), `${name}: ${script}`).toContain(script);
-    for (const [, target] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
-      expect(existsSync(new URL(target ?? '', new URL(name, ROOT))), `${name}: ${target}`).toBe(true);
+    for (const { file, anchor } of linksOf(text, name)) {
+      expect(existsSync(new URL(file, ROOT)), `${name}: ${file}`).toBe(true);
+      if (anchor !== undefined)
+        expect(anchorsOf(readFileSync(new URL(file, ROOT), 'utf8')), name).toContain(anchor);
     }
   }
 });
 
-test('every package that runs has its reason in docs/dependencies.md', () => {
-  const text = readFileSync(new URL('docs/dependencies.md', ROOT), 'utf8');
+test('every package that runs has its reason in CONTRIBUTING.md', () => {
+  const text = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8');
   const rows = Array.from(text.matchAll(/^\| (`.+`) \| .+ \|$/gm), ([, names = '']) => names);
   const named = rows.flatMap(names => Array.from(names.matchAll(/`([^`]+)`/g), match => match[1]));
   const direct = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
@@ -110,7 +109,7 @@ test('every package that runs has its reason in docs/dependencies.md', () => {
   expect(named).toHaveLength(direct.length);
 });
 
-test('the Procfile starts what README says', () => {
+test('the Procfile starts receiver and worker', () => {
   expect(readFileSync(new URL('Procfile', ROOT), 'utf8')).toBe(
     'web: exec node dist/main.js receive\nworker: exec node dist/main.js work\n',
   );

@@ -6,9 +6,9 @@ interface Question {
   readonly sql: string;
 }
 
-/** The questions that docs/queries.md asks in SQL, each with its sentence before it. None where it was not shipped. */
+/** The questions that docs/sql.md asks in SQL, each with its sentence before it. None where it was not shipped. */
 export function readQuestions(): Question[] {
-  const file = new URL('docs/queries.md', PACKAGE);
+  const file = new URL('docs/sql.md', PACKAGE);
   return existsSync(file) ? questionsIn(readFileSync(file, 'utf8')) : [];
 }
 

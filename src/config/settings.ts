@@ -21,7 +21,7 @@ const PORT = whole(0, 65_535);
 
 /**
  * Every setting there is: its name, what it is called once it is read, who reads it and nobody else, its default, what it is
- * for and how it is read. The table of docs/settings.md, .env.example and `doctor` are held against this one.
+ * for and how it is read. .env.example and `doctor` are held against this one.
  */
 const ROWS = [
   row('REGISTRY_BASE_URL', 'baseUrl', ASKING, null, 'where the registry is (https, or loopback)', baseUrl),

@@ -21,7 +21,7 @@ const QUERY_MS = { atMost: 200 };
 const STATUS_MS = { atMost: 450 };
 const READY_MS = { atMost: 800 };
 const TIMES = 5;
-const DOCUMENT = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
 
 const { show, demand, end } = createFigures();
 await withFolder(async folder => {
@@ -50,10 +50,10 @@ async function fill(folder) {
 }
 
 async function measureQueries(folder) {
-  process.stdout.write('\nqueries of docs/queries.md, medians\n');
+  process.stdout.write('\nqueries of docs/sql.md, medians\n');
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   const queries = [...DOCUMENT.matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
-  if (queries.length === 0) throw new Error('expected queries in docs/queries.md, found none');
+  if (queries.length === 0) throw new Error('expected queries in docs/sql.md, found none');
   for (const [, sql] of queries) {
     const db = openBoth(files);
     const statement = db.prepare(sql);

@@ -1,41 +1,55 @@
-// npm run bench -- NAME [...]: runs test/bench/NAME.js against dist/; without a name all of them, and one table of what they demand.
-import { spawnSync } from 'node:child_process';
+// npm run bench -- [--write] [NAME]: runs test/bench/NAME.js against dist/, without a name all of them, and ends with a table of
+// what they demand. --write puts that into docs/figures.md too, with the commit, the day and the machine.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeFigures } from './parts/written.js';
 
-const [name] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const isWritten = words.includes('--write');
+const [name] = words.filter(word => word !== '--write');
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => file.endsWith('.js') && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
 
-if (name === undefined) process.exitCode = runAll();
-else if (names.includes(name)) await import(`./${name}.js`);
-else {
-  process.stderr.write(`usage: npm run bench -- [NAME]\nthere are: ${names.join(', ')}\n`);
+if (name !== undefined && !names.includes(name)) {
+  process.stderr.write(`usage: npm run bench -- [--write] [NAME]\nthere are: ${names.join(', ')}\n`);
   process.exitCode = 2;
+} else if (name === undefined || isWritten) process.exitCode = runAll(name === undefined ? names : [name]);
+else await import(`./${name}.js`);
+
+function runAll(benches) {
+  const runs = benches.map(run);
+  const figures = runs.flatMap(each => each.figures);
+  process.stdout.write('\n== what was demanded\n');
+  for (const { name: what, value, unit, words: bound, holds } of figures) {
+    const said = `${value.toFixed(2)} ${unit}`;
+    process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${said.padStart(16)}  ${bound}\n`);
+  }
+  if (isWritten) writeFigures(figures, stamp());
+  return runs.every(({ status }) => status === 0) ? 0 : 1;
 }
 
-function runAll() {
+function run(bench) {
+  process.stdout.write(`\n== ${bench}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
   const file = join(folder, 'figures');
-  let failed = 0;
-  for (const each of names) {
-    process.stdout.write(`\n== ${each}\n`);
-    const env = { ...process.env, BENCH_FIGURES: file };
-    const { status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), each], {
-      env,
-      stdio: 'inherit',
-    });
-    if (status !== 0) failed += 1;
-  }
-  const figures = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
-  process.stdout.write('\n== what was demanded\n');
-  for (const { name: what, value, unit, words, holds } of figures.map(line => JSON.parse(line))) {
-    const said = `${value.toFixed(2)} ${unit}`;
-    process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${said.padStart(16)}  ${words}\n`);
-  }
+  const env = { ...process.env, BENCH_FIGURES: file };
+  const { status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), bench], {
+    env,
+    stdio: 'inherit',
+  });
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   rmSync(folder, { recursive: true });
-  return failed === 0 ? 0 : 1;
+  return { status, figures: lines.map(line => ({ bench, ...JSON.parse(line) })) };
+}
+
+/** Which program was measured, when and where. */
+function stamp() {
+  const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
+  const [{ model }] = cpus();
+  const day = new Date().toISOString().slice(0, 10);
+  return `${commit}, ${day}, ${availableParallelism()} of ${model}, Node ${process.versions.node}`;
 }

@@ -122,8 +122,8 @@ test('who leaves before a question is answered makes room for others', async () 
   expect(await (await send('/ask', { sql: 'short', form: 'csv' })).text()).toBe('answer\n42\n');
 });
 
-test('the questions of docs/queries.md are ready, each of them, and the schema stands beside', async () => {
-  const document = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+test('the questions of docs/sql.md are ready, each of them, and the schema stands beside', async () => {
+  const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
   const ready = readQuestions();
   expect(ready.map(({ sql }) => sql)).toEqual(blocks(document, 'sql').map(block => block.trim()));
   for (const { title } of ready) expect(title).toMatch(/^[A-Z].*\?$/);

@@ -14,7 +14,7 @@ const MOMENTS = ['2026-05-04T12:01:30Z', '2026-05-04', '9999-12-31'];
 const ASKS = 'asks the registry, and answers what it says';
 const LIST: readonly (readonly string[])[] = [[], [...OF, '--limit', '3']];
 
-/** Of docs/queries.md; some rows of a list in no order may be any of them. */
+/** Of docs/sql.md; some rows of a list in no order may be any of them. */
 const IN_ORDER = readQuestions().filter(({ sql }) => sql.includes('order by'));
 
 /** What each command is asked. They follow each other, and the last ones change something. */

@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** All that the client needs beside Node. What it must not load is not there to be loaded. */
 const NEEDED = ['jose', '@types/node', 'undici-types'];
 
-/** Of programs that stand in the folder, in the order in which they stand in docs/client.md. */
+/** Of programs that stand in the folder, in the order in which they stand in docs/client-and-sandbox.md. */
 let docs: readonly string[] = [];
 /** What the compiler said of all programs, a line each. */
 let said: readonly string[] = [];
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 
 async function writeDocs(): Promise<readonly string[]> {
-  const programs = blocks(await readFile(join(ROOT, 'docs/client.md'), 'utf8'), 'ts');
+  const programs = blocks(await readFile(join(ROOT, 'docs/client-and-sandbox.md'), 'utf8'), 'ts');
   await Promise.all(programs.map((code, index) => writeFile(join(folder, `docs-${index}.ts`), code)));
   return programs.map((_, index) => `docs-${index}.ts`);
 }
@@ -74,7 +74,7 @@ async function compile(files: readonly string[]): Promise<readonly string[]> {
   return stdout.split('\n').filter(line => line !== '');
 }
 
-test('packed and installed in an empty folder, the programs of docs/client.md type-check and run', async () => {
+test('packed and installed in an empty folder, the programs of docs/client-and-sandbox.md type-check and run', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });

@@ -72,9 +72,9 @@ function findMissing(markdown: string): Citation[] {
   return citations.filter(({ file, title }) => !isTitleOf(templates.get(file) ?? [], title));
 }
 
-const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/coverage.md'), 'utf8');
+const DOCUMENT = readFileSync(join(import.meta.dirname, 'coverage.md'), 'utf8');
 
-test('each test that docs/coverage.md names exists, and no cell is empty', () => {
+test('each test that coverage.md names exists, and no cell is empty', () => {
   expect(readCitations(DOCUMENT).length).toBeGreaterThan(250);
   expect(findMissing(DOCUMENT)).toEqual([]);
 });
@@ -100,14 +100,14 @@ test('each operation and each event has three columns: sandbox, client, mirror a
   expect(EVENTS.filter(event => !events.includes(event))).toEqual([]);
 });
 
-test('docs/coverage.md knows a test that is not there from one that is', () => {
+test('coverage.md knows a test that is not there from one that is', () => {
   const templates = readTemplates('permissions');
   expect(isTitleOf(templates, 'GET /organizations/<id> needs organization_info:read')).toBe(true);
   expect(isTitleOf(templates, 'GET /organizations/<id>/secrets needs organization_info:read')).toBe(false);
   expect(isTitleOf(templates, 'a test that nobody wrote')).toBe(false);
 });
 
-test('docs/coverage.md names each route of the registry', () => {
+test('coverage.md names each route of the registry', () => {
   const routes = ROUTES.map(({ route }) => route);
   expect(routes.length).toBe(32);
   const shapes = (text: string) => text.replaceAll(/:\w+|<\w+>/g, '<>');

@@ -1,33 +1,3 @@
-import type { Command } from 'commander';
-import { SETTINGS } from '../../src/config/settings.js';
-import { defineProgram } from './commands.js';
-
-/** README's table of settings, as the code has them. */
-export function settingsTable(): string {
-  const rows = SETTINGS.map(setting => {
-    const standard = setting.default === null ? 'none' : code(setting.default);
-    return `| \`${setting.name}\` | ${standard} | ${setting.what.replaceAll('|', '\\|')} |`;
-  });
-  return ['| name | default | what |', '|---|---|---|', ...rows].join('\n');
-}
-
-/** README's table of commands, in the words of their own help. */
-export async function commandsTable(): Promise<string> {
-  const { commands } = defineProgram();
-  const rows = commands.map(command => `| ${synopsis(command)} | ${command.description()} |`);
-  return ['| command | what it does |', '|---|---|', ...rows].join('\n');
-}
-
-function synopsis(command: Command): string {
-  const subcommands = command.commands.map(each => each.name()).filter(name => name !== 'help');
-  if (subcommands.length > 6) return `\`${command.name()} ...\``;
-  if (subcommands.length > 0) return `\`${command.name()} ${subcommands.join('\\|')}\``;
-  const taken = command.registeredArguments.map(each =>
-    each.required ? each.name().toUpperCase() : `[${each.name().toUpperCase()}]`,
-  );
-  return `\`${[command.name(), ...taken].join(' ')}\``;
-}
-
 /** The code blocks of one language. */
 export function blocks(markdown: string, language: string): string[] {
   return Array.from(
@@ -36,6 +6,27 @@ export function blocks(markdown: string, language: string): string[] {
   );
 }
 
-function code(text: string): string {
-  return /^\d+( \w+)?, /.test(text) ? text : `\`${text}\``;
+interface Link {
+  /** From the folder of the checkout on. */
+  readonly file: string;
+  readonly anchor: string | undefined;
+}
+
+/** What a document links to in this checkout. */
+export function linksOf(markdown: string, document: string): readonly Link[] {
+  const found = markdown.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g);
+  return Array.from(found, ([, target = '', anchor]) => {
+    const { pathname } = new URL(target === '' ? `/${document}` : target, `file:///${document}`);
+    return { file: pathname.slice(1), anchor };
+  });
+}
+
+/** The addresses of headings, as GitHub makes them. */
+export function anchorsOf(markdown: string): readonly string[] {
+  return Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }

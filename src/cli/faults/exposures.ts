@@ -48,7 +48,7 @@ function findOpenOperations(env: Io['env']): Exposure[] {
   return [
     {
       found: `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`,
-      todo: 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/hardening.md).',
+      todo: 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).',
     },
   ];
 }

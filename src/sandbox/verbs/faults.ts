@@ -18,7 +18,7 @@ export const FAULTS: VerbGroup = {
     },
     {
       command: 'add',
-      what: 'Add one; docs/sandbox.md says what each kind does',
+      what: 'Add one; docs/client-and-sandbox.md says what each kind does',
       route: 'POST /faults',
       answer: ({ faults }, { body }) => faults.add(body),
       fields: [

@@ -9,18 +9,18 @@ import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { blocks } from '../../support/readme.js';
 
 const ROOT = new URL('../../../', import.meta.url);
-const document = readFileSync(new URL('docs/postgres.md', ROOT), 'utf8');
+const [, document = ''] = readFileSync(new URL('docs/deploy.md', ROOT), 'utf8').split(/^## (?=PostgreSQL)/m);
 /** Named to say that they are not used, or as another's: a setting or a right. */
 const NOT_OURS = ['DATABASE_URL', 'MIRROR_DATABASE', 'FILE', 'MAINTAIN'];
 
-test('each setting that docs/postgres.md names is one', () => {
+test('each setting that docs/deploy.md names is one', () => {
   const named = Array.from(document.matchAll(/`([A-Z][A-Z_]+)`/g), ([, name = '']) => name);
   const known = [...SETTINGS.map(({ name }) => name), ...NOT_OURS];
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter(name => !known.includes(name.replace(/_FILE$/, '')))).toEqual([]);
 });
 
-test('each setting of the server that docs/postgres.md names is there', async () => {
+test('each setting of the server that docs/deploy.md names is there', async () => {
   const { query } = openTemporary(await temporaryDatabase(), 1);
   for (const name of ['fsync', 'full_page_writes', 'synchronous_standby_names', 'synchronous_commit']) {
     expect(document).toContain(`\`${name}\``);
@@ -28,11 +28,12 @@ test('each setting of the server that docs/postgres.md names is there', async ()
   }
 });
 
-test('the statements of docs/postgres.md make a place that can be migrated, and tell its size', async () => {
-  const [make = '', size = ''] = blocks(document, 'sql');
+test('the statements of docs/deploy.md make a place that can be migrated, and tell its size', async () => {
+  const [make = '', questions = '', size = ''] = blocks(document, 'sql');
   const role = `carbon_${randomBytes(4).toString('hex')}`;
   const empty = openTemporary(await temporaryDatabase({ migrated: false }), 1);
   await empty.query(make.replaceAll('carbon_mirror', role));
+  await empty.query(questions.replaceAll('questions', `${role}_questions`));
   const { query } = openTemporary(await temporaryDatabase(), 1);
   expect(Object.keys((await query(size))[0] ?? {})).toEqual(['certificates', 'whole']);
 });

@@ -115,7 +115,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
     await writeTable(io, files.ACTIVE_COLUMNS, active);
   }
   if (active.length > 0) {
-    say(io, `${active.length} files hold active content, which is no damage: see docs/hardening.md.`);
+    say(io, `${active.length} files hold active content, which is no damage: see docs/security.md.`);
   }
   say(io, `${signed.length} of ${result.checked} files carry a signature, which is not checked.`);
   if (result.unnamed.length > 0) {

@@ -66,7 +66,7 @@ export async function checkRepeats(reader: Reader, now: number): Promise<Finding
   if (most.posts < MANY_REPEATS) return ok('repeats', found);
   const todo =
     'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
-    `(docs/hardening.md), and see "carbon-mirror deliveries show ${most.newestId}".`;
+    `(docs/security.md), and see "carbon-mirror deliveries show ${most.newestId}".`;
   return { check: 'repeats', state: 'warn', found, todo };
 }
 

@@ -1,0 +1,32 @@
+// The page of figures: a line for each that a benchmark demands, the newest in place of the one before.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const PAGE = new URL('../../../docs/figures.md', import.meta.url);
+const HEAD = `# Figures
+
+Written by \`npm run bench -- --write [NAME]\`. Most are ratios against a floor that the same run measures, and no test asserts a time. A
+figure holds for its commit, its day and its machine.
+
+| benchmark | figure | measured | demanded | commit, day, machine |
+|---|---|---|---|---|
+`;
+
+export function writeFigures(figures, stamp, page = PAGE) {
+  const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
+  for (const { bench, name, value, unit, words } of figures) {
+    const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, words, stamp].join(' | ')} |`;
+    rows.set(keyOf(row), row);
+  }
+  writeFileSync(page, `${HEAD}${[...rows.values()].toSorted().join('\n')}\n`);
+}
+
+function readRows(page) {
+  if (!existsSync(page)) return [];
+  return readFileSync(page, 'utf8')
+    .split('\n')
+    .filter(line => /^\| (?!benchmark )\w/.test(line));
+}
+
+function keyOf(row) {
+  return row.split(' | ').slice(0, 2).join();
+}
