@@ -4,7 +4,7 @@ import type { MirrorPort } from '../mirror/port.js';
 import type { Asked, Question } from './contract/asked.js';
 import type { Disk } from './contract/disk.js';
 import type { Finding } from './contract/finding.js';
-import type { OpenPlain, OpenReader, Reader } from './contract/reader.js';
+import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/relation.js';
 import type { Family } from './migrations.js';
 
@@ -89,7 +89,6 @@ export interface Engine {
     waits: (what: string) => void,
   ) => Promise<readonly Applied[]>;
   readonly openReader: () => Promise<OpenReader>;
-  readonly openPlain: () => Promise<OpenPlain>;
   /** The same for pages, of which several are made at a time. */
   readonly openPages: () => Promise<OpenReader>;
   /** Whether one of these serves all of them at once. */

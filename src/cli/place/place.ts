@@ -1,4 +1,4 @@
-import type { Open, Plain, Reader } from '../../engines/contract/reader.js';
+import type { Reader } from '../../engines/contract/reader.js';
 import type { Engine } from '../../engines/engine.js';
 import type { PdfStore } from '../../mirror/pdf-store.js';
 import type { Io } from '../io.js';
@@ -14,22 +14,11 @@ export interface Place {
 
 /** Asks what is there. */
 export async function reading<T>({ engine }: Place, work: (reader: Reader) => Promise<T>): Promise<T> {
-  return await during(await engine.openReader(), work);
-}
-
-/** Asks what is written out. */
-export async function readingPlainly<T>({ engine }: Place, work: (plain: Plain) => Promise<T>): Promise<T> {
-  return await during(await engine.openPlain(), work);
-}
-
-async function during<Opened extends Open, T>(
-  opened: Opened,
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
+  const reader = await engine.openReader();
   try {
-    return await work(opened);
+    return await work(reader);
   } finally {
-    await opened.close();
+    await reader.close();
   }
 }
 

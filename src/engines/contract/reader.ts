@@ -38,10 +38,8 @@ export interface Reader extends Plain {
 }
 
 /** What holds connections. */
-export interface Open {
+interface Open {
   close(): Promise<void>;
 }
 
 export interface OpenReader extends Reader, Open {}
-
-export interface OpenPlain extends Plain, Open {}

@@ -26,7 +26,6 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     prepare: async (families, _, waits) =>
       (await import('./prepare.js')).awaitSchema(command, families, waits),
     openReader: async () => (await stores()).openReader(command),
-    openPlain: async () => (await import('./plain.js')).openPlain(command),
     openPages: async () => {
       const kept = await stores();
       return await kept.openReader(pages, share(kept));

@@ -1,13 +1,7 @@
 import { text } from '../../resources/columns.js';
-import type { OpenPlain, Plain } from '../contract/reader.js';
-import { instantFor, type PoolOptions } from './driver.js';
+import type { Plain } from '../contract/reader.js';
+import { instantFor } from './driver.js';
 import type { Postgres } from './open.js';
-import { openMigrated } from './prepare.js';
-
-export async function openPlain(pool: PoolOptions): Promise<OpenPlain> {
-  const postgres = await openMigrated(pool);
-  return { ...plainOf(postgres), close: postgres.close };
-}
 
 export function plainOf({ rows }: Pick<Postgres, 'rows'>): Plain {
   return {

@@ -34,7 +34,6 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     migrate: now => migrate(FAMILIES, now),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
-    openPlain: async () => (await import('./plain.js')).openPlain(files),
     openPages: async () => (await import('./reader.js')).openReader(files),
     sharesPages: false,
     watchChanges: async changed => {

@@ -1,12 +1,5 @@
-import type { OpenPlain, Plain } from '../contract/reader.js';
-import { type Files, openBoth } from './open-both.js';
+import type { Plain } from '../contract/reader.js';
 import type { Sqlite } from './open.js';
-
-/** Both databases, read-only. */
-export function openPlain(files: Files): OpenPlain {
-  const db = openBoth(files);
-  return { ...plainOf(db), close: async () => void db.close() };
-}
 
 export function plainOf(db: Sqlite): Plain {
   return {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Plain } from '../../../engines/contract/reader.js';
+import type { Reader } from '../../../engines/contract/reader.js';
 import {
   CHANGE_COLUMNS,
   type ChangeRow,
@@ -18,7 +18,7 @@ import { emit, type Io, print, say } from '../../io.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
 import { jsonText, writeRows } from '../../output/output.js';
 import { findPlace } from '../../place/find-place.js';
-import { reading, readingPlainly } from '../../place/place.js';
+import { reading } from '../../place/place.js';
 import { OF_ORGANIZATION } from '../../named/how-named.js';
 import { readNumber } from '../../words.js';
 import { type Followed, followChanges } from './follow.js';
@@ -67,7 +67,6 @@ export function define(program: Command, io: Io): void {
     .action(async (options: Options) => {
       demandTogether(options);
       const place = findPlace(io);
-      if (isPlain(options)) return await readingPlainly(place, plain => tell(io, plain, options));
       await reading(place, reader => show(io, { reader, watch: place.engine.watchChanges }, options));
     });
   addFormats(command, 'print them as JSON, each with its row before and after', 'print them as CSV');
@@ -81,15 +80,6 @@ export function define(program: Command, io: Io): void {
 
 function demandTogether({ follow, after }: Options): void {
   if (after !== undefined && !follow) throw new CommandFault(EXIT.usage, '--after goes with --follow only.');
-}
-
-/** Sentences of whatever changed, whosever it is. */
-function isPlain({ json, follow, restated, organization, ...options }: Options): boolean {
-  return !json && !isCsv(options) && !follow && restated === undefined && organization === undefined;
-}
-
-async function tell(io: Io, plain: Plain, options: Options): Promise<void> {
-  await showLines(io, plain, readTold(plain, askedIn(io, options, null)));
 }
 
 function askedIn(io: Io, { resource, since, until }: Options, organizationId: string | null): ChangesAsked {
@@ -152,8 +142,8 @@ async function showJson(io: Io, rows: AsyncIterable<ChangeRow>): Promise<void> {
 }
 
 /** Under the day on which they were learnt, in UTC. */
-async function showLines(io: Io, plain: Plain, groups: AsyncIterable<readonly Said[]>): Promise<void> {
-  const sums = new Sums(await readOpenings(plain));
+async function showLines(io: Io, reader: Reader, groups: AsyncIterable<readonly Said[]>): Promise<void> {
+  const sums = new Sums(await readOpenings(reader));
   let shown = '';
   for await (const group of groups) {
     const lines: string[] = [];
