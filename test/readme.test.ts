@@ -100,6 +100,15 @@ test('every command, script, file and heading that README or a document names is
   }
 });
 
+test('every document that the program names is there', () => {
+  const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' });
+  const named = files
+    .filter(file => file.endsWith('.ts'))
+    .flatMap(file => readFileSync(new URL(`src/${file}`, ROOT), 'utf8').match(/docs\/[\w/.-]+\.\w+/g) ?? []);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(name => !existsSync(new URL(name, ROOT)))).toEqual([]);
+});
+
 test('every package that runs has its reason in CONTRIBUTING.md', () => {
   const text = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8');
   const rows = Array.from(text.matchAll(/^\| (`.+`) \| .+ \|$/gm), ([, names = '']) => names);
