@@ -4,20 +4,18 @@ import { FailedFiles } from './test/support/failed-files.js';
 
 /** What starts processes or threads, needs the build or takes long. All other tests are laws, and share few processes. */
 export const PROGRAM = [
-  'test/auth/{clock,sandbox}.test.ts',
   'test/{at-once,build,deploy,public-names,readme,readme-queries,tasks}.test.ts',
   'test/{app,cli,engines,flows}/**/*.test.ts',
-  'test/mirror/{certificates,closing,fence}.test.ts',
-  'test/registry/{examples,package,sandbox}.test.ts',
+  'test/registry/{examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/resources/adds-a-resource.test.ts',
-  'test/sync/{access,lookout,lost-time,sync}.test.ts',
-  'test/webhook/{connections,kill,listen,mutants,power,receiver,refusals,storm,thread}.test.ts',
+  'test/webhook/{connections,kill,power}.test.ts',
 ];
 
 /** What needs a PostgreSQL. One is started for all of them, and only for them. */
 export const POSTGRES = [
-  'test/{contract,postgres}/**/*.test.ts',
+  'test/contract/{commands,inbox-same,mirror-same,readers}.test.ts',
+  'test/postgres/**/*.test.ts',
   'test/engines/postgres/**/*.test.ts',
   'test/flows/postgres.test.ts',
 ];
@@ -25,23 +23,29 @@ export const POSTGRES = [
 /** What needs a browser. It is unpacked once for all of them, and only for them. */
 export const BROWSER = ['test/browser/**/*.test.ts'];
 
+/** Files NAME.long.test.ts, and what below is more then: `npm run torture -- long`, a job of its own of the workflow. */
+const IS_LONG = process.env['LONG'] !== undefined;
+const NOT_NOW = ['test/fixtures/**', ...(IS_LONG ? [] : ['test/**/*.long.test.ts'])];
+
 /** Flows that meet the engine: on files, and once more on a PostgreSQL. The others and why: test/flows/engines.test.ts. */
-export const ON_BOTH = [
+export const ON_BOTH = ['certificates', 'history', 'lifecycle'];
+
+/** These meet it no less; what they ask of it are laws of test/contract, so that the long way is enough. */
+export const ON_BOTH_AT_LENGTH = [
   'behind',
   'causes',
-  'certificates',
   'clock',
   'coverage',
   'deliveries',
   'forged',
-  'history',
   'hostile-rows',
   'install',
-  'lifecycle',
   'mutants',
   'quiet',
   'transactions',
-].map(name => `test/flows/${name}.test.ts`);
+];
+
+const PLAYED_TWICE = [...ON_BOTH, ...(IS_LONG ? ON_BOTH_AT_LENGTH : [])];
 
 export default defineConfig({
   test: {
@@ -60,7 +64,7 @@ export default defineConfig({
         test: {
           name: 'laws',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES, ...BROWSER],
+          exclude: [...NOT_NOW, ...PROGRAM, ...POSTGRES, ...BROWSER],
           isolate: false,
           setupFiles: ['test/support/leaves-nothing.ts'],
         },
@@ -70,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'program',
           include: PROGRAM,
-          exclude: ['test/fixtures/**', ...POSTGRES],
+          exclude: [...NOT_NOW, ...POSTGRES],
           isolate: false,
           globalSetup: ['test/support/worlds.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
@@ -78,13 +82,23 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'browser', include: BROWSER, globalSetup: ['test/browser/global-setup.ts'] },
+        test: {
+          name: 'browser',
+          include: BROWSER,
+          exclude: NOT_NOW,
+          globalSetup: ['test/browser/global-setup.ts'],
+        },
       },
       {
         extends: true,
         test: {
           name: 'postgres',
-          include: [...POSTGRES, ...ON_BOTH],
+          include: [
+            ...POSTGRES,
+            'test/contract/**/*.test.ts',
+            ...PLAYED_TWICE.map(name => `test/flows/${name}.test.ts`),
+          ],
+          exclude: NOT_NOW,
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { installationJob, type JobEnd, type NewJob, UNCHANGED } from '../../src/inbox/job.js';
 import type { ClaimedJob } from '../../src/inbox/job.js';
 import { type Arrived, boxIn, type Box, type Store } from '../support/box.js';
-import { ENGINES } from '../support/engines.js';
+import { BOTH } from '../support/engines.js';
 import { acceptedDelivery, NOON } from '../support/inbox.js';
 import { createRandom, pick } from '../support/random.js';
 import { seeds } from '../support/seeds.js';
@@ -144,7 +144,7 @@ function ended(which: number, end: JobEnd | null): Step {
 test.each(seeds(2, 0))(
   'what comes by chance stands in the tables of both engines alike (seed %i)',
   async seed => {
-    const stores = await Promise.all(ENGINES.map(({ store }) => store()));
+    const stores = await Promise.all(BOTH.map(({ store }) => store()));
     const played = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));
     for (const [place, { now, step }] of historyOf(seed).entries()) {
       const answers: unknown[] = [];

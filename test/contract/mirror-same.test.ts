@@ -7,7 +7,7 @@ import { temporaryInbox } from '../support/inbox.js';
 import { tablesInFile } from '../support/tables.js';
 import { MIRROR_TABLES } from '../../src/engines/contract/mirror-tables.js';
 import { changing } from '../support/changing.js';
-import { ENGINES, type Stage } from '../support/engines.js';
+import { BOTH, type Stage } from '../support/engines.js';
 import { seeds } from '../support/seeds.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ test.each(seeds(2))(
   'after the same changes both engines hold the same, rows, history and books (seed %i)',
   async seed => {
     const mirrors: unknown[] = [];
-    for (const { stage } of ENGINES) {
+    for (const { stage } of BOTH) {
       const scene = await stage();
       const { change } = changing(scene, seed);
       for (let time = 0; time < CHANGES; time += 1) tally.add(await change());
@@ -36,7 +36,7 @@ test.each(seeds(2))(
   },
 );
 
-test.each(ENGINES)(
+test.each(BOTH)(
   'a snapshot of $name is one private file with every row of the mirror, its laws kept',
   async engine => {
     const scene = await engine.stage();

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
+import { atLength } from '../support/seeds.js';
 import { playHistory, type Tally } from '../support/history.js';
 
 /** `npm run torture -- mirror` plays more of them, and other ones. */
-const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? 10);
+const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? atLength(5, 10));
 const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 'PostgreSQL' ? 16 : 6));
 const played: Tally[] = [];
 
