@@ -23,9 +23,8 @@ export const POSTGRES = [
 /** What needs a browser. It is unpacked once for all of them, and only for them. */
 export const BROWSER = ['test/browser/**/*.test.ts'];
 
-/** Files NAME.long.test.ts, and what below is more then: `npm run torture -- long`, a job of its own of the workflow. */
+/** In `npm run torture -- long`. */
 const IS_LONG = process.env['LONG'] !== undefined;
-const NOT_NOW = ['test/fixtures/**', ...(IS_LONG ? [] : ['test/**/*.long.test.ts'])];
 
 /** Flows that meet the engine: on files, and once more on a PostgreSQL. The others and why: test/flows/engines.test.ts. */
 export const ON_BOTH = ['certificates', 'history', 'lifecycle'];
@@ -64,7 +63,7 @@ export default defineConfig({
         test: {
           name: 'laws',
           include: ['test/**/*.test.ts'],
-          exclude: [...NOT_NOW, ...PROGRAM, ...POSTGRES, ...BROWSER],
+          exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES, ...BROWSER],
           isolate: false,
           setupFiles: ['test/support/leaves-nothing.ts'],
         },
@@ -74,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'program',
           include: PROGRAM,
-          exclude: [...NOT_NOW, ...POSTGRES],
+          exclude: ['test/fixtures/**', ...POSTGRES],
           isolate: false,
           globalSetup: ['test/support/worlds.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],
@@ -85,7 +84,6 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: BROWSER,
-          exclude: NOT_NOW,
           globalSetup: ['test/browser/global-setup.ts'],
         },
       },
@@ -98,7 +96,6 @@ export default defineConfig({
             'test/contract/**/*.test.ts',
             ...PLAYED_TWICE.map(name => `test/flows/${name}.test.ts`),
           ],
-          exclude: NOT_NOW,
           isolate: false,
           globalSetup: ['test/postgres/global-setup.ts'],
           setupFiles: ['test/support/leaves-nothing.ts'],

@@ -9,6 +9,7 @@ import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
+import { long } from '../support/long.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const APPS = 'SELECT count(*) FROM apps';
@@ -105,7 +106,9 @@ test('a demo that an earlier program made is moved aside, and made anew', async 
 
 test('with no settings at all it makes a demo, goes on from there, and leaves no process behind', async () => {
   const demo = await createDemo();
+  const early = demo.run('status');
   const first = demo.start();
+  expect(await early).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reading the demo in') });
   await expect.poll(() => first.said(), PATIENCE).toContain('This is a DEMO');
   await expect.poll(() => isFilled(demo), PATIENCE).toBe(true);
 
@@ -142,6 +145,8 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
 
   const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
   await expect.poll(() => first.said(), PATIENCE).toContain(letsIn);
+  const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
+  await expect.poll(() => first.said().trimEnd().split('\n').at(-1), PATIENCE).toBe(address);
   expect(first.said()).not.toContain('key=');
   expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('for sale now');
 
@@ -169,6 +174,11 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(await demo.world('SELECT count(*) FROM installations')).toBe(installed);
   expect(await demo.world(APPS)).toBe(apps);
   expect(await rows(demo, versions)).toEqual(before);
+  expect((await demo.run('up')).stderr).toContain('The demo in data/demo is running already');
+  const worker = await pidOf(demo, 'work');
+  process.kill(worker, 'SIGKILL');
+  expect(await pidOf(demo, 'work', worker)).not.toBe(worker);
+  expect(second.said()).toContain('"carbon-mirror work" ended by SIGKILL; it is started again in 1 s.');
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
   await second.gone;
@@ -209,7 +219,7 @@ describe('with some settings but not all', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test('one that is forgotten is the only one that is named', async () => {
+  long.test('one that is forgotten is the only one that is named', async () => {
     const env = {
       REGISTRY_APP_ID: 'an-app',
       REGISTRY_PRIVATE_KEY: createPrivateKey(),
@@ -235,7 +245,7 @@ describe('a port that is taken is told in words, exit 2, and nothing is left run
   });
 });
 
-test('a console whose port is taken is told of in words, and the others go on without it', async () => {
+long.test('a console whose port is taken is told of in words, and the others go on without it', async () => {
   const demo = await oldDemo();
   const port = Number(demo.env['CONSOLE_PORT']);
   const stranger = createServer().listen(port, '127.0.0.1');
@@ -277,7 +287,7 @@ async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
 }
 
 describe('a child that falls', () => {
-  test('is started again at the same port, after a pause that grows', async () => {
+  long.test('is started again at the same port, after a pause that grows', async () => {
     const demo = await oldDemo();
     const up = demo.start();
     await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
@@ -301,7 +311,7 @@ describe('a child that falls', () => {
     await expectNobody(demo);
   });
 
-  test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
+  long.test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
     const demo = await oldDemo();
     const up = demo.start();
     await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
@@ -315,7 +325,7 @@ describe('a child that falls', () => {
   });
 });
 
-test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
+long.test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
   const demo = await createDemo();
   const up = demo.start();
   const settings = join(demo.cwd, 'data/demo/settings.json');
@@ -326,24 +336,27 @@ test('a command beside a demo that is just starting finds its mirror, still empt
   await expect.poll(() => up.said(), PATIENCE).toContain('This is a DEMO');
 });
 
-test('a command that is given before the demo has begun waits for it; where none comes it says that there is no mirror', async () => {
-  const demo = await createDemo();
-  const early = demo.run('status');
-  const running = demo.start();
-  const { exitCode, stderr } = await early;
-  expect(stderr).toContain('Reading the demo in data/demo.');
-  expect(exitCode).toBe(0);
-  running.child.kill('SIGTERM');
-  await running.gone;
+long.test(
+  'a command that is given before the demo has begun waits for it; where none comes it says that there is no mirror',
+  async () => {
+    const demo = await createDemo();
+    const early = demo.run('status');
+    const running = demo.start();
+    const { exitCode, stderr } = await early;
+    expect(stderr).toContain('Reading the demo in data/demo.');
+    expect(exitCode).toBe(0);
+    running.child.kill('SIGTERM');
+    await running.gone;
 
-  const nobody = await createDemo();
-  const alone = await nobody.run('status');
-  expect(alone.exitCode).toBe(2);
-  expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
-  expect(readdirSync(nobody.cwd)).toEqual([]);
-});
+    const nobody = await createDemo();
+    const alone = await nobody.run('status');
+    expect(alone.exitCode).toBe(2);
+    expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
+    expect(readdirSync(nobody.cwd)).toEqual([]);
+  },
+);
 
-test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
+long.test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);
   const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
   const ups = demos.map(({ cwd }) => startProcess(['up'], unnamed, cwd));
@@ -395,45 +408,54 @@ test('with no settings each port of a demo that somebody else has by now becomes
   expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
 });
 
-test('the address of the console is the last line of the start, without a key where no terminal is', async () => {
-  const demo = await oldDemo();
-  const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('\nOpen ');
-  expect(up.said().trimEnd().split('\n').at(-1)).toBe(
-    `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`,
-  );
-  expect(up.said()).toMatch(/\nReady: /);
-});
-
-test('a demo that is running is not started a second time, whatever port is named: it says where the first is', async () => {
-  const demo = await oldDemo();
-  const up = demo.start();
-  await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
-  const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
-  for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
-    const again = await runProcess(['up'], env, demo.cwd);
-    expect(again).toMatchObject({ exitCode: 2 });
-    expect(again.stderr).toContain(
-      `The demo in data/demo is running already, with its registry at ${registry}.`,
+long.test(
+  'the address of the console is the last line of the start, without a key where no terminal is',
+  async () => {
+    const demo = await oldDemo();
+    const up = demo.start();
+    await expect.poll(() => up.said(), PATIENCE).toContain('\nOpen ');
+    expect(up.said().trimEnd().split('\n').at(-1)).toBe(
+      `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`,
     );
-  }
-  expect((await demo.run('doctor')).exitCode).toBe(0);
-});
+    expect(up.said()).toMatch(/\nReady: /);
+  },
+);
 
-test('a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger', async () => {
-  const demo = await oldDemo();
-  const before = await demo.world(WEBHOOK_URL);
-  expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
-  const port = await freePort();
-  const stranger = createServer().listen(port, '127.0.0.1');
-  onTestFinished(() => void stranger.close());
-  const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
-  expect(await second.ended).toBe(2);
-  await second.gone;
-  expect(await demo.world(WEBHOOK_URL)).toBe(before);
-});
+long.test(
+  'a demo that is running is not started a second time, whatever port is named: it says where the first is',
+  async () => {
+    const demo = await oldDemo();
+    const up = demo.start();
+    await expect.poll(() => up.said(), PATIENCE).toContain('Ready: ');
+    const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
+    for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
+      const again = await runProcess(['up'], env, demo.cwd);
+      expect(again).toMatchObject({ exitCode: 2 });
+      expect(again.stderr).toContain(
+        `The demo in data/demo is running already, with its registry at ${registry}.`,
+      );
+    }
+    expect((await demo.run('doctor')).exitCode).toBe(0);
+  },
+);
 
-test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
+long.test(
+  'a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger',
+  async () => {
+    const demo = await oldDemo();
+    const before = await demo.world(WEBHOOK_URL);
+    expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
+    const port = await freePort();
+    const stranger = createServer().listen(port, '127.0.0.1');
+    onTestFinished(() => void stranger.close());
+    const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
+    expect(await second.ended).toBe(2);
+    await second.gone;
+    expect(await demo.world(WEBHOOK_URL)).toBe(before);
+  },
+);
+
+long.test('SIGTERM to `npm start` reaches the demo, which stops in order and leaves nobody', async () => {
   const demo = await oldDemo();
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };

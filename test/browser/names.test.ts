@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { consoleStage } from '../support/console-stage.js';
 import { storeCertificate } from '../support/certificates.js';
 import { credit, retirement } from '../support/mirror.js';
 import { openPage, startBrowser } from './browser.js';
+import { long } from '../support/long.js';
 
 const HOSTILE = `"'><img src=/hit onerror="window.hit=1"><script>window.hit=1</script><b>${'long'.repeat(30)}`;
 const AT = '2026-05-04T12:00:00.000Z';
@@ -136,11 +137,14 @@ async function crawl(page: Page, origin: string): Promise<{ all: Set<string>; ho
   return { all, hostile };
 }
 
-test('T83 a name that is markup is text on every page that a link leads to, and makes none wider than 380 pixels', async () => {
-  const { port, keys } = await stage();
-  const origin = `http://127.0.0.1:${port}`;
-  const page = await openPage(browser, origin, { viewport: NARROW });
-  await page.goto(`${origin}/?key=${keys.mint()}`);
-  const { all, hostile } = await crawl(page, origin);
-  expect([...all].filter(path => !hostile.has(path)).toSorted()).toEqual(WITHOUT);
-});
+long.test(
+  'T83 a name that is markup is text on every page that a link leads to, and makes none wider than 380 pixels',
+  async () => {
+    const { port, keys } = await stage();
+    const origin = `http://127.0.0.1:${port}`;
+    const page = await openPage(browser, origin, { viewport: NARROW });
+    await page.goto(`${origin}/?key=${keys.mint()}`);
+    const { all, hostile } = await crawl(page, origin);
+    expect([...all].filter(path => !hostile.has(path)).toSorted()).toEqual(WITHOUT);
+  },
+);

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type StartedServer, startServer } from '../postgres/server.js';
+import { long } from '../support/long.js';
 import { registerApp, startTestSandbox } from '../support/sandbox.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Started, startUp } from './demo.js';
@@ -44,34 +45,37 @@ afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
 });
 
-test('on PostgreSQL with the settings of a running sandbox the console is full, its Demo moves the registry, and all of it is checked and taken away', async () => {
-  const page = await openPage(browser, up.origin);
-  const shows = async (part: string, what: RegExp | string) =>
-    await expect.poll(() => page.locator(part).innerText(), PATIENCE).toMatch(what);
-  const press = async (name: string, done: string) => {
-    await page.goto(`${up.origin}/demo`);
-    await page.getByRole('button', { name, exact: true }).click();
-    await shows('#done', done);
-  };
-  await page.goto(await up.address());
-  await shows('h1', /^[1-9][\d,.]* t ex-post.* for sale now in 2 of 2 organizations known\./);
+long.test(
+  'on PostgreSQL with the settings of a running sandbox the console is full, its Demo moves the registry, and all of it is checked and taken away',
+  async () => {
+    const page = await openPage(browser, up.origin);
+    const shows = async (part: string, what: RegExp | string) =>
+      await expect.poll(() => page.locator(part).innerText(), PATIENCE).toMatch(what);
+    const press = async (name: string, done: string) => {
+      await page.goto(`${up.origin}/demo`);
+      await page.getByRole('button', { name, exact: true }).click();
+      await shows('#done', done);
+    };
+    await page.goto(await up.address());
+    await shows('h1', /^[1-9][\d,.]* t ex-post.* for sale now in 2 of 2 organizations known\./);
 
-  await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
-  await shows('#moved', 'A visitor of the demo');
-  await press('Reserve 1 t', '1 t is held by reservation');
-  await page.goto(`${up.origin}/`);
-  await shows('#holds', /What is held/);
-  await press('Finish the reservation', 'was finished');
-  await press('Let a new customer install the app', 'has installed the app');
-  await page.goto(`${up.origin}/`);
-  await shows('h1', 'in 3 of 3 organizations known');
-  await press('Move its clock by ten minutes', 'ten minutes further');
+    await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
+    await shows('#moved', 'A visitor of the demo');
+    await press('Reserve 1 t', '1 t is held by reservation');
+    await page.goto(`${up.origin}/`);
+    await shows('#holds', /What is held/);
+    await press('Finish the reservation', 'was finished');
+    await press('Let a new customer install the app', 'has installed the app');
+    await page.goto(`${up.origin}/`);
+    await shows('h1', 'in 3 of 3 organizations known');
+    await press('Move its clock by ten minutes', 'ten minutes further');
 
-  const retired = async () =>
-    JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
-  await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 2);
-  await press('Retire 1 t and lose its webhook', 'its webhook is lost');
-  await page.goto(`${up.origin}/`);
-  await page.getByRole('button', { name: 'Read everything now' }).click();
-  await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 3);
-});
+    const retired = async () =>
+      JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
+    await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 2);
+    await press('Retire 1 t and lose its webhook', 'its webhook is lost');
+    await page.goto(`${up.origin}/`);
+    await page.getByRole('button', { name: 'Read everything now' }).click();
+    await expect.poll(retired, PATIENCE).toBe(WORLD.retirements + 3);
+  },
+);

@@ -6,6 +6,7 @@ import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { NOON, temporaryFolder } from '../support/inbox.js';
 import { oddMirrorTwice, type SameMirror } from '../support/same-mirror.js';
+import { atLength } from '../support/long.js';
 
 const OF = ['--organization', 'organization-1'];
 const EVER = ['--since', '0001-01-01'];
@@ -167,7 +168,9 @@ async function everyQuestion(): Promise<(readonly string[])[]> {
     all.flatMap(words => {
       const argv = [...name.split(' '), ...words];
       if (CHANGING.includes(name)) return [[...argv, '--json']];
-      const forms = (options.get(name) ?? []).map(form => [form]);
+      const forms = (options.get(name) ?? [])
+        .map(form => [form])
+        .slice(0, words === all[0] ? 2 : atLength(1, 2));
       return [...(words === all[0] ? [[]] : []), ...forms].map(form => [...argv, ...form]);
     }),
   );

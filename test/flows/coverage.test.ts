@@ -8,7 +8,8 @@ import { lookOut } from '../../src/sync/schedule/lookout.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
 import { contextOf, type Program, startProgram } from '../support/program.js';
 import { createOrganization } from '../support/sandbox.js';
-import { atLength, seeds } from '../support/seeds.js';
+import { atLength } from '../support/long.js';
+import { seeds } from '../support/seeds.js';
 
 const LOOK_MS = 15_000;
 const LEASE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
-import { atLength } from '../support/seeds.js';
 import { playHistory, type Tally } from '../support/history.js';
+import { atLength } from '../support/long.js';
 
 /** `npm run torture -- mirror` plays more of them, and other ones. */
 const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? atLength(5, 10));

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../support/inbox.js';
 import { type Database, openTemporary, temporaryDatabase } from '../support/postgres.js';
 import { type StartedProcess, startProcess } from '../support/processes.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { long } from '../support/long.js';
 
 const SECRET = 'a webhook secret of the flow';
 const AN_HOUR = '0 * * * *';
@@ -174,38 +175,45 @@ const memoryOf = ({ child }: StartedProcess): number =>
 const MOST_MB = 60;
 const GRACE_MS = 30_000;
 
-test('T61 a server that is killed and started again loses nothing of what was answered 202, and while it is away nothing is kept in memory', async () => {
-  const { database, kill, start } = await mortalServer();
-  const mirror = await scene(database);
-  expect((await mirror.command('migrate')).exitCode).toBe(0);
-  const receive = await mirror.receive();
-  const work = await mirror.work();
-  for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
-  // What a killed server leaves claimed waits for its lease.
-  const held = () => mirror.command('jobs', 'list', '--state', 'claimed', '--json');
-  await expect.poll(async () => (await held()).stdout.trim()).toBe('[]');
-  await kill();
+long.test(
+  'T61 a server that is killed and started again loses nothing of what was answered 202, and while it is away nothing is kept in memory',
+  async () => {
+    const { database, kill, start } = await mortalServer();
+    const mirror = await scene(database);
+    expect((await mirror.command('migrate')).exitCode).toBe(0);
+    const receive = await mirror.receive();
+    const work = await mirror.work();
+    for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
+    // What a killed server leaves claimed waits for its lease.
+    const held = () => mirror.command('jobs', 'list', '--state', 'claimed', '--json');
+    await expect.poll(async () => (await held()).stdout.trim()).toBe('[]');
+    await kill();
 
-  const before = memoryOf(receive);
-  for (let round = 0; round < 10; round += 1) {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => mirror.deliver(receive)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(answers.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
-    await Promise.all(answers.map(answer => answer.arrayBuffer()));
-  }
-  expect(memoryOf(receive) - before).toBeLessThan(MOST_MB);
+    const before = memoryOf(receive);
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => mirror.deliver(receive)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(answers.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
+      await Promise.all(answers.map(answer => answer.arrayBuffer()));
+    }
+    expect(memoryOf(receive) - before).toBeLessThan(MOST_MB);
 
-  await start();
-  mirror.issue();
-  await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
-  await expect.poll(mirror.rows, A_LEASE).toBe(1);
-  const kept = await mirror.command('query', 'select sum(1 + repeats) as n from inbox.deliveries', '--json');
-  expect(Number(/"n":\s*"?(\d+)/.exec(kept.stdout)?.[1])).toBeGreaterThanOrEqual(21);
-  expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
+    await start();
+    mirror.issue();
+    await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
+    await expect.poll(mirror.rows, A_LEASE).toBe(1);
+    const kept = await mirror.command(
+      'query',
+      'select sum(1 + repeats) as n from inbox.deliveries',
+      '--json',
+    );
+    expect(Number(/"n":\s*"?(\d+)/.exec(kept.stdout)?.[1])).toBeGreaterThanOrEqual(21);
+    expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
 
-  await kill();
-  work.child.kill('SIGTERM');
-  receive.child.kill('SIGTERM');
-  const overtime = setTimeout(GRACE_MS, 'overtime', { ref: false });
-  expect(await Promise.race([Promise.all([work.ended, receive.ended]), overtime])).not.toBe('overtime');
-});
+    await kill();
+    work.child.kill('SIGTERM');
+    receive.child.kill('SIGTERM');
+    const overtime = setTimeout(GRACE_MS, 'overtime', { ref: false });
+    expect(await Promise.race([Promise.all([work.ended, receive.ended]), overtime])).not.toBe('overtime');
+  },
+);

@@ -12,6 +12,7 @@ import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
+import { atLength } from '../support/long.js';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
 
@@ -46,7 +47,7 @@ test('T61 a worker process that is killed again and again in the middle of its w
   const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
   const random = createRandom(61);
   let killedAtWork = 0;
-  for (let life = 0; life < 6; life++) {
+  for (let life = 0; life < atLength(3, 6); life++) {
     const work = startWorkProcess(settings);
     await expect.poll(async () => (await program.inbox.countJobs()).claimed, PATIENCE).toBeGreaterThan(0);
     await new Promise(resolve => setTimeout(resolve, random() * 250));
@@ -96,7 +97,7 @@ test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland
   const { id } = program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   const here = await comparedRows(program);
-  const zones = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'];
+  const zones = ['America/St_Johns', 'Europe/Berlin', 'Pacific/Apia'].slice(0, atLength(1, 3));
   for (const TZ of zones) {
     const mirror = await mirrorIn(TZ, program, id, organizationId);
     expect(mirror.instants.length).toBeGreaterThan(10);

@@ -5,8 +5,3 @@ const FIRST = Number(process.env['FIRST_SEED'] ?? 0);
 export function seeds(few: number, first = 1): number[] {
   return Array.from({ length: Number(COUNT ?? few) }, (_, index) => FIRST + first + index);
 }
-
-/** How often, in a run of all tests and in `npm run torture -- long`. */
-export function atLength(short: number, long: number): number {
-  return process.env['LONG'] === undefined ? short : long;
-}

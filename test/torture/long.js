@@ -1,13 +1,13 @@
-// npm run torture -- long [FILES]: what takes too long for each run of all tests and has a short form there: files named
-// NAME.long.test.ts, tests that do more of the same where LONG is set, and each flow that meets the engine on a PostgreSQL too.
+// npm run torture -- long [FILES]: what takes too long for each run of all tests and has a short form there: each `long.test`,
+// more of the same wherever a test says `atLength`, and each flow that meets the engine on a PostgreSQL too.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const GROWS = /\batLength\(/;
+const GROWS = /\batLength\(|\blong\.test\b/;
 const grown = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
-  .filter(file => file.endsWith('.long.test.ts') || GROWS.test(readFileSync(`test/${file}`, 'utf8')))
+  .filter(file => GROWS.test(readFileSync(`test/${file}`, 'utf8')))
   .map(file => `test/${file}`);
 
 const env = { ...process.env, LONG: '1' };

@@ -7,6 +7,7 @@ import { openDoor, payloadOf, requestBytes, signedPost } from '../support/door.j
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readAll } from '../support/wire.js';
+import { atLength } from '../support/long.js';
 
 const SENDERS = 20;
 
@@ -54,13 +55,15 @@ describe('senders that pipeline and never read', () => {
     expect(await keepsTheLaw(listenHere, 20_000)).toBe(true);
   });
 
-  test.each([
+  const OTHERS: readonly (readonly [string, Listen])[] = [
     ['a bare server', bare(() => undefined)],
     [
       "Node's own time limits",
       bare(server => Object.assign(server, { timeout: 1000, requestTimeout: 1000 })),
     ],
-  ])('T18 %s would serve them on and on', async (_title, open) => {
+  ];
+
+  test.each(OTHERS.slice(0, atLength(1, 2)))('T18 %s would serve them on and on', async (_title, open) => {
     expect(await keepsTheLaw(open, 4000)).toBe(false);
   });
 
