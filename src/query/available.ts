@@ -1,6 +1,7 @@
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables } from '../engines/contract/tables.js';
 import { NULLS_FIRST } from './by-name.js';
+import { readKnown } from './coverage.js';
 import { inSnapshot } from './snapshot.js';
 
 interface Demand {
@@ -9,6 +10,8 @@ interface Demand {
   /** Whatever was read completely within so many seconds may be sold; null where only what is current may. */
   readonly maxAgeSeconds: number | null;
   readonly only?: Only;
+  /** Whether rows say no more than what adding them up takes. */
+  readonly isToAddUp?: boolean;
 }
 
 /** What of a warehouse is looked for; a project by its id or what its name holds. */
@@ -18,8 +21,7 @@ export interface Only {
   readonly type?: string | undefined;
 }
 
-/** A warehouse from which nothing is to be sold now, and why. */
-export interface LeftOut {
+interface Warehouse {
   /** Null where nobody has looked yet at what a webhook has named. */
   readonly organizationId: string | null;
   readonly installationId: string;
@@ -29,15 +31,21 @@ export interface LeftOut {
   readonly completeAt: string | null;
   readonly ageSeconds: number | null;
   readonly rows: number;
+  readonly error: string | null;
+}
+
+/** A warehouse from which nothing is to be sold now, and why. */
+export interface LeftOut extends Warehouse {
   /** Tonnes of each type, to look at. */
   readonly amounts: readonly { readonly type: string | null; readonly amount: number }[];
-  readonly error: string | null;
 }
 
 export interface Available {
   /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
   readonly known: number;
   readonly uninstalled: number;
+  /** The warehouses from which may be sold, the empty ones too. */
+  readonly sold: readonly Warehouse[];
   readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
 }
@@ -50,22 +58,23 @@ const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
 /** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
 export async function readAvailable(reader: Reader, demand: Demand): Promise<Available> {
   return await inSnapshot(reader, async snapshot => {
-    const sums = await readSums(snapshot, demand.organizationId);
-    const amounts = amountsIn(sums);
-    const warehouses = (await readWarehouses(snapshot, demand.organizationId)).map(warehouse => ({
-      ...warehouse,
-      amounts: amounts.get(warehouse.organizationId ?? '') ?? [],
-    }));
+    const sums = await readSums(snapshot, demand);
+    const warehouses = await readWarehouses(snapshot, demand.organizationId);
     const sold = warehouses.filter(warehouse => mayBeSold(warehouse, demand.maxAgeSeconds));
     const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
     const uninstalled = warehouses.filter(({ state }) => state === 'uninstalled').length;
+    const amounts = amountsIn(sums.filter(sum => !soldBy.has(sum.organization_id)));
     return {
       known: warehouses.length - uninstalled,
       uninstalled,
+      sold,
       rows: sums.filter(sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {})),
-      leftOut: warehouses.filter(
-        warehouse => !sold.includes(warehouse) && (warehouse.rows > 0 || !CLOSED.includes(warehouse.state)),
-      ),
+      leftOut: warehouses
+        .filter(
+          ({ organizationId, state, rows }) =>
+            !soldBy.has(organizationId) && (rows > 0 || !CLOSED.includes(state)),
+        )
+        .map(left => ({ ...left, amounts: amounts.get(left.organizationId ?? '') ?? [] })),
     };
   });
 }
@@ -79,53 +88,56 @@ function isWanted(row: Row, { project, vintage, type }: Only): boolean {
   );
 }
 
-function mayBeSold({ state, ageSeconds }: LeftOut, maxAgeSeconds: number | null): boolean {
+function mayBeSold({ state, ageSeconds }: Warehouse, maxAgeSeconds: number | null): boolean {
   if (maxAgeSeconds === null) return state === 'current';
   return KNOWN.includes(state) && ageSeconds !== null && ageSeconds >= 0 && ageSeconds <= maxAgeSeconds;
 }
 
+const UNREAD = { state: 'never_read', completeAt: null, ageSeconds: null, rows: 0, error: null };
+
 /** The warehouse of each organization that is known. */
-async function readWarehouses(
-  { db }: Reader,
-  organizationId: string | null,
-): Promise<Omit<LeftOut, 'amounts'>[]> {
-  const asked = db
-    .selectFrom('coverage as c')
-    .leftJoin('freshness as f', on =>
-      on.onRef('f.organization_id', '=', 'c.organization_id').on('f.resource', '=', 'warehouse'),
-    )
-    .select(eb => [
-      'c.organization_id as organizationId',
-      'c.installation_id as installationId',
-      'c.organization_name as organizationName',
-      eb
-        .case()
-        .when('c.state', '=', 'active')
-        .then(eb.fn.coalesce('f.state', eb.val('never_read')))
-        .else(eb.ref('c.state'))
-        .end()
-        .$castTo<string>()
-        .as('state'),
-      'f.complete_at as completeAt',
-      'f.age_seconds as ageSeconds',
-      eb.fn.coalesce('f.rows', eb.lit(0)).as('rows'),
-      'f.error',
+async function readWarehouses(reader: Reader, organizationId: string | null): Promise<Warehouse[]> {
+  const reads = await reader.db
+    .selectFrom('freshness')
+    .where('resource', '=', 'warehouse')
+    .select([
+      'organization_id as organizationId',
+      'state',
+      'complete_at as completeAt',
+      'age_seconds as ageSeconds',
+      'rows',
+      'error',
     ])
-    .orderBy('c.organization_name', NULLS_FIRST)
-    .orderBy('c.organization_id', NULLS_FIRST)
-    .orderBy('c.installation_id');
-  return await (organizationId === null
-    ? asked
-    : asked.where('c.organization_id', '=', organizationId)
-  ).execute();
+    .execute();
+  const readOf = new Map(reads.map(read => [read.organizationId, read]));
+  const known = await readKnown(reader, organizationId);
+  return known.map(({ organizationId: id, installationId, name, state }) => ({
+    organizationId: id,
+    installationId,
+    organizationName: name,
+    ...UNREAD,
+    ...readOf.get(id),
+    ...(state !== 'active' && { state }),
+  }));
 }
 
 type Sum = Tables['warehouse_sums'];
 
-async function readSums({ db }: Reader, organizationId: string | null): Promise<Sum[]> {
-  const asked = db
+/** Of what stands in a warehouse all that is needed to add it up. */
+const TO_ADD_UP = [
+  'organization_id',
+  'project_id',
+  'project_name',
+  'vintage',
+  'type',
+  'amount',
+  'amount_micro',
+  'rows_not_summed',
+] as const satisfies (keyof Sum)[];
+
+async function readSums({ db }: Reader, { organizationId, isToAddUp = false }: Demand) {
+  const all = db
     .selectFrom('warehouse_sums')
-    .selectAll()
     .orderBy('organization_name', NULLS_FIRST)
     .orderBy('organization_id')
     .orderBy('project_name', NULLS_FIRST)
@@ -133,14 +145,14 @@ async function readSums({ db }: Reader, organizationId: string | null): Promise<
     .orderBy('type', NULLS_FIRST)
     .orderBy('project_id', NULLS_FIRST)
     .orderBy('credit_id');
-  return await (organizationId === null
-    ? asked
-    : asked.where('organization_id', '=', organizationId)
-  ).execute();
+  const asked = organizationId === null ? all : all.where('organization_id', '=', organizationId);
+  return await (isToAddUp ? asked.select(TO_ADD_UP).execute() : asked.selectAll().execute());
 }
 
 /** Added here: engines add in orders of their own, and parts of a tonne come out otherwise. */
-function amountsIn(sums: readonly Sum[]): ReadonlyMap<string, LeftOut['amounts']> {
+function amountsIn(
+  sums: readonly Pick<Sum, (typeof TO_ADD_UP)[number]>[],
+): ReadonlyMap<string, LeftOut['amounts']> {
   const amounts = new Map<string, { type: string | null; amount: number }[]>();
   for (const { organization_id: id, type, amount } of sums) {
     const own = amounts.get(id) ?? [];

@@ -1,6 +1,34 @@
 import type { Reader } from '../engines/contract/reader.js';
 import { count } from './count.js';
 
+/** An organization that is known. */
+export interface Known {
+  /** Null where nobody has looked yet at what a webhook has named. */
+  readonly organizationId: string | null;
+  readonly installationId: string;
+  readonly name: string | null;
+  readonly state: string;
+}
+
+/** One of them, or all. */
+export async function readKnown({ db }: Reader, organizationId: string | null): Promise<Known[]> {
+  const asked = db
+    .selectFrom('coverage')
+    .select([
+      'organization_id as organizationId',
+      'installation_id as installationId',
+      'organization_name as name',
+      'state',
+    ])
+    .orderBy('organization_name', each => each.asc().nullsFirst())
+    .orderBy('organization_id', each => each.asc().nullsFirst())
+    .orderBy('installation_id');
+  return await (organizationId === null
+    ? asked
+    : asked.where('organization_id', '=', organizationId)
+  ).execute();
+}
+
 /** How many organizations any sum is a part of. Those that have removed the app are counted apart. */
 export async function countKnown({ db }: Reader): Promise<number> {
   return await count(db.selectFrom('coverage').where('state', '<>', 'uninstalled'));

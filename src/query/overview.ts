@@ -1,9 +1,10 @@
 import type { Reader } from '../engines/contract/reader.js';
 import { type Available, readAvailable } from './available.js';
+import { type Activity, readActivity } from './inbox/activity.js';
 import { readNewest } from './past/changes.js';
 import type { Told } from './past/told.js';
 import { inSnapshot } from './snapshot.js';
-import { readStatus, type Status } from './reads/status.js';
+import { type OrganizationStatus, readOrganizations, sumCertificates } from './reads/status.js';
 
 /** One more is read, so that it can be said that there are more. */
 export const MOST_HOLDS = 20;
@@ -13,17 +14,23 @@ const EVERYTHING = { organizationId: null, resource: null, since: null, until: n
 export type Hold = Awaited<ReturnType<typeof readHolds>>[number];
 
 export interface Overview {
-  readonly status: Status;
+  readonly activity: Activity;
+  /** The first of them, trouble first. */
+  readonly organizations: readonly OrganizationStatus[];
+  /** Of all organizations, by state. */
+  readonly certificates: Readonly<Record<string, number>>;
   readonly available: Available;
   readonly holds: readonly Hold[];
   readonly changes: readonly Told[];
 }
 
-/** What there is at one moment: what can be sold, what is held, what moved last and what does not go on. */
-export async function readOverview(reader: Reader, now: number): Promise<Overview> {
+/** What there is at one moment: what can be sold, what is held, what moved last, what does not go on, and so many organizations. */
+export async function readOverview(reader: Reader, now: number, most: number): Promise<Overview> {
   return await inSnapshot(reader, async snapshot => ({
-    status: await readStatus(snapshot, now),
-    available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null }),
+    activity: await readActivity(snapshot, now),
+    organizations: await readOrganizations(snapshot, most),
+    certificates: await sumCertificates(snapshot),
+    available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null, isToAddUp: true }),
     holds: await readHolds(snapshot),
     changes: await readNewest(snapshot, EVERYTHING, null, CHANGES),
   }));

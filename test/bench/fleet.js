@@ -168,7 +168,7 @@ async function measureRound(name, world, worker, work) {
 
 /** Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out. */
 async function checkCoverage(reader, world) {
-  const { available } = await readOverview(reader, Date.now());
+  const { available } = await readOverview(reader, Date.now(), 1);
   const held = world.tonnes();
   const sold = new Map();
   for (const { organization_id: id, amount_micro: micro } of available.rows)

@@ -13,13 +13,14 @@ import * as documents from '../../src/query/documents.js';
 import * as findings from '../../src/query/past/findings.js';
 import { findProjects } from '../../src/query/find-projects.js';
 import * as explained from '../../src/query/past/explain.js';
+import { readActivity } from '../../src/query/inbox/activity.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
 import * as lists from '../../src/query/lists.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
-import { countKnown, countKnownAt } from '../../src/query/coverage.js';
+import { countKnown, countKnownAt, readKnown } from '../../src/query/coverage.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
 import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
@@ -128,7 +129,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readChanged: about([null, 'retirements', 'nothing'], (reader, resource) =>
     told.readChanged(reader, resource, 0),
   ),
-  readOverview: about([NOW, 0], readOverview),
+  readOverview: about(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
+    readOverview(reader, now, most),
+  ),
   readNewest: about(
     [
       { organizationId: null, since: null, until: null },
@@ -224,10 +227,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readFindings: once(findings.readFindings),
   countFindings: once(findings.countFindings),
-  readBacklog: about(
-    [null, { organizationId: ONE, announcedAt: new Date(NOON + MINUTE).toISOString(), error: 'e' }],
-    (reader, announced) => backlog.readBacklog(reader, NOW, announced),
-  ),
+  readBacklog: about([NOON, NOW], backlog.readBacklog),
+  readActivity: about([NOON, NOW], readActivity),
   readDue: once(reader => backlog.readDue(reader, NOW)),
   readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
   readHealth: once(reader => health.readHealth(reader, NOW)),
@@ -355,6 +356,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     singles.readFirstCredit(reader, table, ONE),
   ),
   readStatus: about([NOW, 0], status.readStatus),
+  readOrganizations: about([1, 2, 3], status.readOrganizations),
+  readOrganization: about([ONE, 'nobody'], status.readOrganization),
+  sumCertificates: once(status.sumCertificates),
+  readKnown: about([null, ONE], readKnown),
   readRound: once(readRound),
   readCertificateCounts: once(status.readCertificateCounts),
   readAges: once(status.readAges),
@@ -472,7 +477,6 @@ const PARTS = [
   'mayBeNull',
   'ofAnyOrganization',
   'ofOrganization',
-  'oldestAnnounced',
   'seenOf',
   'stoodAt',
   'toldOf',

@@ -162,7 +162,10 @@ export function temporaryScene({
 }
 
 /** So many organizations, the first with one credit, each other with one more; the list of the tenth cannot be read any more. */
-export async function fill({ mirror, clock, read, db }: Scene, organizations: number): Promise<void> {
+export async function fill(
+  { mirror, clock, read, db }: Pick<Scene, 'mirror' | 'clock' | 'read' | 'db'>,
+  organizations: number,
+): Promise<void> {
   for (let n = 1; n <= organizations; n++) {
     const organizationId = `organization-${n}`;
     const { at } = clock;

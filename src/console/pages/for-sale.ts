@@ -4,12 +4,13 @@ import { withThousands } from '../../text/thousands.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
 import { type Bar, bars } from '../parts/bars.js';
 import type { Ask } from '../page.js';
-import { byMicro, microOf, textIn } from '../parts/cell.js';
+import { microOf, textIn } from '../parts/cell.js';
 import { html, type Html } from '../parts/html.js';
 import { firstOf } from '../parts/table.js';
-import { ago, badge, counted, shown } from '../parts/words.js';
+import { ago, badge, counted } from '../parts/words.js';
 
 type Row = Available['rows'][number];
+type Warehouse = Available['sold'][number];
 
 interface Lot {
   readonly projectId: string | null;
@@ -17,8 +18,13 @@ interface Lot {
   readonly vintage: string | null;
   readonly type: string | null;
   readonly micro: bigint;
-  readonly organizations: ReadonlySet<string>;
-  readonly readAt: string | null;
+  /** What each organization has of it. */
+  readonly shares: readonly Share[];
+}
+
+interface Share {
+  readonly warehouse: Warehouse | undefined;
+  readonly micro: bigint;
 }
 
 /** More bars say less. */
@@ -26,15 +32,16 @@ const MOST_BARS = 12;
 const MICRO = 1e6;
 
 /** What can be sold, by project, vintage and type as lengths and as numbers; and the same by organization. */
-export function forSale({ rows }: Available, ask: Ask): Html | false {
-  if (rows.length === 0) return false;
-  const lots = lotsOf(rows);
+export function forSale(available: Available, ask: Ask): Html | false {
+  if (available.rows.length === 0) return false;
+  const lots = lotsOf(available);
   return html`<h2>For sale now</h2>${bars(sentence(lots), lengths(lots), byLot(lots, ask))}
-<details><summary>The same by organization</summary>${byOrganization(rows, ask)}</details>`;
+<details><summary>The same by organization</summary>${byOrganization(lots, ask)}</details>`;
 }
 
 /** The largest first. */
-function lotsOf(rows: readonly Row[]): Lot[] {
+function lotsOf({ rows, sold }: Available): Lot[] {
+  const warehouses = new Map<unknown, Warehouse>(sold.map(each => [each.organizationId, each]));
   const lots = new Map<string, Row[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['project_id'], row['project_name'], row['vintage'], row['type']]);
@@ -42,21 +49,32 @@ function lotsOf(rows: readonly Row[]): Lot[] {
     if (lot === undefined) lots.set(key, [row]);
     else lot.push(row);
   }
-  return [...lots.values()].map(lotOf).toSorted((a, b) => (a.micro < b.micro ? 1 : -1));
+  return [...lots.values()].map(lot => lotOf(lot, warehouses)).toSorted(largestFirst);
 }
 
-function lotOf(rows: readonly Row[]): Lot {
-  const first = rows[0] ?? {};
-  const [oldest = null] = rows.flatMap(row => textIn(row, 'complete_at') ?? []).toSorted();
+function lotOf(rows: readonly Row[], warehouses: ReadonlyMap<unknown, Warehouse>): Lot {
+  const [first = {}] = rows;
+  const shares = new Map<unknown, bigint>();
+  for (const row of rows) {
+    const owner = row['organization_id'];
+    shares.set(owner, (shares.get(owner) ?? 0n) + microOf(row));
+  }
   return {
     projectId: textIn(first, 'project_id'),
     project: textIn(first, 'project_name') ?? textIn(first, 'project_id') ?? 'of no project',
     vintage: textIn(first, 'vintage'),
     type: textIn(first, 'type'),
-    micro: rows.reduce((sum, row) => sum + microOf(row), 0n),
-    organizations: new Set(rows.map(row => String(row['organization_id']))),
-    readAt: oldest,
+    micro: [...shares.values()].reduce((sum, micro) => sum + micro, 0n),
+    shares: [...shares].map(([owner, micro]) => ({ warehouse: warehouses.get(owner), micro })),
   };
+}
+
+interface Large {
+  readonly micro: bigint;
+}
+
+function largestFirst(one: Large, other: Large): number {
+  return one.micro < other.micro ? 1 : one.micro > other.micro ? -1 : 0;
 }
 
 function nameOf({ project, vintage, type }: Lot): string {
@@ -93,8 +111,8 @@ function byLot(lots: readonly Lot[], { now, query }: Ask): Html {
       { name: 'Vintage', cell: ({ vintage }) => vintage },
       { name: 'Type', cell: ({ type }) => type },
       { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
-      { name: 'Organizations', cell: ({ organizations }) => organizations.size, numeric: true },
-      { name: 'Oldest read', cell: ({ readAt }) => ago(readAt, now) },
+      { name: 'Organizations', cell: ({ shares }) => shares.length, numeric: true },
+      { name: 'Oldest read', cell: ({ shares }) => ago(oldestOf(shares), now) },
     ],
     lots,
     query,
@@ -109,31 +127,27 @@ function hrefOf({ projectId, vintage, type }: Lot): string {
   return `/warehouse?${query.toString()}`;
 }
 
-function byOrganization(rows: readonly Row[], { now, query }: Ask): Html {
+function oldestOf(shares: readonly Share[]): string | null {
+  const [oldest = null] = shares.flatMap(({ warehouse }) => warehouse?.completeAt ?? []).toSorted();
+  return oldest;
+}
+
+function byOrganization(lots: readonly Lot[], { now, query }: Ask): Html {
   return firstOf(
     'By organization, project and vintage',
     [
-      { name: 'Organization', cell: row => shown(row['organization_name'] ?? row['organization_id']) },
-      { name: 'Project', cell: row => shown(row['project_name'] ?? row['project_id']) },
-      { name: 'Vintage', cell: row => shown(row['vintage']) },
-      { name: 'Type', cell: row => shown(row['type']) },
-      { name: 'Tonnes', cell: row => tonnesOf(microOf(row)), numeric: true },
-      { name: 'Read', cell: row => ago(textIn(row, 'complete_at'), now) },
+      { name: 'Organization', cell: ({ owner }) => owner?.organizationName ?? owner?.organizationId },
+      { name: 'Project', cell: ({ lot }) => lot.project },
+      { name: 'Vintage', cell: ({ lot }) => lot.vintage },
+      { name: 'Type', cell: ({ lot }) => lot.type },
+      { name: 'Tonnes', cell: ({ micro }) => tonnesOf(micro), numeric: true },
+      { name: 'Read', cell: ({ owner }) => ago(owner?.completeAt ?? null, now) },
     ],
-    withoutCredits(rows).toSorted(byMicro),
+    lots
+      .flatMap(lot => lot.shares.map(({ warehouse: owner, micro }) => ({ lot, owner, micro })))
+      .toSorted(largestFirst),
     query,
   );
-}
-
-/** The credits of a project, vintage and type that stand in one warehouse are one row. */
-function withoutCredits(rows: readonly Row[]): Row[] {
-  const added = new Map<string, Row>();
-  for (const row of rows) {
-    const of = ['organization_id', 'project_id', 'project_name', 'vintage', 'type'].map(name => row[name]);
-    const key = JSON.stringify(of);
-    added.set(key, { ...row, amount_micro: microOf(added.get(key) ?? {}) + microOf(row) });
-  }
-  return [...added.values()];
 }
 
 /** What is worst first, and of the same that with the most rows. */

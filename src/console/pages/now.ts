@@ -10,7 +10,7 @@ import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
 import { refused } from '../parts/refused.js';
-import { firstOf, table } from '../parts/table.js';
+import { firstOf, mostOf, table } from '../parts/table.js';
 import { ago, badge, counted } from '../parts/words.js';
 import { forSale, leftOut } from './for-sale.js';
 import { invitation } from './invitation.js';
@@ -21,17 +21,17 @@ export const NOW: Page = {
   path: '/',
   isDated: true,
   show: async ask => {
-    const { reader, now, at } = ask;
-    return at === null ? show(await readOverview(reader, now), ask) : showThen(ask, at);
+    const { reader, now, at, query } = ask;
+    return at === null ? show(await readOverview(reader, now, mostOf(query)), ask) : showThen(ask, at);
   },
 };
 
 function show(answer: Overview, ask: Ask): Shown {
   const { now, canAct, webhookUrl } = ask;
-  const { status, available, holds: held, changes } = answer;
-  const { organizations, newestDeliveryAt } = status;
-  const isEmpty = organizations.length === 0;
-  const stuck = findStuck(status, now);
+  const { activity, available, holds: held, changes } = answer;
+  const { newestDeliveryAt } = activity;
+  const isEmpty = countOf(available) === 0;
+  const stuck = findStuck(activity, now);
   const body = html`<h1 id="sentence" data-live>${sentence(answer, stuck)}</h1>
 <section id="invitation" data-live>${isEmpty && invitation(webhookUrl, newestDeliveryAt, now)}</section>
 <section id="stuck" data-live>${stuck.length > 0 && stuckList(stuck, canAct)}</section>
@@ -39,21 +39,25 @@ function show(answer: Overview, ask: Ask): Shown {
 <section id="leftout" data-live>${leftOut(available.leftOut, ask)}</section>
 <section id="holds" data-live>${holds(held, now)}</section>
 <section id="moved" data-live>${sentences('What moved last', changes, now)}${changes.length > 0 && html`<p class="under"><a href="/changes">All of the last day</a></p>`}</section>
-<section id="glance" data-live>${!isEmpty && glance(organizations, ask)}${certificates(organizations)}</section>
+<section id="glance" data-live>${!isEmpty && glance(answer, ask)}${certificates(answer)}</section>
 ${!isEmpty && html`${button(canAct, '/read-now', 'Read everything now')}`}
-<section id="refused" data-live>${refused(status.refused, now)}</section>`;
+<section id="refused" data-live>${refused(activity.refused, now)}</section>`;
   return { title: 'Now', body };
 }
 
+function countOf({ known, uninstalled }: Available): number {
+  return known + uninstalled;
+}
+
 /** True in every state, and each number leads to where it comes from. */
-function sentence({ status, available }: Overview, stuck: readonly Stuck[]): Html {
+function sentence({ available }: Overview, stuck: readonly Stuck[]): Html {
   const whatIsStuck =
     stuck.length === 0
       ? 'Nothing is stuck.'
       : html`<a href="#stuck">${counted(stuck.length, 'thing is', 'things are')} stuck.</a>`;
-  if (status.organizations.length === 0)
+  if (countOf(available) === 0)
     return html`Nothing is mirrored yet: no organization is known to have installed the app. ${whatIsStuck}`;
-  const ages = warehouseAges(status.organizations);
+  const ages = available.sold.flatMap(({ ageSeconds }) => ageSeconds ?? []);
   const organizations = ofKnown(available.known);
   const where = available.rows.length === 0 ? '/warehouse' : '#forsale';
   return html`<a href="${where}">${sumByType(available.rows)}</a> for sale now in <a href="#glance">${withThousands(ages.length)} of ${organizations}</a>.
@@ -76,14 +80,6 @@ function leftOutWords([first, ...others]: readonly LeftOut[]): string {
   const name = first.organizationName ?? first.organizationId ?? first.installationId;
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
   return `${name} is left out: ${first.error ?? first.state.replaceAll('_', ' ')}${more}.`;
-}
-
-function warehouseAges(organizations: readonly OrganizationStatus[]): number[] {
-  return organizations.flatMap(({ resources }) =>
-    resources.flatMap(({ resource, state, ageSeconds }) =>
-      resource === 'warehouse' && state === 'current' && ageSeconds !== null ? [ageSeconds] : [],
-    ),
-  );
 }
 
 function stuckList(stuck: readonly Stuck[], canAct: boolean): Html {
@@ -110,7 +106,7 @@ function holds(held: readonly Hold[], now: number): Html | false {
   )}${hasMore && html`<p class="under"><a href="/reservations">All reservations</a></p>`}`;
 }
 
-function glance(organizations: readonly OrganizationStatus[], { query }: Ask): Html {
+function glance({ organizations, available }: Overview, { query }: Ask): Html {
   const names = [
     ...new Set(organizations.flatMap(({ resources }) => resources.map(({ resource }) => resource))),
   ];
@@ -135,15 +131,12 @@ function glance(organizations: readonly OrganizationStatus[], { query }: Ask): H
     ],
     organizations,
     query,
+    countOf(available),
   );
 }
 
-function certificates(organizations: readonly OrganizationStatus[]): Html | false {
-  const sums = new Map<string, number>();
-  for (const { certificates: counts } of organizations) {
-    for (const [state, count] of Object.entries(counts)) sums.set(state, (sums.get(state) ?? 0) + count);
-  }
-  const links = [...sums].map(([state, count], index) => {
+function certificates({ certificates: counts }: Overview): Html | false {
+  const links = Object.entries(counts).map(([state, count], index) => {
     const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
     const link = state === 'unclaimed' ? says : html`<a href="/certificates?state=${state}">${says}</a>`;
     return html`${index > 0 && ', '}${link}`;

@@ -1,5 +1,5 @@
 import { countAt, readKnownSince, readKnownUntil, readLastReadBefore } from '../../query/past/as-of.js';
-import { type OrganizationStatus, readStatus } from '../../query/reads/status.js';
+import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
@@ -25,11 +25,10 @@ interface Known extends OrganizationStatus {
   readonly organizationId: string;
 }
 
-async function read({ reader, now, params }: Ask): Promise<Known | null> {
+async function read({ reader, params }: Ask): Promise<Known | null> {
   const { id: organizationId = '' } = params;
-  const { organizations } = await readStatus(reader, now);
-  const found = organizations.find(each => each.organizationId === organizationId);
-  return found === undefined ? null : { ...found, organizationId };
+  const found = await readOrganization(reader, organizationId);
+  return found === null ? null : { ...found, organizationId };
 }
 
 async function readStood({ reader }: Ask, organizationId: string, at: string): Promise<Stood[]> {

@@ -1,4 +1,4 @@
-import type { Status } from '../../query/reads/status.js';
+import type { Activity } from '../../query/inbox/activity.js';
 import { stretch } from '../../text/stretch.js';
 import { counted } from '../parts/words.js';
 
@@ -11,11 +11,11 @@ export interface Stuck {
   readonly act?: { readonly path: string; readonly says: string };
 }
 
-export function findStuck(status: Status, now: number): Stuck[] {
-  const { jobs, worker, receiver, delayed } = status;
-  const isRefused = status.causes.some(({ check }) => check === 'registry');
+export function findStuck(activity: Activity, now: number): Stuck[] {
+  const { jobs, worker, receiver, delayed, causes } = activity;
+  const isRefused = causes.some(({ check }) => check === 'registry');
   return [
-    ...status.causes.map(({ check, found, todo }) => ({ what: found, todo, ...LEADS[check] })),
+    ...causes.map(({ check, found, todo }) => ({ what: found, todo, ...LEADS[check] })),
     ...when(worker.state !== 'alive', {
       what: worker.state === 'gone' ? 'No worker runs any more' : 'No worker has ever run',
       href: '/jobs',
@@ -57,7 +57,7 @@ export function findStuck(status: Status, now: number): Stuck[] {
 }
 
 const READ_NOW = { path: '/read-now', says: 'Read now' };
-const LEADS: Readonly<Record<Status['causes'][number]['check'], Pick<Stuck, 'href' | 'act'>>> = {
+const LEADS: Readonly<Record<Activity['causes'][number]['check'], Pick<Stuck, 'href' | 'act'>>> = {
   registry: { href: '/jobs?state=parked', act: READ_NOW },
   refusals: { href: '#refused' },
 };

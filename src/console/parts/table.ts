@@ -22,14 +22,20 @@ export function table<Row>(caption: Part, columns: readonly TableColumn<Row>[], 
 
 const ALL = 'all';
 
+/** How many rows of a list of the first page are shown. */
+export function mostOf(query: URLSearchParams): number {
+  return query.has(ALL) ? Infinity : MOST_SHOWN;
+}
+
 /** Of a list of the first page: how many more there are and the way to them; all where the address asks for all. */
 export function firstOf<Row>(
   caption: Part,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   query: URLSearchParams,
+  count = rows.length,
 ): Html {
-  const more = andMore(rows.length);
+  const more = andMore(count);
   if (more === null || query.has(ALL)) return table(caption, columns, rows);
   return html`${table(caption, columns, rows.slice(0, MOST_SHOWN))}<p class="under"><a href="${withQuery('/', query, { [ALL]: 'yes' })}">${more}</a></p>`;
 }

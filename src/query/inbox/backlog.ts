@@ -21,26 +21,6 @@ export interface Delayed extends Waiting {
     | 'The oldest due job has grown older for ten minutes';
 }
 
-/** The oldest delivery that no read of some resource has answered. */
-export interface Announced {
-  readonly organizationId: string;
-  readonly announcedAt: string;
-  readonly error: string | null;
-}
-
-interface Resource {
-  readonly organizationId: string | null;
-  readonly announcedAt: string | null;
-  readonly error: string | null;
-}
-
-export function oldestAnnounced(resources: readonly Resource[]): Announced | null {
-  const announced = resources.flatMap(({ organizationId, announcedAt, error }) =>
-    announcedAt === null || organizationId === null ? [] : [{ organizationId, announcedAt, error }],
-  );
-  return announced.toSorted((one, other) => (one.announcedAt < other.announcedAt ? -1 : 1))[0] ?? null;
-}
-
 export interface Backlog {
   /** The oldest delivery that no read has answered; null where there is none. */
   readonly unread: Waiting | null;
@@ -50,12 +30,8 @@ export interface Backlog {
 const MINUTE_MS = 60_000;
 const GROWS_FOR_MS = 10 * MINUTE_MS;
 
-export async function readBacklog(
-  reader: Reader,
-  now: number,
-  announced: Announced | null,
-): Promise<Backlog> {
-  const unread = await findUnread(reader, now, announced);
+export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
+  const unread = await findUnread(reader, now);
   const isLate = unread !== null && unread.since < before(now, MINUTE_MS);
   const overdue = await findOverdue(reader, now);
   const growing = await findGrowing(reader, now);
@@ -78,7 +54,7 @@ function before(now: number, ms: number): string {
 }
 
 /** Where nobody tells yet of what was announced, the jobs do: those that are due, and those that have failed. */
-async function findUnread(reader: Reader, now: number, announced: Announced | null): Promise<Waiting | null> {
+async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
   const asked = jobs(reader).where('trigger', '=', 'delivery');
   const due = await asked
     .where('state', '=', 'ready')
@@ -91,18 +67,26 @@ async function findUnread(reader: Reader, now: number, announced: Announced | nu
     .orderBy('created_at')
     .executeTakeFirst();
   const found = [
-    ...(announced === null ? [] : [await findAnnounced(reader, announced)]),
+    ...(await findAnnounced(reader)),
     ...(due === undefined ? [] : [await withDelivery(reader, due, due.run_at)]),
     ...(failed === undefined ? [] : [await withDelivery(reader, failed, failed.created_at)]),
   ];
   return found.toSorted((one, other) => (one.since < other.since ? -1 : 1))[0] ?? null;
 }
 
-async function findAnnounced(
-  reader: Reader,
-  { organizationId, announcedAt, error }: Announced,
-): Promise<Waiting> {
-  const since = announcedAt;
+/** The oldest delivery that no read of some resource has answered. */
+async function findAnnounced(reader: Reader): Promise<Waiting[]> {
+  const announced = await reader.db
+    .selectFrom('freshness')
+    .where('announced_at', 'is not', null)
+    .select(['organization_id', 'announced_at as since', 'error'])
+    .orderBy('announced_at')
+    .orderBy('organization_id')
+    .orderBy('resource')
+    .limit(1)
+    .executeTakeFirst();
+  if (announced === undefined || announced.since === null) return [];
+  const { organization_id: organizationId, since, error } = announced;
   const delivery = await reader.db
     .selectFrom('inbox.deliveries as d')
     .innerJoin('installations as i', 'i.id', 'd.installation_id')
@@ -113,7 +97,7 @@ async function findAnnounced(
     .select('d.id')
     .limit(1)
     .executeTakeFirst();
-  if (delivery === undefined) return { since, deliveryId: null, jobId: null, error };
+  if (delivery === undefined) return [{ since, deliveryId: null, jobId: null, error }];
   const {
     merged_into: merged,
     job_id: own,
@@ -121,7 +105,7 @@ async function findAnnounced(
     outcome,
   } = (await readDelivery(reader, delivery.id))?.delivery ?? {};
   const failed = typeof outcome === 'string' && (state !== 'done' || outcome.startsWith(IN_PART));
-  return { since, deliveryId: delivery.id, jobId: Number(merged ?? own), error: failed ? outcome : error };
+  return [{ since, deliveryId: delivery.id, jobId: Number(merged ?? own), error: failed ? outcome : error }];
 }
 
 type Job = NonNullable<Awaited<ReturnType<ReturnType<typeof jobs>['executeTakeFirst']>>>;

@@ -1,7 +1,7 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { count } from '../count.js';
 import { type Findings, readFindings } from '../past/findings.js';
-import { type Delayed, oldestAnnounced, readBacklog } from './backlog.js';
+import { type Delayed, readBacklog } from './backlog.js';
 import { type JobSums, readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
 import { type Life, readLife } from './signs.js';
 import { inSnapshot } from '../snapshot.js';
@@ -34,14 +34,13 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
     const { db } = snapshot;
     const yesterday = new Date(now - DAY_MS).toISOString();
     const deliveries = db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
-    const announced = oldestAnnounced(await readAnnounced(snapshot));
     return {
       origin: await readOrigin(snapshot),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       worker: await readLife(snapshot, 'work', now),
       setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      delayed: (await readBacklog(snapshot, now, announced)).delayed,
+      delayed: (await readBacklog(snapshot, now)).delayed,
       activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
       troubled: await readTroubled(snapshot),
       drift: await sumDrift(snapshot, yesterday),
@@ -53,14 +52,6 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
 export async function readOrigin({ db }: Reader): Promise<Health['origin']> {
   const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
   return (await asked.executeTakeFirst()) ?? null;
-}
-
-async function readAnnounced({ db }: Reader) {
-  return await db
-    .selectFrom('freshness')
-    .where('announced_at', 'is not', null)
-    .select(['organization_id as organizationId', 'announced_at as announcedAt', 'error'])
-    .execute();
 }
 
 async function readTroubled({ db }: Reader): Promise<Troubled[]> {

@@ -1,56 +1,36 @@
 import { FRESHNESS_STATES } from '../../engines/contract/states.js';
 import type { Reader } from '../../engines/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
-import { count } from '../count.js';
+import { type Known, readKnown } from '../coverage.js';
+import { type Activity, readActivity } from '../inbox/activity.js';
 import { type Findings, readFindings } from '../past/findings.js';
-import { type Delayed, oldestAnnounced, readBacklog } from '../inbox/backlog.js';
-import { type JobSums, readJobSums, readNewestDelivery } from '../inbox/deliveries-and-jobs.js';
-import { type Cause, readCauses } from '../inbox/causes.js';
-import { type RefusalSum, sumRefusals } from '../inbox/refusals.js';
-import { type Life, readLife } from '../inbox/signs.js';
 import { inSnapshot } from '../snapshot.js';
 import { type Round, readRound } from './round.js';
 
 /** One organization as the mirror knows it. */
-export interface OrganizationStatus {
-  /** Null where nobody has looked yet at what a webhook has named. */
-  readonly organizationId: string | null;
-  readonly installationId: string;
-  readonly name: string | null;
-  readonly state: string;
+export interface OrganizationStatus extends Known {
   readonly resources: readonly ResourceStatus[];
   readonly certificates: Readonly<Record<string, number>>;
 }
 
-export interface ResourceStatus {
-  readonly resource: string;
+/** Of one resource, or of several that stand alike. */
+interface Standing {
   readonly state: string;
   readonly rows: number;
-  readonly drift: number;
   readonly completeAt: string | null;
+}
+
+interface ResourceStatus extends Standing {
+  readonly resource: string;
+  readonly drift: number;
   readonly ageSeconds: number | null;
   readonly error: string | null;
 }
 
-export interface Status {
+export interface Status extends Activity {
   readonly organizations: readonly OrganizationStatus[];
   /** The registry that the mirror was filled from; null before the first worker. */
   readonly registry: string | null;
-  readonly worker: Life;
-  readonly receiver: Life;
-  readonly jobs: JobSums;
-  /** Since when the oldest job waits that is due; null where none is. */
-  readonly oldestDueAt: string | null;
-  /** Since when the oldest delivery waits that no read has answered; null where none does. */
-  readonly oldestDueDeliveryAt: string | null;
-  /** What waits for longer than it may. */
-  readonly delayed: readonly Delayed[];
-  /** What was turned away since yesterday. */
-  readonly refused: readonly RefusalSum[];
-  readonly newestDeliveryAt: string | null;
-  readonly setAside: number;
-  /** Why the registry is not asked or does not tell. */
-  readonly causes: readonly Cause[];
   /** What a round of the schedule takes; null before the first read. */
   readonly round: Round | null;
   /** What does not add up or cannot be right, as a worker counted it last. */
@@ -61,63 +41,77 @@ interface Owned {
   readonly organizationId: string | null;
 }
 
-interface Announced extends ResourceStatus, Owned {
-  readonly announcedAt: string | null;
-}
-
 interface Certificates {
   readonly state: string;
   readonly certificates: number;
 }
 
-const DAY_MS = 86_400_000;
-
 export async function readStatus(reader: Reader, now: number): Promise<Status> {
   return await inSnapshot(reader, async snapshot => {
-    const { db } = snapshot;
-    const origin = await db.selectFrom('origin').select('base_url').executeTakeFirst();
-    const resources = await readResources(snapshot);
+    const origin = await snapshot.db.selectFrom('origin').select('base_url').executeTakeFirst();
     return {
-      organizations: await readOrganizations(snapshot, resources),
+      organizations: await readOrganizations(snapshot, Infinity),
       registry: origin?.base_url ?? null,
-      worker: await readLife(snapshot, 'work', now),
-      receiver: await readLife(snapshot, 'receive', now),
-      jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      ...(await readOldest(snapshot, now, resources)),
-      refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
-      newestDeliveryAt: await readNewestDelivery(snapshot),
-      setAside: await count(db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
-      causes: await readCauses(snapshot, now),
+      ...(await readActivity(snapshot, now)),
       round: await readRound(snapshot),
       findings: await readFindings(snapshot),
     };
   });
 }
 
-async function readOrganizations(
-  reader: Reader,
-  resources: readonly Announced[],
-): Promise<OrganizationStatus[]> {
-  const organizations = await readStates(reader);
-  const certificates = await readCertificates(reader);
-  const resourcesOf = byOwner(resources);
-  const certificatesOf = byOwner(certificates);
-  return troubleFirst(
-    organizations.map(organization => ({
-      ...organization,
-      resources: ofOne(resourcesOf(organization), organization).map(
-        ({ organizationId, announcedAt, ...resource }) => resource,
-      ),
-      certificates: countsOf(certificatesOf(organization)),
-    })),
-  );
+/** At most so many, trouble first. Of the others no more is read than what places them. */
+export async function readOrganizations(reader: Reader, most: number): Promise<OrganizationStatus[]> {
+  const known = await readKnown(reader, null);
+  if (known.length <= most) return troubleFirst(await describe(reader, known, null));
+  const first = troubleFirst(withResources(known, await readStandings(reader))).slice(0, most);
+  return await describe(reader, first, idsOf(first));
 }
 
-function byOwner<Row extends Owned>(rows: readonly Row[]): (owner: Owned) => readonly Row[] {
-  const owned = new Map<string | null, Row[]>();
-  for (const row of rows) {
-    const known = owned.get(row.organizationId);
-    if (known === undefined) owned.set(row.organizationId, [row]);
+/** Null where it is not known. */
+export async function readOrganization(
+  reader: Reader,
+  organizationId: string,
+): Promise<OrganizationStatus | null> {
+  return await inSnapshot(reader, async snapshot => {
+    const known = await readKnown(snapshot, organizationId);
+    return (await describe(snapshot, known, [organizationId]))[0] ?? null;
+  });
+}
+
+function idsOf(organizations: readonly Owned[]): string[] {
+  return organizations.map(({ organizationId }) => organizationId ?? NOBODY);
+}
+
+/** Stands for all that nobody has looked at yet. */
+const NOBODY = '';
+
+async function describe(
+  reader: Reader,
+  organizations: readonly Known[],
+  ids: readonly string[] | null,
+): Promise<OrganizationStatus[]> {
+  const certificatesOf = byOwner(await readCertificates(reader, ids));
+  return withResources(organizations, await readResources(reader, ids)).map(organization => ({
+    ...organization,
+    certificates: countsOf(certificatesOf(organization)),
+  }));
+}
+
+function withResources<Resource extends Owned>(organizations: readonly Known[], rows: readonly Resource[]) {
+  const resourcesOf = byOwner(rows);
+  return organizations.map(organization => ({
+    ...organization,
+    resources: ofOne(resourcesOf(organization), organization),
+  }));
+}
+
+function byOwner<Row extends Owned>(
+  rows: readonly Row[],
+): (owner: Owned) => readonly Omit<Row, 'organizationId'>[] {
+  const owned = new Map<string | null, Omit<Row, 'organizationId'>[]>();
+  for (const { organizationId, ...row } of rows) {
+    const known = owned.get(organizationId);
+    if (known === undefined) owned.set(organizationId, [row]);
     else known.push(row);
   }
   return ({ organizationId }) => owned.get(organizationId) ?? [];
@@ -143,8 +137,12 @@ const STATES = [
   'failing',
 ];
 
+interface Judged {
+  readonly resources: readonly Standing[];
+}
+
 /** Of the same state the largest first. */
-function troubleFirst(organizations: readonly OrganizationStatus[]): OrganizationStatus[] {
+function troubleFirst<Organization extends Judged>(organizations: readonly Organization[]): Organization[] {
   return organizations
     .map(organization => ({ organization, worst: worstOf(organization), rows: rowsOf(organization) }))
     .toSorted((one, other) => compareStates(one.worst, other.worst) || other.rows - one.rows)
@@ -156,12 +154,12 @@ export function compareStates(one: string, other: string): number {
   return STATES.indexOf(other) - STATES.indexOf(one);
 }
 
-function rowsOf({ resources }: OrganizationStatus): number {
+function rowsOf({ resources }: Judged): number {
   return resources.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** What is withheld from us counts where rows of before stand there. */
-export function worstOf({ resources }: OrganizationStatus): string {
+export function worstOf({ resources }: Judged): string {
   if (resources.length === 0) return 'never_read';
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
   const [worst = 'current'] = counted.map(({ state }) => state).toSorted(compareStates);
@@ -171,32 +169,34 @@ export function worstOf({ resources }: OrganizationStatus): string {
 /** As the organization or its registry has it. */
 const WITHHELD = ['forbidden', 'not_offered'];
 
-function isWithheld({ state }: ResourceStatus): boolean {
+function isWithheld({ state }: Standing): boolean {
   return WITHHELD.includes(state);
 }
 
 /** Its rows are those of the last read, whatever came after. */
-export function isFrozen(resource: ResourceStatus): boolean {
+export function isFrozen(resource: Standing): boolean {
   return isWithheld(resource) && resource.completeAt !== null;
 }
 
-async function readStates({ db }: Reader) {
+/** The resources of each organization that stand alike, as one. */
+async function readStandings({ db }: Reader): Promise<(Standing & Owned)[]> {
   return await db
-    .selectFrom('coverage')
-    .select([
+    .selectFrom('freshness')
+    .groupBy(['organization_id', 'state'])
+    .select(eb => [
       'organization_id as organizationId',
-      'installation_id as installationId',
-      'organization_name as name',
       'state',
+      eb.fn.sum<number>('rows').as('rows'),
+      eb.fn.max('complete_at').as('completeAt'),
     ])
-    .orderBy('organization_name', NULLS_FIRST)
-    .orderBy('organization_id', NULLS_FIRST)
-    .orderBy('installation_id')
     .execute();
 }
 
-async function readResources({ db }: Reader): Promise<Announced[]> {
-  return await db
+async function readResources(
+  { db }: Reader,
+  ids: readonly string[] | null,
+): Promise<(ResourceStatus & Owned)[]> {
+  const asked = db
     .selectFrom('freshness')
     .select([
       'organization_id as organizationId',
@@ -207,21 +207,33 @@ async function readResources({ db }: Reader): Promise<Announced[]> {
       'complete_at as completeAt',
       'age_seconds as ageSeconds',
       'error',
-      'announced_at as announcedAt',
     ])
     .orderBy('organization_id', NULLS_FIRST)
-    .orderBy('resource')
-    .execute();
+    .orderBy('resource');
+  return await (ids === null
+    ? asked
+    : asked.where(eb => eb(eb.fn.coalesce('organization_id', eb.val(NOBODY)), 'in', ids))
+  ).execute();
 }
 
-/** A retirement that nobody has claimed has no beneficiary, and its certificate is there as soon as it has one. */
-async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[]> {
-  const sums = await db
+async function readCertificates(
+  reader: Reader,
+  ids: readonly string[] | null,
+): Promise<(Certificates & Owned)[]> {
+  const sums = reader.db
     .selectFrom('certificate_sums')
     .select(['organization_id as organizationId', 'state', 'certificates'])
     .orderBy('organization_id')
-    .orderBy('state')
-    .execute();
+    .orderBy('state');
+  const asked = ids === null ? sums : sums.where('organization_id', 'in', ids);
+  return [...(await asked.execute()), ...(await readUnclaimed(reader))];
+}
+
+/**
+ * What sums of certificates leave to be told apart: a retirement that nobody has claimed has no beneficiary, and its
+ * certificate is there as soon as it has one.
+ */
+async function readUnclaimed({ db }: Reader): Promise<(Certificates & Owned)[]> {
   const unclaimed = await db
     .selectFrom('certificates as c')
     .innerJoin('retirements as r', on =>
@@ -232,33 +244,25 @@ async function readCertificates({ db }: Reader): Promise<(Certificates & Owned)[
     .groupBy('c.organization_id')
     .select(eb => ['c.organization_id as organizationId', eb.fn.countAll<number>().as('certificates')])
     .execute();
-  const unclaimedOf = byOwner(unclaimed);
-  const claimed = sums.map(({ organizationId, state, certificates }) => {
-    const unclaimedHere = unclaimedOf({ organizationId })[0]?.certificates ?? 0;
-    return {
-      organizationId,
-      state,
-      certificates: state === 'unavailable' ? certificates - unclaimedHere : certificates,
-    };
-  });
-  return [...claimed, ...unclaimed.map(each => ({ ...each, state: 'unclaimed' }))];
+  return unclaimed.flatMap(({ organizationId, certificates }) => [
+    { organizationId, state: 'unavailable', certificates: -certificates },
+    { organizationId, state: 'unclaimed', certificates },
+  ]);
 }
 
-async function readOldest(reader: Reader, now: number, resources: readonly Announced[]) {
-  const due = reader.db
-    .selectFrom('inbox.jobs')
-    .select(eb => eb.fn.min<string | null>('run_at').as('at'))
-    .where('state', '=', 'ready')
-    .where('run_at', '<=', new Date(now).toISOString());
-  const job = await due.executeTakeFirst();
-  const { unread, delayed } = await readBacklog(reader, now, oldestAnnounced(resources));
-  return { oldestDueAt: job?.at ?? null, oldestDueDeliveryAt: unread?.since ?? null, delayed };
+function countsOf(sums: readonly Certificates[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { state, certificates } of sums) counts.set(state, (counts.get(state) ?? 0) + certificates);
+  return Object.fromEntries([...counts].filter(([, count]) => count > 0));
 }
 
-function countsOf(rows: readonly Certificates[]): Record<string, number> {
-  return Object.fromEntries(
-    rows.flatMap(({ state, certificates }) => (certificates > 0 ? [[state, certificates]] : [])),
-  );
+/** Certificates of all organizations by state, those of unclaimed retirements apart. */
+export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
+  const counts = Object.entries(await readCertificateCounts(reader));
+  return countsOf([
+    ...counts.map(([state, certificates]) => ({ state, certificates })),
+    ...(await readUnclaimed(reader)),
+  ]);
 }
 
 /** Certificates of all organizations by state. */

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import type { Reader } from '../../src/engines/contract/reader.js';
+import { readAvailable } from '../../src/query/available.js';
+import { readOrganization, readOrganizations, sumCertificates } from '../../src/query/reads/status.js';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { fill } from '../support/mirror.js';
+import { createRandom, pick } from '../support/random.js';
+
+const ORGANIZATIONS = 9;
+/** What one organization or all of its resources are then. */
+const TURNS = [
+  "UPDATE resource_states SET outcome = 'failed'",
+  "UPDATE resource_states SET forbidden_at = '2026-05-04T12:00:00.000Z'",
+  "UPDATE resource_states SET not_offered_at = '2026-05-04T12:00:00.000Z', complete_at = NULL",
+  'UPDATE resource_states SET complete_at = NULL',
+  "UPDATE resource_states SET complete_at = '2026-05-04T12:00:00.000Z'",
+  'UPDATE resource_states SET rows = 5 - rows',
+];
+const WHOLE = [
+  "UPDATE installations SET state = 'suspended'",
+  "UPDATE installations SET state = 'uninstalled'",
+  'DELETE FROM resource_states',
+];
+
+async function fillByChance(stage: Stage, seed: number): Promise<void> {
+  const random = createRandom(seed);
+  stage.clock.at = Date.now();
+  await fill(stage, ORGANIZATIONS);
+  for (let turn = 0; turn < 4 * ORGANIZATIONS; turn++) {
+    const whose = `organization-${Math.ceil(random() * ORGANIZATIONS)}`;
+    const resource = pick(random, ['warehouse', 'inventory', 'retirements', 'members'], '');
+    if (random() < 0.1) await stage.db.change(`${pick(random, WHOLE, '')} WHERE organization_id = ?`, whose);
+    else
+      await stage.db.change(
+        `${pick(random, TURNS, '')} WHERE organization_id = ? AND resource = ?`,
+        whose,
+        resource,
+      );
+  }
+  for (const [id, owner] of [
+    ['awaited-1', null],
+    ['awaited-2', null],
+    ['awaited-3', 'organization-new'],
+  ] as const)
+    await stage.db.change(
+      "INSERT INTO awaited_installations (id, organization_id, known_at) VALUES (?, ?, '2026-05-04T12:00:00.000Z')",
+      id,
+      owner,
+    );
+  for (const state of ['pending', 'stored'])
+    await stage.db.change(
+      'INSERT INTO certificate_sums (organization_id, state, certificates) SELECT organization_id, ?, 3 FROM installations',
+      state,
+    );
+}
+
+/** Ages go on between two questions. */
+function withoutAges(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer, (name, value) => (name === 'ageSeconds' ? null : value)));
+}
+
+async function everyBeginning(reader: Reader): Promise<void> {
+  const all = await readOrganizations(reader, Infinity);
+  expect(all).toHaveLength(ORGANIZATIONS + 3);
+  const named = all.filter(({ organizationId }) => organizationId === null);
+  expect(named.map(({ resources }) => resources.length)).toEqual([1, 1]);
+  for (let most = 1; most <= all.length; most++)
+    expect(withoutAges(await readOrganizations(reader, most)), `${most}`).toEqual(
+      withoutAges(all.slice(0, most)),
+    );
+}
+
+describe.each(ENGINES)('$name', ({ library, seeds }) => {
+  test.each(seeds)(
+    'the first so many organizations are the beginning of all of them (seed %i)',
+    async seed => {
+      const { stage, reader } = await library();
+      await fillByChance(stage, seed);
+      await everyBeginning(reader);
+    },
+  );
+
+  test('what is read of one organization, and added up of all, is what is read of all', async () => {
+    const { stage, reader } = await library();
+    await fillByChance(stage, 1);
+    const all = await readOrganizations(reader, Infinity);
+    for (const each of all) {
+      if (each.organizationId === null) continue;
+      expect(withoutAges(await readOrganization(reader, each.organizationId))).toEqual(withoutAges(each));
+    }
+    const stored = all.reduce((sum, { certificates }) => sum + (certificates['stored'] ?? 0), 0);
+    expect(await sumCertificates(reader)).toMatchObject({ stored });
+    expect(await readOrganization(reader, 'nobody')).toBe(null);
+  });
+
+  test('rows that only add up are the same rows, with fewer columns', async () => {
+    const { stage, reader } = await library();
+    await fillByChance(stage, 2);
+    const demand = { organizationId: null, maxAgeSeconds: null };
+    const whole = await readAvailable(reader, demand);
+    const few = await readAvailable(reader, { ...demand, isToAddUp: true });
+    expect(few.rows.length).toBeGreaterThan(0);
+    expect(withoutAges(whole)).toMatchObject(Object(withoutAges(few)));
+    expect(whole.rows).toHaveLength(few.rows.length);
+  });
+});
