@@ -39,7 +39,7 @@ const ASKER = `
 const NONE = about(
   'warn',
   'people ask in SQL as the role that writes: a question may end the sessions of the program, and fill the disk',
-  'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/postgres.md).',
+  'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).',
 );
 const ELSEWHERE = about(
   'fail',
@@ -49,7 +49,7 @@ const ELSEWHERE = about(
 const SAME = about(
   'warn',
   'QUERY_DATABASE_URL names the same role as MIRROR_DATABASE_URL',
-  'Name one that may only read (docs/postgres.md).',
+  'Name one that may only read (docs/deploy.md).',
 );
 const GRANTS = 'Grant it what "carbon-mirror schema --grants read ROLE" prints, and no more.';
 const AS_SUPERUSER = 'As a superuser, in this database:';
