@@ -25,7 +25,6 @@ import * as schema from './commands/schema.js';
 import * as snapshot from './commands/snapshot.js';
 import * as status from './commands/status.js';
 import * as sync from './commands/sync/sync.js';
-import * as transactions from './commands/transactions.js';
 import * as trigger from './commands/trigger/trigger.js';
 import * as up from './commands/up.js';
 import * as verify from './commands/verify/verify.js';
@@ -52,7 +51,6 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   explain,
   balance,
   certificates,
-  transactions,
   deliveries,
   jobs,
   snapshot,

@@ -96,24 +96,6 @@ export const LATEST_DELIVERIES = 10_000;
 /** Of what was announced, looked at without a pause; as many take some milliseconds. */
 export const ANNOUNCED_SLICE = 2000;
 
-/** An accepted delivery with what was signed, and where it stands in the order of arrival. */
-export interface SaidDelivery {
-  readonly id: number;
-  readonly receivedAt: string;
-  readonly event: string;
-  readonly digest: string;
-  readonly signedData: string;
-}
-
-/** Of which installation, of which events, up to which job; above which delivery, and how many. */
-export interface SaidRequest {
-  readonly installationId: string;
-  readonly events: readonly string[];
-  readonly jobId: number;
-  readonly above: number;
-  readonly limit: number;
-}
-
 export interface SignedText {
   readonly id: number;
   readonly signedData: string;

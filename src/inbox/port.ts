@@ -2,8 +2,6 @@ import type {
   Announced,
   Arrival,
   NewDelivery,
-  SaidDelivery,
-  SaidRequest,
   SignedText,
   StoreFailure,
   StoreResult,
@@ -79,11 +77,6 @@ export interface InboxPort extends DoorPort {
   readonly newestDelivery: (
     job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
   ) => Promise<number | null>;
-  /**
-   * Accepted deliveries of an installation that lead to a job or to one before it, oldest first, of the latest thousands. A number
-   * above all that is there comes from an inbox that is gone: then nothing is left out. Texts that were emptied are not there.
-   */
-  readonly said: (request: SaidRequest) => Promise<readonly SaidDelivery[]>;
   /** For each question whether such an accepted delivery for the installation came; none of the future. */
   readonly haveCome: (installationId: string, questions: readonly Arrival[]) => Promise<readonly boolean[]>;
   /**

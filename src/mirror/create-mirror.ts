@@ -44,8 +44,6 @@ export function createMirror(
     announcements: port.announcements,
     watchedResources: port.watchedResources,
     announce: port.announce,
-    lastTransaction: port.lastTransaction,
-    noteTransactions: port.noteTransactions,
     mark: port.mark,
     checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
     raiseFence: task => port.raiseFence(task, now()),

@@ -39,8 +39,6 @@ type Kept =
   | 'announcements'
   | 'watchedResources'
   | 'announce'
-  | 'lastTransaction'
-  | 'noteTransactions'
   | 'mark';
 
 /** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */

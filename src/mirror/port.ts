@@ -265,23 +265,6 @@ export interface Announcement {
   readonly announcedAt: string;
 }
 
-/** What a signed text says of a transaction. Nobody has asked the registry: a hint, and nothing is made of it. */
-export interface SaidTransaction {
-  /** SHA-256 of the text in hex. A repeat has the same. */
-  readonly digest: string;
-  readonly deliveryId: number;
-  readonly receivedAt: string;
-  readonly event: string;
-  readonly id: string | null;
-  readonly type: string | null;
-  readonly status: string | null;
-  readonly creditId: string | null;
-  readonly amount: number | null;
-  readonly amountMicro: bigint | null;
-  readonly amountExact: string | null;
-  readonly fault: string | null;
-}
-
 /** What came of asking for one project. */
 export type ProjectAnswer =
   | {
@@ -388,15 +371,6 @@ export interface MirrorPort {
   readonly closeRun: (run: OpenRun, ending: Ending) => Promise<void>;
   /** SHA-256 of the addresses of people who are to stay forgotten. */
   readonly forgottenPeople: () => Promise<readonly string[]>;
-
-  /** The newest delivery whose transaction is noted for an installation; 0 before the first. */
-  readonly lastTransaction: (installationId: string) => Promise<number>;
-  /** What is noted already stays as it is. Refused once a newer claim was seen. */
-  readonly noteTransactions: (
-    task: Task,
-    installationId: string,
-    said: readonly SaidTransaction[],
-  ) => Promise<void>;
 
   /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
   readonly dueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;

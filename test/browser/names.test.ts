@@ -81,7 +81,7 @@ async function stage() {
 }
 
 /** Of these nothing is there, or nothing of it was said by anybody else. */
-const WITHOUT = ['/help', '/transactions'];
+const WITHOUT = ['/help'];
 
 /** What was asked for is shown as well. */
 const said = encodeURIComponent(HOSTILE);

@@ -111,7 +111,6 @@ const OF_THE_MOMENT = [
   'available',
   'jobs list',
   'deliveries list',
-  'transactions list',
   'runs list',
   'changes',
   'balance',

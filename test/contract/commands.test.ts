@@ -56,7 +56,6 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['warehouse', 'Zebra 0'],
     ['reservations', 'h-0'],
   ],
-  'transactions list': [[], [...OF, '--status', 'processed'], ['--limit', '1']],
   'runs list': [[], OF, ['--resource', 'warehouse'], ['--drift']],
   changes: [EVER, [...EVER, ...OF, '--resource', 'retirements'], ['--after', '3']],
   explain: [

@@ -38,7 +38,6 @@ import { countAlive, readLife, readProcesses } from '../../src/query/inbox/signs
 import * as singles from '../../src/query/singles.js';
 import * as told from '../../src/query/past/told.js';
 import * as status from '../../src/query/reads/status.js';
-import { readTransactions } from '../../src/query/transactions.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
 import { readSynced } from '../../src/query/reads/synced.js';
 import { ownerOf } from '../../src/resources/entry.js';
@@ -275,9 +274,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readRuns: about(pairs(WHOSE, [null, 'warehouse']), (reader, [organizationId, resource]) =>
     readRuns(reader, { organizationId, resource, isDrift: false, limit: resource === null ? null : 3 }),
-  ),
-  readTransactions: about(pairs(WHOSE, [null, 'processed']), (reader, [organizationId, word]) =>
-    readTransactions(reader, { organizationId, status: word, limit: word === null ? null : 3 }),
   ),
   readEnds: about([[], [1, 2, 3, 4]], (reader, claims) =>
     readEnds(

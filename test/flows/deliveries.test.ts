@@ -196,3 +196,23 @@ test('T99 a delivery whose read failed in part says what failed and when it is t
   await program.rest();
   expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);
 });
+
+test('what a webhook said of a transaction stands in its delivery: its command and its page show it decoded', async () => {
+  const { program, retire, creditId } = await startInstalled();
+  retire(1.5);
+  await program.rest();
+  const { env, time, engine } = program;
+  const [id] = await program.column<number>(
+    "SELECT id FROM deliveries WHERE event = 'warehouseTransaction' ORDER BY id DESC LIMIT 1",
+  );
+  const show = (...more: string[]) =>
+    runCommand(['deliveries', 'show', String(id), ...more], { env, now: time.now, columns: 400 });
+  const { content } = JSON.parse((await show('--json')).stdout);
+  expect(content.transaction).toMatchObject({ creditId, amount: 1.5, status: 'processed' });
+  const { open } = await visitConsole(engine.openReader, { now: time.now });
+  const page = (await (await open(`/deliveries/${id}`)).text()).replaceAll('&quot;', '"');
+  for (const text of [(await show()).stdout, page]) {
+    expect(text).toMatch(/"amount": ?1\.5\b/);
+    expect(text).toContain(creditId);
+  }
+});

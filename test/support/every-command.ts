@@ -105,7 +105,6 @@ export function everyCommand({
     'certificates verify': () => [],
     'certificates export': () => [join(folder, `export${tag}`)],
     'runs list': () => [],
-    'transactions list': () => [],
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
     'deliveries replay': () => ['1'],

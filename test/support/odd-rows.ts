@@ -1,4 +1,3 @@
-import type { SaidTransaction } from '../../src/mirror/port.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/engines/contract/states.js';
@@ -89,28 +88,12 @@ export async function fillOddly(stage: Stage): Promise<void> {
       await mirror.writeInstallationState({ ...look, installationId: `installation-${index + 1}` });
     }
   }
-  await mirror.noteTransactions(taskOf('organization-1'), 'installation-1', TRANSACTIONS);
   await mirror.mark('forbidden', taskOf('organization_1'), ['members'], clock.at);
   await mirror.mark('refused', taskOf('organization_1'), ['addresses'], clock.at);
   await mirror.mark('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
   await stage.db.change(`UPDATE sync_runs SET state = 'running', finished_at = NULL
     WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
 }
-
-const TRANSACTIONS: readonly SaidTransaction[] = [
-  { id: 'tx-1', amountExact: '12.0625', amount: 12.0625, amountMicro: 12_062_500n, status: 'processed' },
-  { id: 'tx-2', amountExact: '0.12345678', amount: 0.12345678, amountMicro: null, status: 'pending_queue' },
-  { id: null, amountExact: null, amount: null, amountMicro: null, status: null },
-].map((said, index) => ({
-  ...said,
-  digest: String(index).repeat(64),
-  deliveryId: index + 1,
-  receivedAt: `2026-05-04T12:0${index}:00.000Z`,
-  event: 'warehouseTransaction',
-  type: index === 0 ? 'transfer' : null,
-  creditId: index === 0 ? 'zebra 0' : null,
-  fault: index === 2 ? 'it tells of no transaction' : null,
-}));
 
 const BY = { organizationId: 'organization-1', trigger: 'schedule', announced: async () => false } as const;
 const taskOf = (organizationId: string) => ({ organizationId, lane: 'data', claim: 1 });

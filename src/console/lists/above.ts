@@ -4,7 +4,7 @@ import { sumRefusals } from '../../query/inbox/refusals.js';
 import type { Ask } from '../page.js';
 import { cell } from '../parts/cell.js';
 import { type Column, columns } from '../parts/columns.js';
-import { type Html, html } from '../parts/html.js';
+import type { Html } from '../parts/html.js';
 import { refused } from '../parts/refused.js';
 import { table } from '../parts/table.js';
 import { counted } from '../parts/words.js';
@@ -19,11 +19,6 @@ export type Above = (ask: Ask) => Promise<Html | false>;
 /** Deliveries: what was turned away is in no row. */
 export async function refusedAbove({ reader, now }: Ask): Promise<Html | false> {
   return refused(await sumRefusals(reader, new Date(now - DAY_MS).toISOString()), now);
-}
-
-/** Transactions: nobody has asked the registry for them. */
-export async function hintAbove(): Promise<Html> {
-  return html`<p>A hint, as webhooks said it: nobody has asked the registry, and nothing is made of it.</p>`;
 }
 
 /** Reads: how long they took, one beside the other. Nothing where the rows are chosen by more than whose and what they are. */

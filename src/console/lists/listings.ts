@@ -2,7 +2,7 @@ import { columnsOf, type Entry, nameOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
-import { hintAbove, readsAbove, refusedAbove } from './above.js';
+import { readsAbove, refusedAbove } from './above.js';
 import type { Listing } from './listing.js';
 
 /** By these people look for rows, where a table has them. */
@@ -98,33 +98,6 @@ const OWN: readonly Listing[] = [
     leads: 'id',
     filters: ['event', 'installation_id', 'verdict'],
     above: refusedAbove,
-    dated: null,
-  },
-  {
-    path: 'transactions',
-    title: 'Transactions',
-    one: 'transaction',
-    from: 'transactions',
-    columns: [
-      'delivery_id',
-      'received_at',
-      'organization_name',
-      'event',
-      'type',
-      'status',
-      'amount_exact',
-      'credit_id',
-      'id',
-      'fault',
-      'organization_id',
-    ],
-    order: [['received_at', 'desc']],
-    isIndexed: false,
-    tie: 'digest',
-    key: null,
-    leads: null,
-    filters: ['organization_id', 'status', 'type', 'credit_id', 'id'],
-    above: hintAbove,
     dated: null,
   },
   {

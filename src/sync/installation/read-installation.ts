@@ -13,7 +13,6 @@ import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
 import type { Step } from '../read/step.js';
 import type { CausedJob } from '../cause.js';
-import { noteTransactions } from '../look/transactions.js';
 
 /**
  * Look at one installation: what it allows, then everything that it allows to be read.
@@ -83,7 +82,6 @@ async function prepare(
   };
   const { read: wanted, forbidden } = plan({ ...asked, ...(await whatIsKnown()) });
   const step = stepOf(context, atWork, opened, learnt);
-  await noteTransactions(context, atWork, installation.id, step.task);
   if (forbidden.length > 0) await mirror.mark('forbidden', step.task, forbidden, now());
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;

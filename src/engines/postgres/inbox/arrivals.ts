@@ -3,7 +3,6 @@ import {
   type CameRow,
   FOLDED_WITHIN_MS,
   LATEST_DELIVERIES,
-  type SaidDelivery,
   sliceOf,
 } from '../../../inbox/delivery.js';
 import { answersFrom } from '../../../inbox/job.js';
@@ -11,21 +10,13 @@ import type { InboxPort } from '../../../inbox/port.js';
 import type { Query } from '../open.js';
 import { AT, type Perform } from './perform.js';
 
-type Arrivals = Pick<InboxPort, 'newestDelivery' | 'said' | 'haveCome' | 'announced'>;
+type Arrivals = Pick<InboxPort, 'newestDelivery' | 'haveCome' | 'announced'>;
 
 const NEWEST = `
   SELECT id FROM inbox.deliveries
   WHERE id > (SELECT max(id) FROM inbox.deliveries) - ${LATEST_DELIVERIES}
     AND installation_id = $1 AND verdict = 'accepted' AND job_id BETWEEN $2 AND $3
   ORDER BY id DESC LIMIT 1`;
-
-const SAID = `
-  SELECT d.id, d.received_at AS "receivedAt", d.event, d.digest, t.signed_data AS "signedData"
-  FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.text_id
-  WHERE d.id > (SELECT greatest(max(id) - ${LATEST_DELIVERIES}, CASE WHEN $4 > max(id) THEN 0 ELSE $4 END) FROM inbox.deliveries)
-    AND d.installation_id = $1 AND d.verdict = 'accepted' AND d.job_id <= $3
-    AND d.event = ANY ($2::text[]) AND t.signed_data <> ''
-  ORDER BY d.id LIMIT $5`;
 
 const HAVE_COME = `
   SELECT jsonb_build_object('have_come', coalesce(jsonb_agg(EXISTS (
@@ -56,8 +47,6 @@ export function createArrivals(query: Query, { perform }: Perform): Arrivals {
       const [newest] = await query<{ id: number }>(NEWEST, [installationId, from, id]);
       return newest?.id ?? null;
     },
-    said: ({ installationId, events, jobId, above, limit }) =>
-      query<SaidDelivery>(SAID, [installationId, events, jobId, above, limit]),
     haveCome: async (installationId, questions) => {
       const asked = questions.map(({ since, event = null, isNew = false }) => ({
         event,

@@ -16,7 +16,6 @@ import { createPruneRuns } from './prune-runs.js';
 import { createRemoval } from './removal.js';
 import { createRuns, type Work } from './runs.js';
 import { createLastReads } from './last-reads.js';
-import { createTransactions } from './transactions.js';
 
 const INTERRUPT_RUNS = `
   UPDATE mirror.sync_runs SET state = 'failed', finished_at = ${given('at', 'timestamptz')},
@@ -102,7 +101,6 @@ export function createMirrorPort(postgres: Postgres): MirrorPort {
     },
     closeRun: runs.closeRow,
     ...createPeople(postgres),
-    ...createTransactions(postgres, perform),
     ...createProjects(postgres, runs),
     ...createCertificates(postgres, perform, runs),
     // Who sees the mirror sees the inbox too, by the view `freshness`: nothing is looked through, and nothing copied.

@@ -3,7 +3,6 @@ import {
   type CameRow,
   FOLDED_WITHIN_MS,
   LATEST_DELIVERIES,
-  type SaidDelivery,
   sliceOf,
 } from '../../../inbox/delivery.js';
 import { answersFrom } from '../../../inbox/job.js';
@@ -12,23 +11,14 @@ import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 
-type Arrivals = Pick<InboxPort, 'newestDelivery' | 'said' | 'haveCome' | 'announced'>;
+type Arrivals = Pick<InboxPort, 'newestDelivery' | 'haveCome' | 'announced'>;
 type Asked = { installationId: string; event: string | null; begun: string; since: string; now: string };
-type AskedToSay = { installationId: string; events: string; jobId: number; above: number; limit: number };
 
 const NEWEST = `
   SELECT id FROM deliveries
   WHERE id > (SELECT max(id) FROM deliveries) - ${LATEST_DELIVERIES}
     AND installation_id = @installationId AND verdict = 'accepted' AND job_id BETWEEN @from AND @to
   ORDER BY id DESC LIMIT 1`;
-
-const SAID = `
-  SELECT d.id, d.received_at AS receivedAt, d.event, d.digest, t.signed_data AS signedData
-  FROM deliveries AS d JOIN signed_texts AS t ON t.id = d.text_id
-  WHERE d.id > (SELECT max(max(id) - ${LATEST_DELIVERIES}, CASE WHEN @above > max(id) THEN 0 ELSE @above END) FROM deliveries)
-    AND d.installation_id = @installationId AND d.verdict = 'accepted' AND d.job_id <= @jobId
-    AND d.event IN (SELECT value FROM json_each(@events)) AND t.signed_data <> ''
-  ORDER BY d.id LIMIT @limit`;
 
 /** By the index of arrival. */
 const CAME = `
@@ -54,7 +44,6 @@ const ANNOUNCED = `
 /** What is known of the deliveries that came. */
 export function createArrivals(db: Sqlite, now: () => number): Arrivals {
   const newest = statement<{ installationId: string; from: number; to: number }, { id: number }>(db, NEWEST);
-  const said = statement<AskedToSay, SaidDelivery>(db, SAID);
   const came = statement<Asked, { found: number }>(db, CAME);
   const slice = statement<{ from: string; until: string; above: number }, CameRow>(db, ANNOUNCED);
   return {
@@ -63,7 +52,6 @@ export function createArrivals(db: Sqlite, now: () => number): Arrivals {
       if (installationId === null || from === null) return null;
       return newest.get({ installationId, from, to: id })?.id ?? null;
     },
-    said: async ({ events, ...request }) => said.all({ ...request, events: JSON.stringify(events) }),
     haveCome: async (installationId, questions) => {
       const at = formatInstant(now());
       return questions.map(({ since, event = null, isNew = false }) => {

@@ -18,7 +18,6 @@ import { createPruneRuns } from './prune-runs.js';
 import { createRemoval } from './removal.js';
 import { createRuns } from './runs.js';
 import { createLastReads } from './last-reads.js';
-import { createTransactions } from './transactions.js';
 
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
@@ -65,7 +64,6 @@ export function createMirrorOperations(db: Sqlite, files: CertificateFiles): Mir
     commit: createCommit(db, { runRows, runs, pages, people }),
     closeRun: runs.closeRow,
     forgottenPeople: people.forgottenPeople,
-    ...createTransactions(db, runRows),
     ...createProjects(runRows, runs),
     ...createCertificates(runRows, runs, files),
     removeUnnamedFiles: unnamed.remove,

@@ -33,8 +33,6 @@ export function portOf(call: Call): MirrorPort {
     commit: (...given) => call('commit', given),
     closeRun: (...given) => call('closeRun', given),
     forgottenPeople: (...given) => call('forgottenPeople', given),
-    lastTransaction: (...given) => call('lastTransaction', given),
-    noteTransactions: (...given) => call('noteTransactions', given),
     dueProjects: (...given) => call('dueProjects', given),
     writeProjects: (...given) => call('writeProjects', given),
     enterCertificates: (...given) => call('enterCertificates', given),
