@@ -3,14 +3,22 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const ENDED_WELL: ReadonlySet<string> = new Set(['passed', 'skipped']);
 
-/** Writes down each test file that failed or did not come to its end, a line each, where FAILED_FILES says. */
+/** Writes down each test that failed or passed only when it was tried again, a line each, where FAILED_FILES says. */
 export class FailedFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const file = process.env['FAILED_FILES'];
     if (file === undefined) return;
-    const failed = new Set(
-      modules.filter(module => !ENDED_WELL.has(module.state())).map(module => module.relativeModuleId),
-    );
-    for (const name of failed) appendFileSync(file, `${name}\n`);
+    for (const module of modules) {
+      for (const title of failedIn(module)) appendFileSync(file, `${module.relativeModuleId}\t${title}\n`);
+    }
   }
+}
+
+function failedIn(module: TestModule): readonly string[] {
+  const tests = [...module.children.allTests()];
+  const failed = tests.filter(
+    test => test.result().state === 'failed' || (test.diagnostic()?.retryCount ?? 0) > 0,
+  );
+  const titles = failed.map(({ fullName }) => fullName.replaceAll(/\s+/g, ' '));
+  return ENDED_WELL.has(module.state()) || titles.length > 0 ? titles : ['the file as a whole'];
 }
