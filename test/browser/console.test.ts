@@ -339,19 +339,24 @@ test('no page is wider than a window of 380 pixels', async () => {
   }
 });
 
-test('on paper there is no menu and no form', async () => {
-  const page = await visit({}, '/retirements');
+/** The page of a list's first row as it is printed: all of it, while a click waits for no more than its beginning. */
+async function printFirst(path: string): Promise<Page> {
+  const page = await visit({}, path);
   await page.locator('tbody a').first().click();
+  await page.waitForURL(`**${path}/*`);
   await page.emulateMedia({ media: 'print' });
+  return page;
+}
+
+test('on paper there is no menu and no form', async () => {
+  const page = await printFirst('/retirements');
   expect(await page.locator('header').isVisible()).toBe(false);
   expect(await page.locator('form:visible').count()).toBe(0);
   expect(await page.locator('#facts').isVisible()).toBe(true);
 });
 
 test('on paper instants and ids stand whole: what is so long ago is not when it is read', async () => {
-  const page = await visit({}, '/retirements');
-  await page.locator('tbody a').first().click();
-  await page.emulateMedia({ media: 'print' });
+  const page = await printFirst('/retirements');
   const printed = await page.evaluate<string>(
     `getComputedStyle(document.querySelector('#facts time'), '::after').content`,
   );
