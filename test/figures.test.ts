@@ -16,12 +16,13 @@ test('a figure that is measured anew stands in place of the one before, beside a
     value,
     unit: 'times',
     words: 'at most 3',
+    holds: value < 3,
   });
-  writeFigures([figure('one', 1), figure('other', 2)], 'abcdef0, 2026-01-31, a machine', page);
+  writeFigures([figure('one', 1), figure('other', 4)], 'abcdef0, 2026-01-31, a machine', page);
   writeFigures([figure('one', 1.5)], 'abcdef1, 2026-02-28, a machine', page);
   expect(rowsOf(readFileSync(file, 'utf8'))).toEqual([
     '| sync | one | 1.50 times | at most 3 | abcdef1, 2026-02-28, a machine |',
-    '| sync | other | 2.00 times | at most 3 | abcdef0, 2026-01-31, a machine |',
+    '| sync | other | 4.00 times | at most 3: missed | abcdef0, 2026-01-31, a machine |',
   ]);
 });
 

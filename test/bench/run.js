@@ -2,13 +2,14 @@
 // what they demand. --write puts that into docs/figures.md too, with the commit, the day and the machine.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeFigures } from './parts/written.js';
 
 const words = process.argv.slice(2);
 const isWritten = words.includes('--write');
+const stampedAs = isWritten ? stamp() : null;
 const [name] = words.filter(word => word !== '--write');
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => file.endsWith('.js') && file !== 'run.js')
@@ -28,7 +29,7 @@ function runAll(benches) {
     const said = `${value.toFixed(2)} ${unit}`;
     process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${said.padStart(16)}  ${bound}\n`);
   }
-  if (isWritten) writeFigures(figures, stamp());
+  if (stampedAs !== null) writeFigures(figures, stampedAs);
   return runs.every(({ status }) => status === 0) ? 0 : 1;
 }
 
@@ -46,10 +47,11 @@ function run(bench) {
   return { status, figures: lines.map(line => ({ bench, ...JSON.parse(line) })) };
 }
 
-/** Which program was measured, when and where. */
+/** Which program was measured, when and where, and how busy the machine was before. */
 function stamp() {
   const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
   const [{ model }] = cpus();
   const day = new Date().toISOString().slice(0, 10);
-  return `${commit}, ${day}, ${availableParallelism()} of ${model}, Node ${process.versions.node}`;
+  const load = `load ${loadavg()[0].toFixed(1)}`;
+  return `${commit}, ${day}, ${availableParallelism()} of ${model}, ${load}, Node ${process.versions.node}`;
 }

@@ -13,8 +13,9 @@ figure holds for its commit, its day and its machine.
 
 export function writeFigures(figures, stamp, page = PAGE) {
   const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
-  for (const { bench, name, value, unit, words } of figures) {
-    const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, words, stamp].join(' | ')} |`;
+  for (const { bench, name, value, unit, words, holds } of figures) {
+    const demanded = holds ? words : `${words}: missed`;
+    const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, demanded, stamp].join(' | ')} |`;
     rows.set(keyOf(row), row);
   }
   writeFileSync(page, `${HEAD}${[...rows.values()].toSorted().join('\n')}\n`);
