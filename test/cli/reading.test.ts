@@ -338,7 +338,11 @@ describe('deliveries and jobs', () => {
     expect(refused.stderr).toMatch(/is not buried: it is done, /);
     expect(jobs.some((job: { organization_name: string | null }) => job.organization_name)).toBe(true);
     expect(await run('jobs', 'retry')).toMatchObject({ exitCode: 2 });
-    expect(await json('jobs', 'retry', '--all')).toEqual([]);
+    expect(await run('jobs', 'retry', '--all', '--json')).toEqual({
+      exitCode: 0,
+      stdout: '[]\n',
+      stderr: 'No job is buried.\n',
+    });
   });
 });
 
@@ -367,6 +371,8 @@ test.each([
   ['certificates', 'export', '/proc/nope'],
   ['api', 'GET', '/projects', '--token-file', '/nope/token'],
   ['query', ''],
+  ['query', '--file', '/'],
+  ['--env-file', '/', 'status'],
   ['as-of', ''],
   ['history', '', ''],
   ['retirements', 'show', ''],

@@ -107,13 +107,9 @@ async function retry(
         : `See "carbon-mirror jobs show ${id}".`,
     );
   }
+  if (retried.length === 0) say(io, 'No job is buried.');
   if (options.json) return await writeValue(io, retried);
-  say(
-    io,
-    retried.length === 0
-      ? 'No job is buried.'
-      : `Will run again: ${retried.map(({ job }) => job).join(', ')}.`,
-  );
+  if (retried.length > 0) say(io, `Will run again: ${retried.map(({ job }) => job).join(', ')}.`);
   return undefined;
 }
 

@@ -44,6 +44,9 @@ export function describeSystemFault(error: Error): SystemFault | null {
         'Is the folder there that was named (DATA_DIR names that of the databases), and may this user write to it?',
     };
   }
+  if (code === 'EISDIR' && syscall === 'read') {
+    return { said: 'A folder was named where a file is read.', advice: 'Name the file.' };
+  }
   const path = textOf(error, 'path').replace(PART, '');
   const why = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : WHY[code];
   if (syscall !== '' && Reflect.get(error, 'path') === '') {
