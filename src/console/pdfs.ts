@@ -1,8 +1,6 @@
 /** A certificate's file as it is now. */
 interface Inspected {
   readonly sha256: string;
-  readonly signed: boolean;
-  readonly active: readonly string[];
 }
 
 /** The files of certificates, handed in by who knows where they are. */

@@ -74,19 +74,11 @@ interface Certificate {
   readonly sha256: string | null;
   readonly file: string | null;
   readonly state: string;
-  readonly signed: boolean;
-  readonly active_content: readonly string[];
 }
 
 /** What stands in the file of a certificate, as it is now. */
 export function certificateWords(stored: Certificate | null): string[] {
   if (stored === null) return [];
-  const { sha256, file, state, signed, active_content: active } = stored;
-  const lines = [`Certificate: sha256 ${sha256}; the file ${file} is ${state}.`];
-  if (state === 'missing') return lines;
-  const holds = active.length === 0 ? 'no active content' : `active content (${active.join(', ')})`;
-  return [
-    ...lines,
-    `It carries ${signed ? 'a signature, which is not checked,' : 'no signature'} and ${holds}.`,
-  ];
+  const { sha256, file, state } = stored;
+  return [`Certificate: sha256 ${sha256}; the file ${file} is ${state}.`];
 }

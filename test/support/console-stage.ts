@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createHands } from '../../src/app/hands.js';
-import { inspect } from '../../src/cli/commands/certificates/files.js';
+import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import type { Engine } from '../../src/engines/engine.js';
 import { openEngine } from '../../src/engines/open.js';

@@ -1,5 +1,5 @@
 import { type Explanation, explainRow, rowsOf } from '../../src/query/past/explanation.js';
-import { inspect } from '../../src/cli/commands/certificates/files.js';
+import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
 import { findVersions } from '../../src/cli/named/versions.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
 import { nameOf } from '../../src/resources/entry.js';

@@ -54,7 +54,7 @@ async function run(io: Io, { address, readOnly = false }: Options): Promise<void
     pretty: io.terminal.stdout,
     fields: { role: 'console' },
   });
-  const { inspect } = await import('./certificates/files.js');
+  const { measure: inspect } = await import('./certificates/files.js');
   await runService(io, 'console', async () => {
     const setup = {
       openReader: place.engine.openPages,

@@ -34,16 +34,11 @@ interface Certificate {
   readonly sha256: string | null;
   readonly file: string | null;
   readonly state: 'as it was stored' | 'missing' | 'changed';
-  /** Whether it carries a signature, which is not checked. */
-  readonly signed: boolean;
-  readonly active_content: readonly string[];
 }
 
 /** A certificate's file as it is now. */
 export interface Inspected {
   readonly sha256: string;
-  readonly signed: boolean;
-  readonly active: readonly string[];
 }
 
 export interface Ground {
@@ -129,8 +124,7 @@ async function certificateOf(
   if (stored === null || stored.file === null) return null;
   const found = await inspect(stored.file);
   const state = found === null ? 'missing' : found.sha256 === stored.sha256 ? 'as it was stored' : 'changed';
-  const { signed, active } = found ?? { signed: false, active: [] };
-  return { sha256: stored.sha256, file: stored.file, state, signed, active_content: active };
+  return { sha256: stored.sha256, file: stored.file, state };
 }
 
 interface Known {

@@ -31,7 +31,7 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
 ];
 
 /** Of whoever asks for people the same is told. */
-test('T69 T88 of QUERY_DATABASE_URL too', async () => {
+test('T69 T88 a refusal of QUERY_DATABASE_URL is told in a sentence too, without its password', async () => {
   const { url } = await temporaryDatabase();
   const env = { MIRROR_DATABASE_URL: url, QUERY_DATABASE_URL: address('nobody_of_that_name', 'postgres') };
   const outcome = await runCommand(['query', 'select 1'], { env });

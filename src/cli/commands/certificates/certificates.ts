@@ -53,7 +53,7 @@ export function define(program: Command, io: Io): void {
   group
     .command('verify')
     .description(
-      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed. Names PDFs with active content, and counts those that are signed',
+      'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed',
     )
     .option('--organization <name>', OF_ORGANIZATION)
     .option('--json', 'print the result as JSON')
@@ -88,36 +88,21 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   });
 }
 
-async function writeTable(io: Io, columns: readonly string[], rows: readonly object[]): Promise<void> {
-  if (rows.length === 0) return;
-  await writeRows(
-    io,
-    'table',
-    columns,
-    rows.map(row => ({ ...row })),
-  );
-}
-
 async function verify(io: Io, options: VerifyOptions): Promise<void> {
   const files = await import('./files.js');
   const place = findPlace(io);
   const interrupted = io.interruption();
-  const { active, signed, ...result } = await reading(place, async reader => {
+  const result = await reading(place, async reader => {
     const organizationId = await organizationOrAll(reader, options.organization);
-    return await withPdfs(place, io.now, async pdfs => ({
-      ...(await files.verifyFiles(reader, pdfs, organizationId, interrupted)),
-      ...(await files.lookIntoFiles(reader, pdfs, organizationId, interrupted)),
-    }));
+    return await withPdfs(place, io.now, pdfs =>
+      files.verifyFiles(reader, pdfs, organizationId, interrupted),
+    );
   });
-  if (options.json) await writeValue(io, { ...result, activeContent: active, signed });
-  else {
-    await writeTable(io, files.FAULT_COLUMNS, result.faults);
-    await writeTable(io, files.ACTIVE_COLUMNS, active);
+  if (options.json) await writeValue(io, result);
+  else if (result.faults.length > 0) {
+    const rows = result.faults.map(fault => ({ ...fault }));
+    await writeRows(io, 'table', files.FAULT_COLUMNS, rows);
   }
-  if (active.length > 0) {
-    say(io, `${active.length} files hold active content, which is no damage: see docs/security.md.`);
-  }
-  say(io, `${signed.length} of ${result.checked} files carry a signature, which is not checked.`);
   if (result.unnamed.length > 0) {
     say(io, `${result.unnamed.length} files belong to no row, the first is ${result.unnamed[0]}.`);
   }

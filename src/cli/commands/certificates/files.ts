@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../../../query/certificates.js';
 import type { PdfStore } from '../../../mirror/pdf-store.js';
-import { findActiveContent } from './active-content.js';
-import { carriesSignature } from './signature.js';
 import { demandNotInterrupted } from '../../exit.js';
 
 interface FileFault {
@@ -61,65 +59,12 @@ async function findUnnamed(reader: Reader, pdfs: PdfStore, named: ReadonlySet<st
   return unnamed;
 }
 
-interface ActiveFile {
-  readonly organization_id: string;
-  readonly retirement_id: string;
-  readonly file: string;
-  readonly active_content: string;
-}
-
-export const ACTIVE_COLUMNS = ['organization_id', 'retirement_id', 'file', 'active_content'];
-
-export interface LookedInto {
-  /** Files in which a viewer may find something to do. */
-  readonly active: readonly ActiveFile[];
-  /** Files that carry a signature; whose it is, and whether it holds, is not looked at. */
-  readonly signed: readonly string[];
-}
-
-/** Those that cannot be read are told of by `verifyFiles`. */
-export async function lookIntoFiles(
-  reader: Reader,
-  pdfs: PdfStore,
-  organizationId: string | null,
-  interrupted: AbortSignal,
-): Promise<LookedInto> {
-  const active: ActiveFile[] = [];
-  const signed: string[] = [];
-  for (const { file, ...whose } of await listOf(readStoredFiles(reader, organizationId))) {
-    demandNotInterrupted(interrupted);
-    const content = await contentOf(pdfs, file);
-    if (content.signed) signed.push(file);
-    if (content.active.length === 0) continue;
-    const { organizationId: organization_id, retirementId: retirement_id } = whose;
-    active.push({ organization_id, retirement_id, file, active_content: content.active.join(', ') });
-  }
-  return { active, signed };
-}
-
-interface Content {
-  readonly signed: boolean;
-  readonly active: readonly string[];
-}
-
-/** Nothing, where it cannot be read. */
-async function contentOf(pdfs: PdfStore, file: string): Promise<Content> {
-  const bytes = await readWhole(pdfs, file).catch(() => Buffer.alloc(0));
-  return { signed: carriesSignature(bytes), active: findActiveContent(bytes) };
-}
-
 /** What is hashed takes long: no question is left open meanwhile. */
 async function listOf<T>(rows: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const row of rows) list.push(row);
   return list;
 }
-
-async function readWhole(pdfs: PdfStore, file: string): Promise<Buffer> {
-  return Buffer.concat(await listOf((await pdfs.open(file)) ?? nothing()));
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 async function verifyFile(pdfs: PdfStore, stored: StoredFile): Promise<FileFault | null> {
   const { file, sha256 } = stored;
@@ -144,12 +89,6 @@ async function verifyFile(pdfs: PdfStore, stored: StoredFile): Promise<FileFault
 }
 
 /** A file as it is now; null where it is not there. */
-export async function inspect(pdfs: PdfStore, file: string) {
-  const found = await measure(pdfs, file);
-  return found === null ? null : { sha256: found.sha256, ...(await contentOf(pdfs, file)) };
-}
-
-/** Null where it is not there. */
 export async function measure(
   pdfs: PdfStore,
   file: string,

@@ -30,14 +30,14 @@ export function define(program: Command, io: Io): void {
       const entry = demandEntry(table);
       const at = readSpan(options.asOf ?? 'now', io.now()).to;
       const place = findPlace(io);
-      const { inspect } = await import('../certificates/files.js');
+      const { measure } = await import('../certificates/files.js');
       const { contradictedColumns } = await import('../../../sync/derived.js');
       const all = await withPdfs(place, io.now, async pdfs =>
         reading(place, async reader => {
           const ground = {
             reader,
             at,
-            inspect: (file: string) => inspect(pdfs, file),
+            inspect: (file: string) => measure(pdfs, file),
             contradicted: contradictedColumns,
           };
           const rows = rowsOf(entry, await findVersions(reader, entry, id));
