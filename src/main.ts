@@ -14,6 +14,7 @@ function interruption(): AbortSignal {
     });
   }
   process.once('disconnect', () => controller.abort('disconnect'));
+  if (process.send !== undefined && !process.connected) controller.abort('disconnect');
   return controller.signal;
 }
 

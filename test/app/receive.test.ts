@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -255,4 +257,18 @@ test('a port that nobody named is the next free one; one that was named and is t
   const named = start({ PORT: String(ports[0]) });
   expect(await named.ended).toBe(2);
   expect(named.said()).toContain(`port ${ports[0]}`);
+});
+
+test('a process whose parent died before it was at work ends', async () => {
+  const main = join(import.meta.dirname, '../../dist/main.js');
+  const env = {
+    REGISTRY_APP_ID: APP_ID,
+    WEBHOOK_SECRETS: SECRET,
+    DATA_DIR: join(folder(), 'data'),
+    PORT: '0',
+  };
+  const child = fork(main, ['receive'], { env, stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  child.disconnect();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
