@@ -1,0 +1,42 @@
+// npm run torture -- time [TIMES] [LOOPS] [FILES]: the test files that know time (timers, deadlines, polls), so many times beside
+// so many loops that never rest; 0 times names them alone. What was red, and how often, is said at the end.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const KNOWS_TIME =
+  /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|\.poll\(|[dD]elayMs|[tT]imeoutMs|withinMs|graceMs|AbortSignal\.timeout|start(?:Work)?Process\b/;
+
+const [times = '20', loops = '28', ...asked] = process.argv.slice(3);
+const known = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
+  .map(file => `test/${file}`)
+  .filter(file => KNOWS_TIME.test(readFileSync(file, 'utf8')));
+const files = asked.length > 0 ? asked : known.toSorted();
+process.stdout.write(`${files.length} files know time: ${files.join(' ')}\n`);
+
+const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-torture-'));
+const failed = join(folder, 'failed');
+const busy = Array.from({ length: Number(times) > 0 ? Number(loops) : 0 }, () =>
+  spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+);
+try {
+  for (let time = 1; time <= Number(times); time += 1) {
+    process.stdout.write(`time ${time} of ${times}, beside ${loops} loops\n`);
+    const env = { ...process.env, FAILED_FILES: failed };
+    await once(spawn('npx', ['vitest', 'run', ...files], { env, stdio: 'inherit' }), 'exit');
+  }
+} finally {
+  for (const loop of busy) loop.kill('SIGKILL');
+}
+const red = existsSync(failed) ? readFileSync(failed, 'utf8').trim().split('\n') : [];
+for (const test of new Set(red)) {
+  process.stdout.write(
+    `${red.filter(each => each === test).length} times red: ${test.replace('\t', ': ')}\n`,
+  );
+}
+process.stdout.write(`${red.length} red in ${times} times\n`);
+process.exitCode = red.length > 0 ? 1 : 0;
+rmSync(folder, { recursive: true });
