@@ -1,5 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -83,6 +94,35 @@ test('T52 a file keeps the shorter name that it has, and stays where it is damag
   expect(await folder.save('r-1', pdf('x'))).toMatchObject({ file: long });
   expect(readFileSync(join(files, long), 'utf8')).toContain('x');
   expect(readFileSync(join(files, short), 'utf8')).toBe('damaged');
+});
+
+describe('T52 what somebody put in the place of a certificate', () => {
+  const elsewhere = (folder: string) => {
+    const file = join(folder, 'secret');
+    writeFileSync(file, 'of somebody else');
+    return file;
+  };
+
+  test.each([
+    ['a link to another file', (place: string, outside: string) => symlinkSync(elsewhere(outside), place)],
+    ['a link to nothing', (place: string) => symlinkSync('/nowhere/at/all', place)],
+    ['a link without end', (place: string) => symlinkSync('/dev/zero', place)],
+    ['a pipe that nobody writes to', (place: string) => execFileSync('mkfifo', [place])],
+    ['a folder', (place: string) => mkdirSync(place)],
+  ])('is not there: %s', async (_, put) => {
+    const outside = temporaryFolder();
+    const files = join(outside, 'certificates');
+    const folder = createCertificateFolder(files, { now: Date.now });
+    await folder.prepare();
+    const { file, sha256 } = await folder.save('r-1', pdf('x'));
+    rmSync(join(files, file));
+    put(join(files, file), outside);
+    expect(await folder.open(file)).toBeNull();
+    expect(await folder.save('r-1', pdf('x'))).toMatchObject({ file, sha256 });
+    const stored = lstatSync(join(files, file));
+    expect([stored.isFile(), stored.size]).toEqual([true, 17]);
+    expect(readFileSync(elsewhere(outside), 'utf8')).toBe('of somebody else');
+  });
 });
 
 describe('T52 two PDFs whose hashes begin alike', () => {

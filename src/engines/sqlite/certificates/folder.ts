@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
@@ -99,11 +99,20 @@ async function place(folder: string, part: string, { retirementId, sha256 }: Ide
 }
 
 async function openFile(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
-  if (retirementOf(file) === null) return null;
+  return retirementOf(file) === null ? null : await openOwn(join(folder, file));
+}
+
+const NOT_THERE = ['ENOENT', 'ELOOP', 'ENXIO'];
+
+/** Null for whatever is no file of its own: a link may lead anywhere, and a pipe or a device has no end. */
+async function openOwn(path: string): Promise<AsyncIterable<Uint8Array> | null> {
   try {
-    return (await open(join(folder, file))).createReadStream();
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file.createReadStream();
+    await file.close();
+    return null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (error instanceof Error && 'code' in error && NOT_THERE.includes(String(error.code))) return null;
     throw error;
   }
 }
@@ -135,9 +144,10 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 async function hashOf(file: string): Promise<string | null> {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
+  const body = await openOwn(file);
+  if (body === null) return null;
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  for await (const chunk of body) hash.update(chunk);
   return hash.digest('hex');
 }
 
