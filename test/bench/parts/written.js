@@ -7,9 +7,8 @@ const HEAD = `# Figures
 Written by \`npm run bench -- --write [NAME]\`. Most are ratios against a floor that the same run measures, and no test asserts a time. A
 figure holds for its commit, its day and its machine.
 
-| benchmark | figure | measured | demanded | commit, day, machine |
-|---|---|---|---|---|
 `;
+const TABLE = '| benchmark | figure | measured | demanded | commit, day, machine |\n|---|---|---|---|---|\n';
 
 export function writeFigures(figures, stamp, page = PAGE) {
   const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
@@ -18,7 +17,11 @@ export function writeFigures(figures, stamp, page = PAGE) {
     const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, demanded, stamp].join(' | ')} |`;
     rows.set(keyOf(row), row);
   }
-  writeFileSync(page, `${HEAD}${[...rows.values()].toSorted().join('\n')}\n`);
+  const body = [...rows.values()].toSorted().join('\n');
+  writeFileSync(
+    page,
+    rows.size === 0 ? `${HEAD}Nothing has been measured yet.\n` : `${HEAD}${TABLE}${body}\n`,
+  );
 }
 
 function readRows(page) {
