@@ -108,13 +108,10 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
   },
   'Hold credits and retire them for a customer': ([, finished = '']) => {
     expect(finished).toMatch(/finished|true/);
-    const retired = demo.sandbox.registry.store.db
-      .prepare(
-        "select count(*) from retirements where beneficiary = 'Harbour Bakery' and amount_micro = 2000000",
-      )
-      .pluck()
-      .get();
-    expect(retired).toBe(1);
+    const retired = demo.sandbox.registry.store.tables.retirements
+      .rows()
+      .filter(row => row.beneficiary === 'Harbour Bakery' && row.amount_micro === 2_000_000);
+    expect(retired).toHaveLength(1);
   },
   'Let a new customer install the app': async ([url = '', status = '']) => {
     const page = await fetch(url.trim());

@@ -7,7 +7,7 @@ export interface SandboxOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Where `sandbox.db` stands. Without it everything is in a folder of its own that goes with `close`. */
+  /** Where its journal stands. Without it everything is in a folder of its own that goes with `close`. */
   readonly folder?: string;
   /** Fills an empty folder with the demo world that belongs to this number; without it the registry begins empty. */
   readonly seed?: number;

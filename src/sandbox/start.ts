@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import { createSandboxApp } from './app.js';
+import { CALL, KEPT_CALLS } from './http/calls.js';
 import { createRegistry } from './parts/registry.js';
-import { readSetting, writeSetting } from './store/settings.js';
 import { openStore, type Store } from './store/store.js';
+import type { Table } from './store/table.js';
 import { createWorld } from './world/create-world.js';
-import { fillWorld } from './world/fill.js';
+import type { WorldSpec } from './world/plan.js';
 import type { Listening, SandboxOptions } from './options.js';
 import type { Sandbox } from './sandbox.js';
 
@@ -24,18 +25,21 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const wall = options.wall ?? Date.now;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const store = openStore({ file: join(folder, 'sandbox.db'), wall });
+  const store = openStore({ folder, wall });
   const removeFolder = () => options.folder ?? rmSync(folder, { recursive: true, force: true });
   const { registry, server } = await open().catch((error: unknown) => {
     store.close();
     removeFolder();
     throw error;
   });
-  const sweep = setInterval(() => store.accounts.endExpiredHolds(store.now()), 250);
+  const sweep = setInterval(store.endExpiredHolds, 250);
 
   async function open() {
-    prepareWorld(store, wall(), options);
-    const parts = createRegistry({ store, prefix, wall, strict, asDocumented });
+    const parts = createRegistry({ store, prefix, strict, asDocumented });
+    const fill = store.verb('world', (spec: Omit<WorldSpec, 'startAt'>) => fillWorld(store, spec));
+    store.replay({ [CALL]: KEPT_CALLS });
+    prepareWorld(store, options, fill);
+    parts.deliveries.start();
     const app = createSandboxApp(parts, { prefix, strict, names }, options.onUnexpected ?? reportUnexpected);
     try {
       return { registry: parts, server: await (options.listen ?? listenHere)(app, { host, port }) };
@@ -60,23 +64,40 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
+type Spec = Omit<WorldSpec, 'startAt'>;
+
 /** Once: a folder that holds a world goes on with it, and refuses to be called another. */
-function prepareWorld(store: Store, startAt: number, { seed, world }: SandboxOptions): void {
+function prepareWorld({ tables, file }: Store, { seed, world }: SandboxOptions, fill: (spec: Spec) => void) {
   if (seed === undefined) return;
-  const asked = JSON.stringify({ seed, ...world });
-  const present = readSetting(store.db, 'world');
+  const asked = { seed, ...world };
+  const present = tables.settings.get('world')?.value;
   if (present === undefined) {
-    if (isInUse(store)) throw new Error(`${store.file} holds a registry that began without a world`);
-    const made = createWorld({ seed, startAt, ...world });
-    fillWorld(store.db, made, () => writeSetting(store.db, 'world', asked));
-  } else if (present !== asked) {
-    const held = typeof present === 'string' ? present : JSON.stringify(present);
-    throw new Error(`${store.file} holds the world ${held}, not ${asked}`);
+    if (tables.apps.count() + tables.organizations.count() > 0)
+      throw new Error(`${file} holds a registry that began without a world`);
+    fill(asked);
+  } else if (JSON.stringify(present) !== JSON.stringify(asked)) {
+    throw new Error(`${file} holds the world ${JSON.stringify(present)}, not ${JSON.stringify(asked)}`);
   }
 }
 
-function isInUse({ db }: Store): boolean {
-  return db.prepare('select 1 from apps union all select 1 from organizations limit 1').get() !== undefined;
+function fillWorld({ tables, wall }: Store, spec: Spec): void {
+  const world = createWorld({ ...spec, startAt: wall() });
+  load(tables.apps, world.apps);
+  load(tables.users, world.users);
+  load(tables.organizations, world.organizations);
+  load(tables.addresses, world.addresses);
+  load(tables.projects, world.projects);
+  load(tables.credits, world.credits);
+  load(tables.holdings, world.holdings);
+  load(tables.reservations, world.reservations);
+  load(tables.requests, world.requests);
+  load(tables.retirements, world.retirements);
+  load(tables.transactions, world.transactions);
+  tables.settings.put({ name: 'world', value: spec });
+}
+
+function load<Row>(table: Pick<Table<Row>, 'load'>, rows: Iterable<Row>): void {
+  for (const row of rows) table.load(row);
 }
 
 function reportUnexpected(error: unknown): void {

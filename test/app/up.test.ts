@@ -4,28 +4,29 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start.js';
 import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
-import { createPrivateKey } from '../support/sandbox.js';
+import { asKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
 import { tablesIn, tablesInFile } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
-const APPS = 'SELECT count(*) FROM apps';
 const ROOT = join(import.meta.dirname, '../..');
-const WEBHOOK_URL = "SELECT webhook_url FROM apps WHERE name = 'carbon-mirror demo'";
 const COUNT = 'select count(*) from retirements';
 const UNSTORED = `select * from freshness where state <> 'current'
   union all select * from freshness where (select count(*) from certificates where state = 'pending') > 0`;
+
+type World = Sandbox['registry']['store']['tables'];
 
 interface Demo {
   readonly cwd: string;
   readonly env: Record<string, string>;
   start(): StartedProcess;
   run(...argv: string[]): Promise<Ran>;
-  /** What the demo's registry holds, by its own file. */
-  world(sql: string): Promise<unknown>;
+  /** What the demo's registry holds, by its own journal. */
+  world(): Promise<World>;
 }
 
 async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
@@ -44,12 +45,17 @@ function demoIn(cwd: string, env: Record<string, string>): Demo {
     env,
     start: () => startProcess(['up'], env, cwd),
     run: (...argv) => runProcess(argv, env, cwd),
-    world: sql => {
-      const folder = join(cwd, 'data/demo/sandbox');
-      const file = readdirSync(folder).find(name => name.endsWith('.db')) ?? 'none';
-      return tablesInFile(join(folder, file)).value(sql);
+    world: async () => {
+      const folder = asKilled({ folder: join(cwd, 'data/demo/sandbox') });
+      const { sandbox, stop } = await startTestSandbox({ folder });
+      await stop();
+      return sandbox.registry.store.tables;
     },
   };
+}
+
+function webhookUrlIn(world: World | undefined): string | null | undefined {
+  return world?.apps.rows().find(({ name }) => name === 'carbon-mirror demo')?.webhook_url;
 }
 
 let earlier: Demo | undefined;
@@ -122,8 +128,9 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
     expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
   }
 
-  const made = Number(await demo.world('SELECT count(*) FROM retirements'));
-  const unclaimed = Number(await demo.world('SELECT count(*) FROM retirements WHERE is_claimed = 0'));
+  const retirements = (await demo.world()).retirements.rows();
+  const made = retirements.length;
+  const unclaimed = retirements.filter(({ is_claimed }) => !is_claimed).length;
   expect(made).toBeGreaterThanOrEqual(150);
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);
@@ -163,16 +170,16 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
   expect(first.output()).toContain('"msg":"worker stopped"');
   await expectNobody(demo);
 
-  const apps = await demo.world(APPS);
-  const installed = await demo.world('SELECT count(*) FROM installations');
+  const world = await demo.world();
   const settings = readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8');
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
   const second = demo.start();
   await expect.poll(() => second.said(), PATIENCE).toContain('This is a DEMO');
   expect(readFileSync(join(demo.cwd, 'data/demo/settings.json'), 'utf8')).toBe(settings);
-  expect(await demo.world('SELECT count(*) FROM installations')).toBe(installed);
-  expect(await demo.world(APPS)).toBe(apps);
+  const same = await demo.world();
+  expect(same.installations.rows()).toEqual(world.installations.rows());
+  expect(same.apps.rows().map(({ id }) => id)).toEqual(world.apps.rows().map(({ id }) => id));
   expect(await rows(demo, versions)).toEqual(before);
   expect((await demo.run('up')).stderr).toContain('The demo in data/demo is running already');
   const worker = await pidOf(demo, 'work');
@@ -366,7 +373,7 @@ long.test('a demo whose ports nobody named has free ones, and its registry posts
     await expect.poll(address, PATIENCE).not.toBe('');
     const url = address();
     expect((await fetch(url)).status).toBe(405);
-    expect(await demos[i]?.world(WEBHOOK_URL)).toBe(url);
+    expect(webhookUrlIn(await demos[i]?.world())).toBe(url);
     urls.push(url);
   }
   expect(new Set(urls).size).toBe(2);
@@ -443,7 +450,7 @@ long.test(
   'a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger',
   async () => {
     const demo = await oldDemo();
-    const before = await demo.world(WEBHOOK_URL);
+    const before = webhookUrlIn(await demo.world());
     expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
     const port = await freePort();
     const stranger = createServer().listen(port, '127.0.0.1');
@@ -451,7 +458,7 @@ long.test(
     const second = startProcess(['up'], { ...demo.env, PORT: String(port) }, demo.cwd);
     expect(await second.ended).toBe(2);
     await second.gone;
-    expect(await demo.world(WEBHOOK_URL)).toBe(before);
+    expect(webhookUrlIn(await demo.world())).toBe(before);
   },
 );
 

@@ -11,7 +11,7 @@ import { readOverview } from '../../dist/query/overview.js';
 import { enqueueTick } from '../../dist/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, peakMegabytes, processorMs, timed } from './parts/figures.js';
-import { install, send, startRegistry } from './parts/registry.js';
+import { install, mint, send, startRegistry } from './parts/registry.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 const ORGANIZATIONS = Number(process.env.ORGANIZATIONS ?? 1_000);
@@ -63,12 +63,16 @@ await withFolder(async folder => {
     await inbox.close();
     await books.idle();
   });
-  demand('calls of a quiet round for each organization', world.calls() / ORGANIZATIONS, '', QUIET_CALLS);
+  demand(
+    'calls of a quiet round for each organization',
+    (await world.calls()) / ORGANIZATIONS,
+    '',
+    QUIET_CALLS,
+  );
   await measureNow(dataDir);
   await measureStatus(dataDir);
   books.close();
   await stop(worker);
-  world.close();
   await world.registry.stop();
 });
 end();
@@ -82,27 +86,36 @@ async function openWorld(folder) {
     permissions: PERMISSIONS,
   });
   await giveCredits(registry.url, installations);
-  const db = new Database(join(folder, 'sandbox.db'), { timeout: 10_000 });
+  const control = path => send(`${registry.url}/_sandbox${path}`);
   // What runs out meanwhile would come back into warehouses that are read.
-  db.prepare("UPDATE reservations SET reserved_to_at = created_at WHERE state = 'outstanding'").run();
-  const outstanding = db.prepare("SELECT count(*) FROM reservations WHERE state = 'outstanding'").pluck();
-  await until(() => outstanding.get() === 0);
-  const newest = db.prepare('SELECT max(id) FROM calls').pluck();
-  const installed = db.prepare('SELECT count(*) FROM installations WHERE app_id = ?').pluck();
-  const held = db.prepare(
-    `SELECT organization_id, sum(amount_micro) FROM holdings WHERE place = 'warehouse' GROUP BY 1`,
-  );
-  let before = newest.get();
+  const { reservations } = await control('/reservations?limit=10000');
+  for (const { id } of reservations.filter(({ state }) => state === 'outstanding'))
+    await send(`${registry.url}/_sandbox/reservations/${id}/expire`, {});
+  const held = await readWarehouses({ url: registry.url, appId, privateKey }, installations);
+  const newest = async () => (await control('/calls?limit=1')).calls[0].id;
+  let before = await newest();
   return {
     registry,
     appId,
     privateKey,
-    mark: () => (before = newest.get()),
-    calls: () => newest.get() - before,
-    installed: () => installed.get(appId),
-    tonnes: () => new Map(held.raw().all()),
-    close: () => db.close(),
+    mark: async () => (before = await newest()),
+    calls: async () => (await newest()) - before,
+    installed: () => installations.length,
+    tonnes: () => held,
   };
+}
+
+/** Millionths of a tonne, by organization. */
+async function readWarehouses(access, installations) {
+  const held = new Map();
+  for (const { installationId, organizationId } of installations) {
+    const token = await mint(access, installationId);
+    const path = `/organizations/${organizationId}/warehouse/inventory`;
+    const { credits } = await send(`${access.url}${path}`, undefined, `Bearer ${token}`);
+    const micro = credits.reduce((sum, { amount }) => sum + Math.round(amount * 1_000_000), 0);
+    held.set(organizationId, micro);
+  }
+  return held;
 }
 
 async function giveCredits(url, installations) {
@@ -158,11 +171,11 @@ function openBooks(dataDir) {
 }
 
 async function measureRound(name, world, worker, work) {
-  world.mark();
+  await world.mark();
   process.stdout.write(`\n${name}\n`);
   show('seconds', (await timed(work)) / 1000, 's');
-  show('calls', world.calls(), 'calls');
-  show('calls for each organization', world.calls() / ORGANIZATIONS, 'calls');
+  show('calls', await world.calls(), 'calls');
+  show('calls for each organization', (await world.calls()) / ORGANIZATIONS, 'calls');
   show('peak memory of the worker so far', peakMegabytes(worker.pid), 'MB');
 }
 

@@ -10,7 +10,7 @@ import { Database } from '../../dist/engines/sqlite/driver.js';
 import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
-import { install, keyPair, send, startRegistry } from './parts/registry.js';
+import { install, keyPair, patch, send, startRegistry } from './parts/registry.js';
 
 /** Where every run is entered, whatever it finds, and each sign of life; sqlite_sequence is the counter of its ids. */
 const RECORD =
@@ -91,7 +91,7 @@ async function measureRows(folder) {
 
   const changed = { floor: again.ours, ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    const rows = changeOneInHundred(world, `round ${round}`);
+    const rows = await changeOneInHundred(world, `round ${round}`);
     const [run] = await ours(world, { dataDir, jobs: [retirements(world)] });
     expectRun(run, 'rows_changed', rows);
     changed.ours.push(run.readMs);
@@ -289,15 +289,19 @@ async function deposit({ url, projectId }, organizationId) {
   await send(`${url}/_sandbox/credits`, body);
 }
 
-function changeOneInHundred({ folder, organizationId }, comment) {
-  const db = new Database(join(folder, 'sandbox.db'), { timeout: 10_000 });
-  const { changes } = db
-    .prepare(
-      'UPDATE retirements SET comment = ? WHERE organization_id = ? AND is_claimed = 1 AND ordinal % 100 = 7',
-    )
-    .run(comment, organizationId);
-  db.close();
-  return changes;
+/** One of each page of a hundred, where it is claimed. */
+async function changeOneInHundred({ url, organizationId, token }, comment) {
+  let changes = 0;
+  for (let page = 0; ; page++) {
+    const path = `/organizations/${organizationId}/retirements?limit=100&page=${page}`;
+    const { retirements: rows, pagination } = await send(`${url}${path}`, undefined, `Bearer ${token}`);
+    const { id, isClaimed, reason, beneficiary } = rows[7] ?? {};
+    if (isClaimed) {
+      await patch(`${url}/_sandbox/retirements/${id}`, { reason, beneficiary, comment });
+      changes += 1;
+    }
+    if (pagination.nextPage === null) return changes;
+  }
 }
 
 async function floor({ url, organizationId, token }, work) {

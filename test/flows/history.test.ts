@@ -15,20 +15,31 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST + index))(
   },
 );
 
-test('in these histories deliveries were lost, workers were killed, rows were closed and clocks put back', () => {
+test('in these histories deliveries were lost, workers and the registry were killed, rows were closed and clocks put back', () => {
   const sum = (of: (tally: Tally) => number) => played.reduce((total, tally) => total + of(tally), 0);
   expect(sum(tally => tally.drops)).toBeGreaterThan(0);
   expect(sum(tally => tally.kills)).toBeGreaterThan(0);
+  expect(sum(tally => tally.falls)).toBeGreaterThan(0);
   expect(sum(tally => tally.closed)).toBeGreaterThan(0);
   expect(sum(tally => tally.steps)).toBeGreaterThan(0);
   expect(sum(tally => tally.pages)).toBeGreaterThan(0);
   const report = process.env['HISTORY_REPORT'];
   if (report === undefined) return;
-  const totals = { seeds: played.length, operations: 0, drops: 0, kills: 0, closed: 0, steps: 0, pages: 0 };
+  const totals = {
+    seeds: played.length,
+    operations: 0,
+    drops: 0,
+    kills: 0,
+    falls: 0,
+    closed: 0,
+    steps: 0,
+    pages: 0,
+  };
   for (const tally of played) {
     totals.operations += tally.operations;
     totals.drops += tally.drops;
     totals.kills += tally.kills;
+    totals.falls += tally.falls;
     totals.closed += tally.closed;
     totals.steps += tally.steps;
     totals.pages += tally.pages;

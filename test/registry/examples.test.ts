@@ -40,9 +40,11 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
 
 /** Who owns what, by the sandbox's own book. */
 function owners(sandbox: Sandbox): readonly unknown[] {
-  const sql = `select full_name, amount_micro from holdings
-    join organizations on organizations.id = organization_id where amount_micro > 0`;
-  return sandbox.registry.store.db.prepare(sql).all();
+  const { holdings, organizations } = sandbox.registry.store.tables;
+  return holdings.rows().map(({ organization_id, amount_micro }) => ({
+    full_name: organizations.get(organization_id)?.full_name,
+    amount_micro,
+  }));
 }
 
 test('docs/examples/retire.js retires a tonne and saves its certificate', async () => {

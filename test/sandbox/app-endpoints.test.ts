@@ -409,11 +409,9 @@ describe('two apps on one organization', () => {
       const body = { creditId, amount: 1, retirementData };
       const asked = await ask(sandbox, `POST ${root}/inventory/requests/retire`, { token, body });
       sandbox.registry.requests.accept(asked.body.id);
-      const { db } = sandbox.registry.store;
-      for (const table of ['reservations', 'inventory_requests']) {
-        const id = table === 'reservations' ? held.body.id : asked.body.id;
-        expect(db.prepare(`select app_id from ${table} where id = ?`).pluck().get(id)).toBe(maker.id);
-      }
+      const { reservations, requests } = sandbox.registry.store.tables;
+      expect(reservations.get(held.body.id)?.app_id).toBe(maker.id);
+      expect(requests.get(asked.body.id)?.app_id).toBe(maker.id);
       const { body: listed } = await ask(sandbox, 'GET /_sandbox/transactions?limit=2');
       expect(listed.transactions).toMatchObject([
         { appId: maker.id, requestId: asked.body.id },

@@ -38,20 +38,8 @@ afterAll(async () => stop());
 
 /** Everything that a refused call must leave as it is. */
 function snapshot(): unknown {
-  const { db } = sandbox.registry.store;
-  const tables = [
-    'organizations',
-    'users',
-    'holdings',
-    'reservations',
-    'inventory_requests',
-    'retirements',
-    'transactions',
-    'installations',
-    'deliveries',
-    'projects',
-  ];
-  return tables.map(table => db.prepare(`select * from ${table}`).all());
+  const { tokens: _, settings: _clock, ...tables } = sandbox.registry.store.tables;
+  return Object.values(tables).map(table => table.rows());
 }
 
 beforeEach(() => {
@@ -167,12 +155,9 @@ describe('POST finish reservation refuses', () => {
   });
 
   test('an id and an address of two receivers', async () => {
-    const { db } = sandbox.registry.store;
-    const receiverAddress = db
-      .prepare('select address from addresses where organization_id <> ?')
-      .pluck()
-      .get(installed.organization.id);
-    const other = receiverAddress ?? UNKNOWN_ADDRESS;
+    const addresses = sandbox.registry.store.tables.addresses.rows();
+    const elsewhere = addresses.find(row => row.organization_id !== installed.organization.id);
+    const other = elsewhere?.address ?? UNKNOWN_ADDRESS;
     const answer = await post(`${paths['held']}/transfer`, {
       receiverId: installed.organization.id,
       receiverAddress: other,
@@ -301,11 +286,7 @@ describe('POST /app/create/user/organization refuses', () => {
   test('a name or an e-mail address that is taken', async () => {
     const taken = { ...organization, fullName: installed.organization.fullName };
     expectRefusal(await create({ user, organization: taken }), 409);
-    const { email } = sandbox.registry.store.db
-      .prepare<[], { email: string }>('select email from users')
-      .get() ?? {
-      email: '',
-    };
+    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.rows();
     expectRefusal(await create({ user: { ...user, email: email.toUpperCase() }, organization }), 409);
   });
 });

@@ -52,9 +52,9 @@ async function finish(reservationId: string): Promise<Answer> {
 
 /** A token of the same installation with other permissions than it asked for. */
 function mintWith(permissions: object): string {
-  sandbox.registry.store.db
-    .prepare('update installations set permissions = ? where id = ?')
-    .run(JSON.stringify(permissions), installed.installationId);
+  const organizationInfo = 'organization_info' in permissions;
+  sandbox.registry.apps.change(installed.app.id, { permissions, organizationInfo });
+  sandbox.registry.installations.acceptPermissions(installed.installationId);
   return mintToken(sandbox, installed.app, installed.installationId);
 }
 

@@ -1,13 +1,16 @@
-import { createPublicKey, sign, verify } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createHash, createPublicKey, sign, verify } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Sqlite } from '../../src/sandbox/store/driver.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { startSandbox } from '../../src/sandbox/start.js';
+import { openStore } from '../../src/sandbox/store/store.js';
 import {
+  asKilled,
   ask,
+  createOrganization,
   installApp,
   issueCredit,
+  rowsOf,
   sandboxFolder,
   signAppJwt,
   startTestSandbox,
@@ -74,41 +77,121 @@ test('the same seed gives the same world, another seed another', async () => {
   expect(one).not.toEqual(other);
 });
 
-test('a file with a schema of another version is left alone', async () => {
+test('whatever was answered is there after a kill -9, every row of it', async () => {
+  const first = await temporarySandbox({ seed: 1 });
+  const { organization, token } = installApp(first);
+  const creditId = issueCredit(first, organization.id);
+  const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
+  await ask(first, 'POST /_sandbox/webhooks', { body: { hold: true } });
+  const held = await ask(first, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+  const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+  await ask(first, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+  await ask(first, `GET /organizations/${organization.id}/friendbot`, { token });
+  const again = await temporarySandbox({ folder: asKilled(first), seed: 1 });
+  expect(rowsOf(again)).toEqual(rowsOf(first));
+  expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));
+});
+
+test('a line that broke off was never answered, and is not there', async () => {
+  const first = await temporarySandbox();
+  createOrganization(first, 'Answered');
+  const folder = asKilled(first);
+  appendFileSync(join(folder, 'sandbox.journal'), '["create organization",[{"full_name":"Half');
+  const second = await startTestSandbox({ folder });
+  createOrganization(second.sandbox, 'Later');
+  await second.stop();
+  const third = await temporarySandbox({ folder });
+  const names = third.registry.organizations.all().map(({ fullName }) => fullName);
+  expect(names.toSorted()).toEqual(['Answered', 'Later']);
+});
+
+test('what is refused leaves no line, and takes nothing from anywhere', async () => {
+  const sandbox = await temporarySandbox();
+  const { organization } = installApp(sandbox);
+  const creditId = issueCredit(sandbox, organization.id);
+  const journal = () => readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');
+  const before = { journal: journal(), rows: rowsOf(sandbox) };
+  const refused = sandbox.registry.store.verb('refused', () => {
+    sandbox.registry.credits.withdraw(organization.id, { creditId, amount: 7 });
+    sandbox.registry.organizations.claim(organization.id);
+  });
+  expect(refused).toThrow('already claimed');
+  expect({ journal: journal(), rows: rowsOf(sandbox) }).toEqual(before);
+});
+
+test('a verb that ran over its last lines keeps only those, whatever else was done', async () => {
   const folder = sandboxFolder();
-  const first = await startTestSandbox({ folder });
-  await first.stop();
-  const db = new Sqlite(join(folder, 'sandbox.db'));
-  db.pragma('user_version = 99');
-  db.close();
-  await expect(startSandbox({ port: 0, folder })).rejects.toThrow(/schema version 99/);
+  const open = () => {
+    const store = openStore({ folder, wall: Date.now });
+    const seen: string[] = [];
+    const note = store.verb('note', (what: string) => void seen.push(what));
+    const mark = store.verb('mark', () => void seen.push(store.newId()));
+    store.replay({ note: 2 });
+    return { store, seen, note, mark };
+  };
+  const first = open();
+  for (const what of ['a', 'b', 'c']) first.note(what);
+  first.mark();
+  first.note('d');
+  const [, , , id = ''] = first.seen;
+  first.store.close();
+  for (let start = 0; start < 2; start += 1) {
+    const { store, seen } = open();
+    expect(seen).toEqual(['c', id, 'd']);
+    store.close();
+  }
+  expect(readFileSync(join(folder, 'sandbox.journal'), 'utf8')).not.toContain('"a"');
 });
 
-test('a file that is no database is an error of startSandbox', async () => {
+test.each([
+  [
+    'of another form',
+    'sandbox.journal',
+    '["carbon sandbox",99]\n',
+    /no journal that this sandbox reads: move/,
+  ],
+  [
+    'that is none',
+    'sandbox.journal',
+    'hello, only a text',
+    /no journal that this sandbox reads: move it away/,
+  ],
+  [
+    'of a verb that is not known',
+    'sandbox.journal',
+    '["carbon sandbox",1]\n["fly",[],0,[]]\n',
+    /cannot be done again from line 2 on \(there is no verb "fly"\): move it away/,
+  ],
+  [
+    'of an earlier version',
+    'sandbox.db',
+    'SQLite format 3',
+    /the sandbox of an earlier version: move it away/,
+  ],
+])('a journal %s is refused in one sentence and left alone', async (_, name, content, why) => {
   const folder = sandboxFolder();
-  writeFileSync(
-    join(folder, 'sandbox.db'),
-    'hello, this is no database, only a text of some length'.repeat(50),
-  );
-  await expect(startSandbox({ port: 0, folder })).rejects.toThrow(/not a database/);
+  writeFileSync(join(folder, name), content);
+  await expect(startSandbox({ port: 0, folder })).rejects.toThrow(why);
+  expect(readFileSync(join(folder, name), 'utf8')).toBe(content);
 });
 
-test('another process can read the tables while the sandbox runs', async () => {
-  const sandbox = await temporarySandbox({ seed: 3 });
-  const reader = new Sqlite(join(sandbox.folder, 'sandbox.db'), { readonly: true });
-  const count = reader.prepare('select count(*) from organizations').pluck();
-  const before = Number(count.get());
-  installApp(sandbox);
-  expect(count.get()).toBe(before + 1);
-  reader.close();
+test('of two sandboxes in one folder the one that is overtaken says so, and the journal stays whole', async () => {
+  const folder = sandboxFolder();
+  const one = await temporarySandbox({ folder });
+  const other = await temporarySandbox({ folder });
+  createOrganization(one, 'First');
+  expect(() => createOrganization(other, 'Second')).toThrow(/Another sandbox writes .*: stop one of the two/);
+  expect(other.registry.organizations.all()).toEqual([]);
+  const third = await temporarySandbox({ folder: asKilled(one) });
+  expect(third.registry.organizations.all()).toMatchObject([{ fullName: 'First' }]);
 });
 
-test('T70 the database and a private key that was made are readable by their owner only', async () => {
+test('T70 the journal and a private key that was made are readable by their owner only', async () => {
   const sandbox = await temporarySandbox();
   const body = { name: 'My Marketplace!', permissions: {}, generateKey: true };
   const { body: app } = await ask(sandbox, 'POST /_sandbox/apps', { body });
   expect(app.privateKeyFile).toBe(join(sandbox.folder, 'my-marketplace.private-key.pem'));
-  for (const file of [app.privateKeyFile, join(sandbox.folder, 'sandbox.db')]) {
+  for (const file of [app.privateKeyFile, join(sandbox.folder, 'sandbox.journal')]) {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   }
   const privateKey = readFileSync(app.privateKeyFile, 'utf8');
@@ -121,21 +204,9 @@ test('T70 the database and a private key that was made are readable by their own
 test('tokens are kept as digests only', async () => {
   const sandbox = await temporarySandbox();
   const { token } = installApp(sandbox);
-  sandbox.registry.store.db.pragma('wal_checkpoint(TRUNCATE)');
-  const bytes = readFileSync(join(sandbox.folder, 'sandbox.db'));
-  expect(bytes.includes(token)).toBe(false);
-  expect(bytes.includes(token.slice(4))).toBe(false);
+  const text = readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');
+  expect(text).not.toContain(token.slice(4));
+  expect(text).toContain(createHash('sha256').update(token).digest('hex'));
 });
 
-test('a file of an earlier sandbox is given the tables that came later', async () => {
-  const folder = sandboxFolder();
-  const tables = ({ sandbox }: { sandbox: Sandbox }) =>
-    sandbox.registry.store.db
-      .prepare("select name from sqlite_schema where type = 'table' order by name")
-      .all();
-  const first = await startTestSandbox({ folder });
-  const before = tables(first);
-  first.sandbox.registry.store.db.exec('drop table queued_moves');
-  await first.stop();
-  expect(tables({ sandbox: await temporarySandbox({ folder }) })).toEqual(before);
-});
+const WHOLE = { appId: null, installationId: null, limit: 100 };

@@ -1,19 +1,38 @@
 import type { Program } from './program.js';
 
+type Place = 'warehouse' | 'inventory';
+type Registry = Program['registry']['store']['tables'];
+
 interface Comparison {
   readonly name: string;
   /** The permission that lets the mirror see it; null where none is needed. */
   readonly permission: string | null;
-  readonly registry: string;
+  readonly registry: (tables: Registry, organizationId: string) => readonly object[];
   readonly mirror: string;
 }
 
-const CREDITS = (place: string, table: string, permission: string): Comparison => ({
+function pickFrom<Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) {
+  return Object.fromEntries(names.map(name => [name, row[name]]));
+}
+
+function heldAt(tables: Registry, organizationId: string, place: Place) {
+  return tables.holdings.rows(organizationId, place).map(({ credit_id, amount_micro }) => ({
+    credit_id,
+    amount_micro,
+    ...pickFrom(creditOf(tables, credit_id), 'project_id', 'serialization', 'vintage', 'type', 'token_id'),
+  }));
+}
+
+function creditOf({ credits }: Registry, id: string) {
+  const credit = credits.get(id);
+  if (credit === undefined) throw new Error(`no credit ${id}`);
+  return credit;
+}
+
+const CREDITS = (place: Place, table: string, permission: string): Comparison => ({
   name: table,
   permission,
-  registry: `SELECT h.credit_id, h.amount_micro, c.project_id, c.serialization, c.vintage, c.type, c.token_id
-    FROM holdings h JOIN credits c ON c.id = h.credit_id
-    WHERE h.organization_id = ? AND h.place = '${place}'`,
+  registry: (tables, organizationId) => heldAt(tables, organizationId, place),
   mirror: `SELECT credit_id, amount_micro, project_id, serialization, vintage, type, token_id
     FROM ${table} WHERE organization_id = ?`,
 });
@@ -25,16 +44,25 @@ const COMPARISONS: readonly Comparison[] = [
   {
     name: 'reservations',
     permission: 'organization_warehouse',
-    registry: `SELECT id, credit_id, amount_micro, app_id AS reserver_id, state, state = 'finished' AS is_complete,
-      reserved_to_at, created_at, updated_at FROM reservations WHERE organization_id = ?`,
+    registry: ({ reservations }, organizationId) =>
+      reservations.rows(organizationId).map(row => ({
+        ...pickFrom(row, 'id', 'credit_id', 'amount_micro'),
+        reserver_id: row.app_id,
+        state: row.state,
+        is_complete: Number(row.state === 'finished'),
+        ...pickFrom(row, 'reserved_to_at', 'created_at', 'updated_at'),
+      })),
     mirror: `SELECT id, credit_id, amount_micro, reserver_id, state, is_complete, reserved_to_at, created_at, updated_at
       FROM reservations WHERE organization_id = ?`,
   },
   {
     name: 'inventory_requests',
     permission: 'organization_inventory',
-    registry: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
-      reason, beneficiary, comment, updated_at FROM inventory_requests WHERE organization_id = ?`,
+    registry: ({ requests }, organizationId) =>
+      requests.rows(organizationId).map(row => ({
+        ...pickFrom(row, 'id', 'credit_id', 'action', 'state', 'amount_micro', 'to_organization_id'),
+        ...pickFrom(row, 'to_address', 'tx_id', 'reason', 'beneficiary', 'comment', 'updated_at'),
+      })),
     mirror: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
       retirement_reason AS reason, beneficiary, retirement_comment AS comment, updated_at
       FROM inventory_requests WHERE organization_id = ?`,
@@ -42,56 +70,65 @@ const COMPARISONS: readonly Comparison[] = [
   {
     name: 'retirements',
     permission: 'organization_info',
-    registry: `SELECT r.id, r.amount_micro, r.is_claimed, c.serialization, c.vintage, c.project_id, r.created_at,
-      iif(r.is_claimed, r.reason, NULL) AS reason, iif(r.is_claimed, r.beneficiary, NULL) AS beneficiary,
-      iif(r.is_claimed, r.comment, NULL) AS comment
-      FROM retirements r JOIN credits c ON c.id = r.credit_id WHERE r.organization_id = ?`,
+    registry: (tables, organizationId) =>
+      tables.retirements.rows(organizationId).map(row => ({
+        ...pickFrom(row, 'id', 'amount_micro'),
+        is_claimed: Number(row.is_claimed),
+        ...pickFrom(creditOf(tables, row.credit_id), 'serialization', 'vintage', 'project_id'),
+        ...pickFrom(row, 'created_at', 'reason', 'beneficiary', 'comment'),
+      })),
     mirror: `SELECT id, amount_micro, is_claimed, serialization, vintage, project_id, created_at, reason, beneficiary,
       comment FROM retirements WHERE organization_id = ?`,
   },
   {
     name: 'certificates',
     permission: 'organization_info',
-    registry: `SELECT id, iif(is_claimed, 'stored', 'unavailable') AS state
-      FROM retirements WHERE organization_id = ?`,
+    registry: ({ retirements }, organizationId) =>
+      retirements
+        .rows(organizationId)
+        .map(({ id, is_claimed }) => ({ id, state: is_claimed ? 'stored' : 'unavailable' })),
     mirror: 'SELECT retirement_id AS id, state FROM certificates WHERE organization_id = ?',
   },
   {
     name: 'organizations',
     permission: 'organization_info',
-    registry: 'SELECT id, full_name, type, country_code, is_public FROM organizations WHERE id = ?',
+    registry: ({ organizations }, organizationId) =>
+      [organizations.get(organizationId) ?? []].flat().map(row => ({
+        ...pickFrom(row, 'id', 'full_name', 'type', 'country_code'),
+        is_public: Number(row.is_public),
+      })),
     mirror: 'SELECT id, full_name, type, country_code, is_public FROM organizations WHERE id = ?',
   },
   {
     name: 'addresses',
     permission: 'organization_info',
-    registry: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
+    registry: ({ addresses }, organizationId) =>
+      addresses
+        .rows(organizationId)
+        .map(({ address, name, is_default }) => ({ address, name, is_default: Number(is_default) })),
     mirror: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
   },
   {
     name: 'members',
     permission: 'organization_members',
-    registry: `SELECT u.id, u.full_name, u.email FROM members m JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ?`,
+    registry: ({ users }, organizationId) =>
+      users.rows(organizationId).map(row => pickFrom(row, 'id', 'full_name', 'email')),
     mirror: 'SELECT id, full_name, email FROM members WHERE organization_id = ?',
   },
   {
     name: 'projects',
     permission: 'organization_inventory',
-    registry: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
-      FROM holdings h JOIN credits c ON c.id = h.credit_id JOIN projects p ON p.id = c.project_id
-      WHERE h.organization_id = ? AND h.place = 'inventory' AND p.is_public = 1`,
+    registry: (tables, organizationId) => {
+      const held = heldAt(tables, organizationId, 'inventory');
+      const ids = new Set(held.map(({ credit_id }) => creditOf(tables, credit_id).project_id));
+      const projects = tables.projects.rows().filter(({ id, is_public }) => is_public && ids.has(id));
+      return projects.map(row => pickFrom(row, 'id', 'num', 'full_name', 'short_description'));
+    },
     mirror: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
       FROM inventory_credits c JOIN projects p ON p.id = c.project_id
       JOIN project_states s ON s.project_id = p.id AND s.state = 'readable' WHERE c.organization_id = ?`,
   },
 ];
-
-interface Live {
-  readonly id: string;
-  readonly organization_id: string;
-  readonly permissions: string;
-}
 
 interface Installed {
   readonly id: string;
@@ -99,23 +136,22 @@ interface Installed {
   readonly state: string;
 }
 
-/** Every difference between the mirror and the sandbox's own file, in words; empty where there is none. */
+/** Every difference between the mirror and the sandbox's own tables, in words; empty where there is none. */
 export async function differences(program: Program): Promise<string[]> {
-  const { db } = program.registry.store;
+  const { tables } = program.registry.store;
   const mirrored = await program.rows<Installed>('SELECT id, organization_id, state FROM installations');
   const known = new Set(mirrored.map(({ id }) => id));
-  const installed = db
-    .prepare<[], Installed>('SELECT id, organization_id, state FROM installations')
-    .all()
-    .filter(({ id, state }) => known.has(id) || state !== 'uninstalled');
-  const found = compare('installations', linesOf(installed), linesOf(mirrored));
-  const live = db
-    .prepare<[], Live>("SELECT id, organization_id, permissions FROM installations WHERE state = 'active'")
-    .all();
-  for (const { organization_id, permissions } of live) {
+  const installations = tables.installations.rows();
+  const installed = installations.filter(({ id, state }) => known.has(id) || state !== 'uninstalled');
+  const found = compare(
+    'installations',
+    linesOf(installed.map(row => pickFrom(row, 'id', 'organization_id', 'state'))),
+    linesOf(mirrored),
+  );
+  for (const { organization_id, permissions } of installations.filter(({ state }) => state === 'active')) {
     for (const { name, permission, registry, mirror } of COMPARISONS) {
-      if (permission !== null && !Object.hasOwn(Object(JSON.parse(permissions)), permission)) continue;
-      const theirs = db.prepare<[string], object>(registry).all(organization_id);
+      if (permission !== null && !Object.hasOwn(permissions, permission)) continue;
+      const theirs = registry(tables, organization_id);
       const ours = await program.rows<object>(mirror, organization_id);
       found.push(...compare(name, linesOf(theirs), linesOf(ours)));
     }

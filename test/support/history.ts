@@ -18,6 +18,8 @@ export interface Tally {
   readonly operations: number;
   readonly drops: number;
   readonly kills: number;
+  /** Times that the registry was killed. */
+  readonly falls: number;
   readonly closed: number;
   /** Times that the clock was put back. */
   readonly steps: number;
@@ -31,7 +33,7 @@ interface Play extends World {
   /** While it is awaited no answer comes. */
   readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
-  readonly count: { kills: number; steps: number; pages: number };
+  readonly count: { kills: number; falls: number; steps: number; pages: number };
 }
 
 const RESTS = 3;
@@ -51,7 +53,7 @@ const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
 
 /**
  * A random history of two organizations, with deliveries lost, doubled and reordered, answers held back,
- * pages of any size, the clock put back and the worker killed. At each rest the mirror equals the registry;
+ * pages of any size, the clock put back, and the worker and the registry killed. At each rest the mirror equals the registry;
  * at the end its history still knows every earlier rest, and dates nothing before the registry had said it.
  */
 export async function playHistory(seed: number): Promise<Tally> {
@@ -113,7 +115,7 @@ async function begin(seed: number): Promise<Play> {
   const program = await startProgram({ receiveOnly: true });
   const { sandbox, registry, app } = program;
   const said = createSaid(program.time.now);
-  const count = { kills: 0, steps: 0, pages: 0 };
+  const count = { kills: 0, falls: 0, steps: 0, pages: 0 };
   const limit = Math.floor(10 * 10 ** random());
   const baseUrl = await startProxy(sandbox.url, () => null, {
     rewrite: path => path.replace('limit=100', `limit=${limit}`),
@@ -165,6 +167,11 @@ async function disturb(play: Play, log: string[]): Promise<void> {
       program.time.move(LEASE_MS + STEP_BACK_MS);
       await startWorker();
       log.push('kill');
+    }
+    if (random() < 0.1) {
+      await program.killRegistry();
+      count.falls += 1;
+      log.push('registry killed');
     }
   }
 }

@@ -29,20 +29,14 @@ type Operation = (world: World, organizationId: string) => void;
 const HOSTILE = ["Robert'); DROP TABLE retirements;--", 'O’Brien & Søn', '=1+1', 'line\nbreak', ''];
 const MISSING = 'nothing there to do this with';
 
-/** What one of the questions below is answered with; each fills what it selects. */
-interface Drawn {
-  readonly id: string;
-  readonly credit_id: string;
-  readonly amount_micro: number;
+function draw<Row>({ random }: World, rows: readonly Row[]): Row {
+  const drawn = pick(random, rows);
+  if (drawn === undefined) throw new Error(MISSING);
+  return drawn;
 }
 
-function ask(world: World, sql: string, ...values: unknown[]): Drawn {
-  const found = pick(
-    world.random,
-    world.program.registry.store.db.prepare<unknown[], Drawn>(sql).all(...values),
-  );
-  if (found === undefined) throw new Error(MISSING);
-  return found;
+function tablesOf({ program }: World) {
+  return program.registry.store.tables;
 }
 
 function amountOf(world: World, micro: number): number {
@@ -50,12 +44,8 @@ function amountOf(world: World, micro: number): number {
 }
 
 function holding(world: World, organizationId: string, place: 'warehouse' | 'inventory') {
-  return ask(
-    world,
-    'SELECT credit_id, amount_micro FROM holdings WHERE organization_id = ? AND place = ?',
-    organizationId,
-    place,
-  );
+  const rows = tablesOf(world).holdings.rows(organizationId, place);
+  return draw(world, rows);
 }
 
 function words({ random }: World) {
@@ -73,23 +63,31 @@ function order(world: World, organizationId: string) {
   return { action, other, retirementData: action === 'transfer' ? undefined : words(world) };
 }
 
+function inState(
+  world: World,
+  rows: readonly { readonly id: string; readonly state: string }[],
+  state: string,
+): string {
+  return draw(
+    world,
+    rows.filter(row => row.state === state),
+  ).id;
+}
+
 function outstanding(world: World, organizationId: string): string {
-  const sql = "SELECT id FROM reservations WHERE organization_id = ? AND state = 'outstanding'";
-  return ask(world, sql, organizationId).id;
+  return inState(world, tablesOf(world).reservations.rows(organizationId), 'outstanding');
 }
 
 function pending(world: World, organizationId: string): string {
-  const sql = "SELECT id FROM inventory_requests WHERE organization_id = ? AND state = 'Pending'";
-  return ask(world, sql, organizationId).id;
+  return inState(world, tablesOf(world).requests.rows(organizationId), 'Pending');
 }
 
 function installation(world: World, organizationId: string, state: string): string {
-  const sql = 'SELECT id FROM installations WHERE organization_id = ? AND state = ?';
-  return ask(world, sql, organizationId, state).id;
+  return inState(world, tablesOf(world).installations.rows(organizationId), state);
 }
 
 function project(world: World): string {
-  return ask(world, 'SELECT id FROM projects').id;
+  return draw(world, tablesOf(world).projects.rows()).id;
 }
 
 function issue(place: 'warehouse' | 'inventory'): Operation {
@@ -156,8 +154,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     world.program.registry.credits.retireOffPlatform(organizationId, body);
   },
   claimRetirement: (world, organizationId) => {
-    const sql = 'SELECT id FROM retirements WHERE organization_id = ? AND is_claimed = 0';
-    const { id } = ask(world, sql, organizationId);
+    const rows = tablesOf(world).retirements.rows(organizationId);
+    const { id } = draw(
+      world,
+      rows.filter(({ is_claimed }) => !is_claimed),
+    );
     world.program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'found again' });
   },
   changeProject: world => {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/app/context.js';
 import { startReceive } from '../../src/app/receive.js';
@@ -19,7 +21,7 @@ import type { Sync, SyncOptions } from '../../src/sync/sync.js';
 import type { Ended } from '../../src/sync/worker/worker.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
-import { ALL_PERMISSIONS, registerApp, temporarySandbox, type TestApp } from './sandbox.js';
+import { ALL_PERMISSIONS, registerApp, sandboxFolder, startTestSandbox, type TestApp } from './sandbox.js';
 import type { Tables } from './tables.js';
 import { until } from './wait.js';
 
@@ -70,6 +72,8 @@ export interface Program extends Tables {
   worker(): Sync;
   startWorker(http?: Partial<HttpOptions>): Promise<void>;
   kill(): Promise<void>;
+  /** As a kill -9 leaves the registry: what it does while it goes is in no journal. Another goes on at its address. */
+  killRegistry(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
   /** A while later, a minute if not told: one time of the schedule, and everything that comes of it. */
@@ -79,7 +83,9 @@ export interface Program extends Tables {
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
   const { keptIn, folder, database, openTables } = await temporaryPlace();
-  const sandbox = await temporarySandbox({ wall: time.now });
+  const world = { folder: sandboxFolder(), wall: time.now };
+  let { sandbox, stop } = await startTestSandbox(world);
+  onTestFinished(() => stop());
   const app = registerApp(sandbox, {
     permissions: options.permissions ?? ALL_PERMISSIONS,
     webhookSecret: WEBHOOK_SECRET,
@@ -133,6 +139,14 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     await killed?.working.stop();
   }
 
+  async function killRegistry(): Promise<void> {
+    const journal = join(world.folder, 'sandbox.journal');
+    const written = readFileSync(journal);
+    await stop();
+    writeFileSync(journal, written);
+    ({ sandbox, stop } = await startTestSandbox({ ...world, port: sandbox.port }));
+  }
+
   /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
   async function isQuiet(): Promise<boolean> {
     const { claimed, oldestRunAt } = await inbox.countJobs();
@@ -152,8 +166,12 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 
   if (options.receiveOnly !== true) await startWorker();
   return {
-    sandbox,
-    registry: sandbox.registry,
+    get sandbox() {
+      return sandbox;
+    },
+    get registry() {
+      return sandbox.registry;
+    },
     time,
     app,
     keptIn,
@@ -169,6 +187,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       return current.working.sync;
     },
     kill,
+    killRegistry,
     startWorker,
     rest,
     async reconcile(afterMs = 60_000) {

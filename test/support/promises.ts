@@ -53,7 +53,7 @@ export const GROUPS: readonly Group[] = [
         promise: 'The mirror ends up equal to the registry',
         tests: [
           'flows/history: whatever happens, the mirror at rest equals the registry, and its history stays true and tells nothing before it was said (seed %i)',
-          'flows/history: in these histories deliveries were lost, workers were killed, rows were closed and clocks put back',
+          'flows/history: in these histories deliveries were lost, workers and the registry were killed, rows were closed and clocks put back',
         ],
         commands: ['torture -- mirror'],
         reached: [
@@ -117,7 +117,7 @@ export const GROUPS: readonly Group[] = [
       {
         promise: 'History dates nothing before the registry had said it',
         tests: [
-          'flows/history: in these histories deliveries were lost, workers were killed, rows were closed and clocks put back',
+          'flows/history: in these histories deliveries were lost, workers and the registry were killed, rows were closed and clocks put back',
           'contract/mirror-history: those histories had rows that went, reads that broke off and lists that moved',
         ],
         commands: ['torture -- mirror'],

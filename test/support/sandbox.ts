@@ -1,5 +1,5 @@
 import { createPublicKey, randomUUID, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
@@ -38,6 +38,20 @@ export async function temporarySandbox(options: Partial<SandboxOptions> = {}): P
 /** A folder that goes away with its test. */
 export function sandboxFolder(): string {
   return temporaryFolder('carbon-sandbox-test-');
+}
+
+/** Its journal as a kill -9 leaves it at this instant, in a folder of its own. */
+export function asKilled({ folder }: Pick<Sandbox, 'folder'>): string {
+  const left = sandboxFolder();
+  copyFileSync(join(folder, 'sandbox.journal'), join(left, 'sandbox.journal'));
+  return left;
+}
+
+export function rowsOf({ registry }: Sandbox): unknown {
+  return Object.entries(registry.store.tables).flatMap(([name, table]) => {
+    const lines: string[] = table.rows().map(row => `${name} ${JSON.stringify(row)}`);
+    return lines.toSorted();
+  });
 }
 
 export interface TestApp {
@@ -166,6 +180,25 @@ export function mintToken(sandbox: Sandbox, app: TestApp, installationId?: strin
   const { installations, tokens } = sandbox.registry;
   if (installationId === undefined) return tokens.mint(app.id).token;
   return tokens.mint(app.id, installations.getActive(app.id, installationId)).token;
+}
+
+/** The credits that do not stand in exactly one place each. */
+export function unequalCredits({ registry }: Sandbox): readonly string[] {
+  const { credits, holdings, reservations, retirements, transactions } = registry.store.tables;
+  const standing = [
+    ...holdings.rows(),
+    ...reservations.rows().filter(({ state }) => state === 'outstanding'),
+    ...transactions.rows().filter(({ status }) => status === 'pending_queue'),
+    ...retirements.rows(),
+  ];
+  const sums = new Map<string, number>();
+  for (const { credit_id, amount_micro } of standing)
+    sums.set(credit_id, (sums.get(credit_id) ?? 0) + amount_micro);
+  return credits.rows().flatMap(({ id, issued_micro }) => ((sums.get(id) ?? 0) === issued_micro ? [] : [id]));
+}
+
+export function issuedMicro({ registry }: Sandbox): number {
+  return registry.store.tables.credits.rows().reduce((sum, { issued_micro }) => sum + issued_micro, 0);
 }
 
 export interface Answer {

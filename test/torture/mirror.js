@@ -1,6 +1,6 @@
 // npm run torture -- mirror [SEEDS] [FIRST]: the property test of the mirror over many more random histories.
 // It plays them in batches, each in a process of its own, and prints what went on in them: deliveries dropped, workers
-// killed, rows closed, clocks put back (steps) and pages beyond the first of a list.
+// killed, falls of the registry (killed too), rows closed, clocks put back (steps) and pages beyond the first of a list.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const BATCH = 50;
 const SEEDS = Number(process.argv[3] ?? 500);
 const FIRST = Number(process.argv[4] ?? 1001);
 const folder = mkdtempSync(join(tmpdir(), 'torture-mirror-'));
-const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, closed: 0, steps: 0, pages: 0 };
+const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, falls: 0, closed: 0, steps: 0, pages: 0 };
 let failed = false;
 
 try {

@@ -1,16 +1,10 @@
 import type { Request } from 'express';
+import type { Attribution } from './calls.js';
 import { trustsOwnClock, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
 import { allows, type Permission } from '../parts/permissions.js';
 import type { Store } from '../store/store.js';
 import type { Caller, Tokens } from '../parts/tokens.js';
-
-/** What the call log notes about a caller, known as soon as the credential is read. */
-export interface Attribution {
-  readonly appId: string;
-  readonly tokenId: string | null;
-  readonly installationId: string | null;
-}
 
 /** The app itself by its JWT; an access token; one that reaches this organization; one that holds a permission on it. */
 export type Needs = 'an app' | 'any token' | 'a token of it' | Permission;
@@ -23,7 +17,6 @@ export interface Access {
 export interface AccessParts {
   readonly store: Store;
   readonly tokens: Tokens;
-  readonly wall: () => number;
   readonly strict: boolean;
   readonly attribute: (req: Request, who: Attribution) => void;
 }
@@ -31,15 +24,11 @@ export interface AccessParts {
 const NOBODY = { tokenId: null, installationId: null, organizationId: null, isSuspended: false, grants: {} };
 const BEARER = /^Bearer +(\S+)$/i;
 
-export function createAccess({ store, tokens, wall, strict, attribute }: AccessParts): Access {
-  const { db, clock } = store;
-  const findKeys = db
-    .prepare<[string], string>('select public_key from app_keys where app_id = ? order by created_at')
-    .pluck();
-  const appExists = db.prepare<[string]>('select 1 from apps where id = ?').pluck();
+export function createAccess({ store, tokens, strict, attribute }: AccessParts): Access {
+  const { tables, clock, wall } = store;
 
   function keysOf(appId: string): readonly string[] | undefined {
-    return appExists.get(appId) === undefined ? undefined : findKeys.all(appId);
+    return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
   /** Other programs sign by the wall clock, and cannot know that the sandbox's was moved. */

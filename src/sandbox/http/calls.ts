@@ -1,9 +1,18 @@
 import type { Request, RequestHandler } from 'express';
-import type { Attribution } from './access.js';
 import type { Store } from '../store/store.js';
 import { versionHeader } from './headers.js';
 
-const KEPT_CALLS = 100_000;
+export const KEPT_CALLS = 100_000;
+const SPARE_CALLS = 1000;
+/** The verb that notes one. */
+export const CALL = 'call';
+
+/** What the call log notes about a caller, known as soon as the credential is read. */
+export interface Attribution {
+  readonly appId: string;
+  readonly tokenId: string | null;
+  readonly installationId: string | null;
+}
 
 interface CallShape {
   readonly id: number;
@@ -34,29 +43,23 @@ export interface Calls {
 
 const UNKNOWN: Attribution = { appId: '', tokenId: null, installationId: null };
 
-export function createCalls({ db, now }: Store, prefix: string): Calls {
+export function createCalls({ now, verb }: Store, prefix: string): Calls {
   const callers = new WeakMap<Request, Attribution>();
   const header = versionHeader(prefix);
-  const insert = db.prepare<[object]>(
-    `insert into calls (at, method, path, app_id, installation_id, token_id, version, status)
-     values (@at, @method, @path, nullif(@appId, ''), @installationId, @tokenId, @version, @status)`,
-  );
-  const prune = db.prepare<[number]>('delete from calls where id <= ?');
-  const page = db.prepare<[object], CallShape>(
-    `select id, at, method, path, app_id as appId, installation_id as installationId, token_id as tokenId,
-            version, status
-     from calls
-     where (@appId is null or app_id = @appId) and (@installationId is null or installation_id = @installationId)
-     order by id desc limit @limit`,
-  );
-  const withoutVersion = db.prepare<[], number>('select count(*) from calls where version is null').pluck();
+  let calls: CallShape[] = [];
+  let lastId = 0;
 
-  function note(req: Request, path: string, status: number): void {
-    const who = callers.get(req) ?? UNKNOWN;
+  const note = verb(CALL, (call: CallShape) => {
+    lastId = call.id;
+    calls.push(call);
+    if (calls.length > KEPT_CALLS + SPARE_CALLS) calls = calls.slice(-KEPT_CALLS);
+  });
+
+  function describe(req: Request, path: string, status: number): CallShape {
+    const { appId, tokenId, installationId } = callers.get(req) ?? UNKNOWN;
     const version = req.get(header) ?? null;
-    const call = { at: now(), method: req.method, path, version, status, ...pickIds(who) };
-    const id = Number(insert.run(call).lastInsertRowid);
-    if (id % 1000 === 0) prune.run(id - KEPT_CALLS);
+    const who = { appId: appId === '' ? null : appId, installationId, tokenId };
+    return { id: lastId + 1, at: now(), method: req.method, path, ...who, version, status };
   }
 
   return {
@@ -65,18 +68,19 @@ export function createCalls({ db, now }: Store, prefix: string): Calls {
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
         writeHead(...args: Parameters<typeof writeHead>) {
-          note(req, path, args[0]);
+          note(describe(req, path, args[0]));
           return writeHead(...args);
         },
       });
       next();
     },
     attribute: (req, who) => callers.set(req, who),
-    list: filter => page.all(filter),
-    countWithoutVersion: () => withoutVersion.get() ?? 0,
+    list: ({ appId, installationId, limit }) =>
+      calls
+        .filter(call => appId === null || call.appId === appId)
+        .filter(call => installationId === null || call.installationId === installationId)
+        .slice(-limit)
+        .toReversed(),
+    countWithoutVersion: () => calls.filter(({ version }) => version === null).length,
   };
-}
-
-function pickIds({ appId, tokenId, installationId }: Attribution): Attribution {
-  return { appId, tokenId, installationId };
 }

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readPublicKey } from '../http/app-jwt.js';
+import { type PublicKey, readPublicKey } from '../http/app-jwt.js';
 import { conflict, found } from '../http/errors.js';
-import { createCallbackUrls } from './callback-urls.js';
-import { type Grants, parseGrants, readGrants } from './permissions.js';
-import type { AppRow } from '../store/schema.js';
+import { readGrants } from './permissions.js';
+import type { AppKey, AppRow } from '../store/rows.js';
 import type { Store } from '../store/store.js';
+import { oldestFirst } from '../store/table.js';
 import { type Fields, NOT_EMPTY, readFields, refuseFaults, type TextRule } from '../http/validate.js';
 
 const IS_URL: TextRule = { holds: isHttpUrl, expected: 'an http or https address' };
@@ -36,131 +36,133 @@ export interface Apps {
   removeKey(id: string, fingerprint: string): AppShape;
 }
 
-export function createApps({ db, file, newId, write }: Store): Apps {
-  const callbacks = createCallbackUrls({ db });
-  const find = db.prepare<[string], AppRow>('select * from apps where id = ?');
-  const all = db.prepare<[], AppRow>('select * from apps order by created_at, id');
-  const findByName = db.prepare<[string, string]>('select 1 from apps where name = ? or name_id = ?');
-  const findKeys = db.prepare<[string], { fingerprint: string; created_at: string }>(
-    'select fingerprint, created_at from app_keys where app_id = ? order by created_at, fingerprint',
-  );
-  const insert = db.prepare<[AppRow]>(
-    `insert into apps (id, name, name_id, permissions, webhook_url, webhook_secret, created_at)
-     values (@id, @name, @name_id, @permissions, @webhook_url, @webhook_secret, @created_at)`,
-  );
-  const update = db.prepare<[AppRow]>(
-    `update apps set permissions = @permissions, webhook_url = @webhook_url, webhook_secret = @webhook_secret
-     where id = @id`,
-  );
-  const insertKey = db.prepare<[string, string, string, string]>(
-    'insert or ignore into app_keys (fingerprint, app_id, public_key, created_at) values (?, ?, ?, ?)',
-  );
-  const deleteKey = db.prepare<[string, string]>('delete from app_keys where app_id = ? and fingerprint = ?');
+export function createApps({ tables, file, newId, now, verb }: Store): Apps {
+  const { apps } = tables;
 
-  function show(row: AppRow): AppShape {
-    const keys = findKeys.all(row.id);
-    return {
-      id: row.id,
-      name: row.name,
-      nameId: row.name_id,
-      permissions: parseGrants(row.permissions),
-      webhookUrl: row.webhook_url,
-      callbackUrls: callbacks.of(row.id),
-      hasWebhookSecret: row.webhook_secret !== null,
-      keys: keys.map(key => ({ fingerprint: key.fingerprint, createdAt: key.created_at })),
-      createdAt: row.created_at,
-    };
+  function find(id: string): AppRow {
+    return found(apps.get(id), 'App');
   }
 
-  function get(id: string): AppShape {
-    return show(found(find.get(id), 'App'));
-  }
+  const save = verb('save app', (row: AppRow) => apps.put(row));
 
-  function addKeys(id: string, pems: readonly unknown[], now: string): void {
-    const faults: string[] = [];
-    for (const pem of pems) {
-      const key = typeof pem === 'string' ? readPublicKey(pem) : undefined;
-      if (key === undefined) faults.push('publicKeys must be RSA public keys in PEM form, 2048 bits or more');
-      else insertKey.run(key.fingerprint, id, key.pem, now);
-    }
-    refuseFaults(faults);
-  }
+  const create = verb(
+    'register app',
+    (made: Omit<AppRow, 'id' | 'created_at' | 'keys'>, keys: PublicKey[]) => {
+      const isTaken = apps.rows().some(row => row.name === made.name || row.name_id === made.name_id);
+      if (isTaken) throw conflict('An app with this name exists');
+      const row = { ...made, id: newId(), created_at: now(), keys: [] };
+      apps.put(withKeys(row, keys, now()));
+      return row.id;
+    },
+  );
 
   function register(body: unknown): AppShape & { readonly privateKeyFile?: string } {
     const faults: string[] = [];
     const fields = readFields(body, faults);
     const name = fields.text('name', NOT_EMPTY);
-    const row: Omit<AppRow, 'created_at'> = {
-      id: newId(),
+    const made = {
       name,
       name_id: toNameId(name),
       permissions: readPermissions(fields, null, faults),
       webhook_url: fields.optionalText('webhookUrl', IS_URL),
       webhook_secret: fields.optionalText('webhookSecret', NOT_EMPTY),
+      callback_urls: readUrls(fields.value('callbackUrls'), faults) ?? [],
     };
-    const keys: unknown = fields.value('publicKeys') ?? [];
-    if (!Array.isArray(keys)) faults.push('publicKeys must be a list');
-    const pems: readonly unknown[] = Array.isArray(keys) ? keys : [];
+    const given: unknown = fields.value('publicKeys') ?? [];
+    if (!Array.isArray(given)) faults.push('publicKeys must be a list');
+    const keys = readKeys(Array.isArray(given) ? given : [], faults);
     const wantsKey = fields.flag('generateKey', false);
-    const urls = readUrls(fields.value('callbackUrls'), faults);
     refuseFaults(faults);
-    return write(now => {
-      if (findByName.get(name, row.name_id) !== undefined) throw conflict('An app with this name exists');
-      insert.run({ ...row, created_at: now });
-      callbacks.replace(row.id, urls ?? []);
-      const made = wantsKey ? generateKey(dirname(file), row.name_id) : undefined;
-      addKeys(row.id, made === undefined ? pems : [...pems, made.publicKey], now);
-      return { ...get(row.id), ...(made && { privateKeyFile: made.privateKeyFile }) };
-    });
+    if (!wantsKey) return show(find(create(made, keys)));
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const id = create(made, [...keys, ...readKeys([pem], faults)]);
+    const privateKeyFile = join(dirname(file), `${made.name_id}.private-key.pem`);
+    writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    return { ...show(find(id)), privateKeyFile };
   }
 
   function change(id: string, body: unknown): AppShape {
     const faults: string[] = [];
     const fields = readFields(body, faults);
-    const old = found(find.get(id), 'App');
+    const old = find(id);
     const kept = (name: string, value: string | null) => (fields.value(name) === undefined ? value : null);
-    const row: AppRow = {
+    const row = {
       ...old,
-      permissions: readPermissions(fields, parseGrants(old.permissions), faults),
+      permissions: readPermissions(fields, old, faults),
       webhook_url: fields.optionalText('webhookUrl', IS_URL) ?? kept('webhookUrl', old.webhook_url),
       webhook_secret:
         fields.optionalText('webhookSecret', NOT_EMPTY) ?? kept('webhookSecret', old.webhook_secret),
+      callback_urls: readUrls(fields.value('callbackUrls'), faults) ?? old.callback_urls,
     };
-    const urls = readUrls(fields.value('callbackUrls'), faults);
     refuseFaults(faults);
-    write(() => {
-      update.run(row);
-      if (urls !== null) callbacks.replace(id, urls);
-    });
-    return get(id);
+    save(row);
+    return show(row);
+  }
+
+  function addKey(id: string, body: unknown): AppShape {
+    const faults: string[] = [];
+    const pem = readFields(body, faults).text('publicKey');
+    refuseFaults(faults);
+    const old = find(id);
+    const keys = readKeys([pem], faults);
+    refuseFaults(faults);
+    const row = withKeys(old, keys, now());
+    save(row);
+    return show(row);
+  }
+
+  function removeKey(id: string, fingerprint: string): AppShape {
+    const old = apps.get(id);
+    const keys = (old?.keys ?? []).filter(key => key.fingerprint !== fingerprint);
+    const row = { ...found(keys.length === old?.keys.length ? undefined : old, 'Key'), keys };
+    save(row);
+    return show(row);
   }
 
   return {
-    list: () => all.all().map(show),
-    get,
+    list: () => oldestFirst(apps.rows()).map(show),
+    get: id => show(find(id)),
     register,
     change,
-    addKey(id, body) {
-      const faults: string[] = [];
-      const pem = readFields(body, faults).text('publicKey');
-      refuseFaults(faults);
-      return write(now => {
-        addKeys(get(id).id, [pem], now);
-        return get(id);
-      });
-    },
-    removeKey(id, fingerprint) {
-      write(() => found(deleteKey.run(id, fingerprint).changes === 1 ? fingerprint : undefined, 'Key'));
-      return get(id);
-    },
+    addKey,
+    removeKey,
   };
 }
 
+function show(row: AppRow): AppShape {
+  return {
+    id: row.id,
+    name: row.name,
+    nameId: row.name_id,
+    permissions: row.permissions,
+    webhookUrl: row.webhook_url,
+    callbackUrls: row.callback_urls,
+    hasWebhookSecret: row.webhook_secret !== null,
+    keys: row.keys.map(key => ({ fingerprint: key.fingerprint, createdAt: key.created_at })),
+    createdAt: row.created_at,
+  };
+}
+
+/** The same key twice is there once. */
+function withKeys(row: AppRow, added: readonly PublicKey[], created_at: string): AppRow {
+  const keys = new Map<string, AppKey>(row.keys.map(key => [key.fingerprint, key]));
+  for (const key of added) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, created_at });
+  return { ...row, keys: [...keys.values()] };
+}
+
+function readKeys(pems: readonly unknown[], faults: string[]): PublicKey[] {
+  const keys = pems.flatMap(pem => (typeof pem === 'string' ? (readPublicKey(pem) ?? []) : []));
+  if (keys.length < pems.length)
+    faults.push('publicKeys must be RSA public keys in PEM form, 2048 bits or more');
+  return keys;
+}
+
 /** As they were, where nothing is said of them. */
-function readPermissions(fields: Fields, old: Grants | null, faults: string[]): string {
-  const hadInfo = old === null || 'organization_info' in old;
+function readPermissions(fields: Fields, old: AppRow | null, faults: string[]) {
+  const hadInfo = old === null || 'organization_info' in old.permissions;
   const withInfo = fields.flag('organizationInfo', hadInfo);
-  return JSON.stringify(readGrants(fields.value('permissions') ?? old ?? {}, withInfo, faults));
+  return readGrants(fields.value('permissions') ?? old?.permissions ?? {}, withInfo, faults);
 }
 
 /** Null where they are not spoken of. */
@@ -181,12 +183,4 @@ function toNameId(name: string): string {
 
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
-
-function generateKey(folder: string, nameId: string): { publicKey: string; privateKeyFile: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const privateKeyFile = join(folder, `${nameId}.private-key.pem`);
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
-  writeFileSync(privateKeyFile, pem, { mode: 0o600 });
-  return { publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(), privateKeyFile };
 }

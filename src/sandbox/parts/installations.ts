@@ -1,8 +1,9 @@
 import { conflict, forbidden, found } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
-import type { AppRow, InstallationRow, InstallationState, OrganizationRow } from '../store/schema.js';
+import type { InstallationRow, InstallationState } from '../store/rows.js';
 import { installation } from './shapes.js';
 import type { Store } from '../store/store.js';
+import { newestFirst, oldestFirst } from '../store/table.js';
 import { readFields, refuseFaults } from '../http/validate.js';
 import type { Announcer, LifeCycleEvent } from '../webhooks/announcer.js';
 
@@ -26,119 +27,86 @@ export interface Installations {
   all(): readonly (InstallationShape & { readonly state: InstallationState })[];
 }
 
-export function createInstallations(store: Store, announcer: Announcer): Installations {
-  const { db, newId, write } = store;
-  const findApp = db.prepare<[string], AppRow>('select * from apps where id = ?');
-  const findOrganization = db.prepare<[string], OrganizationRow>('select * from organizations where id = ?');
-  const find = db.prepare<[string], InstallationRow>('select * from installations where id = ?');
-  const findLive = db.prepare<[string, string], InstallationRow>(
-    `select * from installations where app_id = ? and organization_id = ? and state <> 'uninstalled'`,
-  );
-  const everyRow = db.prepare<[], InstallationRow>('select * from installations order by created_at, id');
-  const count = db
-    .prepare<[string], number>(
-      `select count(*) from installations where app_id = ? and state <> 'uninstalled'`,
-    )
-    .pluck();
-  const page = db.prepare<[string, number, number], InstallationRow>(
-    `select * from installations where app_id = ? and state <> 'uninstalled'
-     order by created_at desc, id limit ? offset ?`,
-  );
-  const insert = db.prepare<[InstallationRow]>(
-    `insert into installations (id, app_id, organization_id, permissions, state, created_at, updated_at)
-     values (@id, @app_id, @organization_id, @permissions, @state, @created_at, @updated_at)`,
-  );
-  const setState = db.prepare<[InstallationState, string, string]>(
-    'update installations set state = ?, updated_at = ? where id = ?',
-  );
-  const setPermissions = db.prepare<[string, string, string]>(
-    'update installations set permissions = ?, updated_at = ? where id = ?',
-  );
+export function createInstallations(
+  { tables, newId, now, verb }: Store,
+  announcer: Announcer,
+): Installations {
+  const { apps, organizations, installations } = tables;
 
   function show(row: InstallationRow): InstallationShape {
-    const app = found(findApp.get(row.app_id), 'App');
-    const owner = found(findOrganization.get(row.organization_id), 'Organization');
-    return installation({ ...row, app_name_id: app.name_id }, owner);
+    const app = found(apps.get(row.app_id), 'App');
+    return installation(row, app, found(organizations.get(row.organization_id), 'Organization'));
   }
 
-  function findLiveById(id: string): InstallationRow {
-    const row = find.get(id);
+  function findLive(id: string): InstallationRow {
+    const row = installations.get(id);
     return found(row?.state === 'uninstalled' ? undefined : row, 'Installation');
   }
 
   function findOwn(appId: string, id: string): InstallationRow {
-    const row = findLiveById(id);
+    const row = findLive(id);
     return found(row.app_id === appId ? row : undefined, 'Installation');
   }
 
-  function install(appId: string, organizationId: string): InstallationShape {
-    return write(now => {
-      const app = found(findApp.get(appId), 'App');
-      found(findOrganization.get(organizationId), 'Organization');
-      if (findLive.get(appId, organizationId) !== undefined) throw conflict('The app is already installed');
-      const row: InstallationRow = {
-        id: newId(),
-        app_id: appId,
-        organization_id: organizationId,
-        permissions: app.permissions,
-        state: 'active',
-        created_at: now,
-        updated_at: now,
-      };
-      insert.run(row);
-      announcer.announce('installed', row.id);
-      return show(row);
-    });
+  function findOn(appId: string, organizationId: string): InstallationRow | undefined {
+    const rows = installations.rows(organizationId);
+    return rows.find(({ app_id, state }) => app_id === appId && state !== 'uninstalled');
   }
 
-  function installAsked(body: unknown): InstallationShape {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const [appId, organizationId] = [fields.text('appId'), fields.text('organizationId')];
-    refuseFaults(faults);
-    return install(appId, organizationId);
+  function save(row: InstallationRow, event: LifeCycleEvent): InstallationShape {
+    installations.put(row);
+    announcer.announce(event, row.id);
+    return show(row);
   }
 
-  function change(id: string, state: InstallationState, event: LifeCycleEvent): InstallationShape {
-    return write(now => {
-      const row = findLiveById(id);
+  const install = verb('install', (appId: string, organizationId: string) => {
+    const { permissions } = found(apps.get(appId), 'App');
+    found(organizations.get(organizationId), 'Organization');
+    if (findOn(appId, organizationId) !== undefined) throw conflict('The app is already installed');
+    const row = { id: newId(), app_id: appId, organization_id: organizationId, permissions };
+    return save({ ...row, state: 'active', created_at: now(), updated_at: now() }, 'installed');
+  });
+
+  const change = verb(
+    'change installation',
+    (id: string, state: InstallationState, event: LifeCycleEvent) => {
+      const row = findLive(id);
       if (row.state === state) throw conflict(`The installation is already ${state}`);
-      setState.run(state, now, id);
-      announcer.announce(event, id);
-      return show({ ...row, state, updated_at: now });
-    });
-  }
+      return save({ ...row, state, updated_at: now() }, event);
+    },
+  );
 
-  function acceptPermissions(id: string): InstallationShape {
-    return write(now => {
-      const row = findLiveById(id);
-      const { permissions } = found(findApp.get(row.app_id), 'App');
-      setPermissions.run(permissions, now, id);
-      announcer.announce('newPermissionsAccepted', id);
-      return show({ ...row, permissions, updated_at: now });
-    });
-  }
+  const acceptPermissions = verb('accept permissions', (id: string) => {
+    const row = findLive(id);
+    const { permissions } = found(apps.get(row.app_id), 'App');
+    return save({ ...row, permissions, updated_at: now() }, 'newPermissionsAccepted');
+  });
 
   return {
     list(appId, query) {
-      const { skip, pagination } = toPage(count.get(appId) ?? 0, query);
-      const installations = page.all(appId, query.limit, skip).map(show);
-      return { pagination, installations };
+      const rows = newestFirst(installations.live().filter(({ app_id }) => app_id === appId));
+      const { skip, pagination } = toPage(rows.length, query);
+      return { pagination, installations: rows.slice(skip, skip + query.limit).map(show) };
     },
     get: (appId, id) => show(findOwn(appId, id)),
-    ofOrganization: (appId, organizationId) =>
-      show(found(findLive.get(appId, organizationId), 'Installation')),
+    ofOrganization: (appId, organizationId) => show(found(findOn(appId, organizationId), 'Installation')),
     getActive(appId, id) {
       const row = findOwn(appId, id);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');
       return row;
     },
     install,
-    installAsked,
+    installAsked(body) {
+      const faults: string[] = [];
+      const fields = readFields(body, faults);
+      const [appId, organizationId] = [fields.text('appId'), fields.text('organizationId')];
+      refuseFaults(faults);
+      return install(appId, organizationId);
+    },
     uninstall: id => change(id, 'uninstalled', 'uninstalled'),
     suspend: id => change(id, 'suspended', 'suspended'),
     unsuspend: id => change(id, 'active', 'unsuspended'),
     acceptPermissions,
-    all: () => everyRow.all().map(row => ({ ...show(row), state: row.state })),
+    all: () => oldestFirst(installations.rows()).map(row => ({ ...show(row), state: row.state })),
   };
 }

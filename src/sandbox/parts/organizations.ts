@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { conflict, found } from '../http/errors.js';
 import type { Installations } from './installations.js';
-import type { AddressRow, OrganizationRow, UserRow } from '../store/schema.js';
+import type { OrganizationRow, UserRow } from '../store/rows.js';
 import { address, member, organization, user } from './shapes.js';
 import type { Store } from '../store/store.js';
+import { compare, oldestFirst } from '../store/table.js';
 import { IS_COUNTRY_CODE, IS_EMAIL, NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
 
 const TYPES = [
@@ -13,6 +13,8 @@ const TYPES = [
   'other',
   'validationBody',
 ] as const;
+
+const UNTOLD = { city: '', zip: '', physical_address: '', registration_number: '', website: '', logo: null };
 
 type OrganizationShape = ReturnType<typeof organization>;
 
@@ -28,114 +30,92 @@ export interface Organizations {
   all(): readonly OrganizationShape[];
 }
 
-interface Creation {
-  readonly email: string;
-  readonly userName: string | null;
-  readonly picture: string | null;
-  readonly name: string;
-  readonly type: string;
-  readonly countryCode: string | null;
-}
+type Creation = ReturnType<typeof readCreation>;
 
 export function createOrganizations(
-  store: Store,
+  { tables, newId, newHash, now, verb }: Store,
   installations: Installations,
   asDocumented: boolean,
 ): Organizations {
-  const { db, newId, write } = store;
-  const find = db.prepare<[string], OrganizationRow>('select * from organizations where id = ?');
-  const everyRow = db.prepare<[], OrganizationRow>('select * from organizations order by created_at, id');
-  const findByName = db.prepare<[string]>('select 1 from organizations where full_name = ?');
-  const findAddresses = db.prepare<[string], AddressRow>(
-    'select * from addresses where organization_id = ? order by is_default desc, name, address',
-  );
-  const findMembers = db.prepare<[string], UserRow>(
-    `select u.* from members m join users u on u.id = m.user_id
-     where m.organization_id = ? order by u.created_at, u.id`,
-  );
-  const findUser = db.prepare<[string], UserRow>('select * from users where email = ?');
-  const insertUser = db.prepare<[UserRow]>(
-    `insert into users (id, email, full_name, profile_picture, created_at)
-     values (@id, @email, @full_name, @profile_picture, @created_at)`,
-  );
-  const insertOrganization = db.prepare<[object]>(
-    `insert into organizations (id, full_name, type, country_code, warehouse_id, created_by_app_id, claimed_at,
-                                created_at, updated_at)
-     values (@id, @name, @type, @countryCode, @warehouseId, @appId, @claimedAt, @now, @now)`,
-  );
-  const insertMember = db.prepare<[string, string]>(
-    'insert into members (organization_id, user_id, is_admin) values (?, ?, 1)',
-  );
-  const insertAddress = db.prepare<[string, string]>(
-    `insert into addresses (address, organization_id, name, is_default) values (?, ?, 'Default', 1)`,
-  );
-  const setClaimed = db.prepare<[string, string, string]>(
-    'update organizations set claimed_at = ?, updated_at = ? where id = ?',
-  );
+  const { organizations, users, addresses } = tables;
 
   function get(id: string): OrganizationRow {
-    return found(find.get(id), 'Organization');
+    return found(organizations.get(id), 'Organization');
   }
 
-  function insert(made: Creation, appId: string | null, now: string): { userId: string; id: string } {
-    if (findUser.get(made.email) !== undefined) throw conflict('A user with this e-mail address exists');
-    if (findByName.get(made.name) !== undefined) throw conflict('An organization with this name exists');
-    const userId = newId();
-    const id = newId();
-    const { email, picture: profile_picture } = made;
-    insertUser.run({ id: userId, email, full_name: made.userName ?? '', profile_picture, created_at: now });
-    const claimedAt = appId === null ? now : null;
-    const { name, type, countryCode } = made;
-    insertOrganization.run({ id, name, type, countryCode, warehouseId: newId(), appId, claimedAt, now });
-    insertMember.run(id, userId);
-    insertAddress.run(`0x${randomBytes(20).toString('hex')}`, id);
-    return { userId, id };
+  function insert(made: Creation, isClaimed: boolean) {
+    if (users.named(made.email) !== undefined) throw conflict('A user with this e-mail address exists');
+    if (organizations.named(made.full_name) !== undefined)
+      throw conflict('An organization with this name exists');
+    const { email, user_name, profile_picture, ...said } = made;
+    const organization_id = newId();
+    const at = now();
+    const dates = { claimed_at: isClaimed ? at : null, created_at: at, updated_at: at };
+    const own = { id: organization_id, warehouse_id: newId(), is_public: true };
+    const owner: UserRow = {
+      id: newId(),
+      organization_id,
+      is_admin: true,
+      email,
+      full_name: user_name ?? '',
+      profile_picture,
+      created_at: at,
+    };
+    organizations.put({ ...UNTOLD, ...said, ...own, ...dates });
+    users.put(owner);
+    addresses.put({ address: newHash(40), organization_id, name: 'Default', is_default: true });
+    return { user: user(owner), organization: organization(get(organization_id)) };
   }
 
-  function show(made: Creation, id: string) {
-    return { user: user(found(findUser.get(made.email), 'User')), organization: organization(get(id)) };
+  const create = verb('create organization', (made: Creation) => insert(made, true));
+
+  const createForApp = verb('create organization for app', (appId: string, made: Creation) => {
+    const shown = insert(made, false);
+    return { ...shown, installation: installations.install(appId, shown.organization.id) };
+  });
+
+  const claim = verb('claim organization', (id: string) => {
+    const row = get(id);
+    if (row.claimed_at !== null) throw conflict('The organization is already claimed');
+    organizations.put({ ...row, claimed_at: now(), updated_at: now() });
+    return organization(get(id));
+  });
+
+  function listAddresses(id: string): object {
+    const rows = addresses
+      .rows(get(id).id)
+      .toSorted(
+        (one, other) =>
+          Number(other.is_default) - Number(one.is_default) ||
+          compare(one.name, other.name) ||
+          compare(one.address, other.address),
+      );
+    return { addresses: rows.map(address), organizationId: id };
   }
 
   return {
     get: id => organization(get(id)),
-    addresses: id =>
-      asDocumented
-        ? organization(get(id))
-        : { addresses: findAddresses.all(get(id).id).map(address), organizationId: id },
-    members: id => ({ members: findMembers.all(get(id).id).map(member), organizationId: id }),
-    createForApp(appId, body) {
-      const made = readCreation(body);
-      return write(now => {
-        const { id } = insert(made, appId, now);
-        return { ...show(made, id), installation: installations.install(appId, id) };
-      });
-    },
-    create(body) {
-      const made = readCreation(body);
-      return write(now => show(made, insert(made, null, now).id));
-    },
-    all: () => everyRow.all().map(organization),
-    claim: id =>
-      write(now => {
-        if (get(id).claimed_at !== null) throw conflict('The organization is already claimed');
-        setClaimed.run(now, now, id);
-        return organization(get(id));
-      }),
+    addresses: id => (asDocumented ? organization(get(id)) : listAddresses(id)),
+    members: id => ({ members: oldestFirst(users.rows(get(id).id)).map(member), organizationId: id }),
+    createForApp: (appId, body) => createForApp(appId, readCreation(body)),
+    create: body => create(readCreation(body)),
+    all: () => oldestFirst(organizations.rows()).map(organization),
+    claim,
   };
 }
 
-function readCreation(body: unknown): Creation {
+function readCreation(body: unknown) {
   const faults: string[] = [];
   const fields = readFields(body, faults);
   const owner = fields.object('user');
   const owned = fields.object('organization');
   const made = {
     email: owner.text('email', IS_EMAIL).toLowerCase(),
-    userName: owner.optionalText('fullName'),
-    picture: owner.optionalText('profilePicture'),
-    name: owned.text('fullName', NOT_EMPTY),
+    user_name: owner.optionalText('fullName'),
+    profile_picture: owner.optionalText('profilePicture'),
+    full_name: owned.text('fullName', NOT_EMPTY),
     type: owned.text('type', oneOf(TYPES)),
-    countryCode: owned.optionalText('countryCode', IS_COUNTRY_CODE),
+    country_code: owned.optionalText('countryCode', IS_COUNTRY_CODE),
   };
   refuseFaults(faults);
   return made;

@@ -1,3 +1,5 @@
+import type { Grants, Level } from '../store/rows.js';
+
 /** The words of the dashboard and of the endpoint table; JSON says VIEW, REQUEST or WRITE instead. */
 const PERMISSIONS = {
   'organization_info:read': { name: 'organization_info', level: 'VIEW' },
@@ -15,9 +17,6 @@ export type Permission = keyof typeof PERMISSIONS;
 /** As an app asks for them. */
 export const PERMISSION_WORDS = Object.keys(PERMISSIONS);
 
-type Level = 'VIEW' | 'REQUEST' | 'WRITE';
-export type Grants = Readonly<Record<string, Level>>;
-
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
 export function allows(grants: Grants, permission: Permission): boolean {
@@ -34,11 +33,6 @@ export function narrower(one: Grants, other: Grants): Grants {
     if (limit !== undefined) both[name] = RANK[level] <= RANK[limit] ? level : limit;
   }
   return both;
-}
-
-export function parseGrants(text: string): Grants {
-  const grants: Grants = JSON.parse(text);
-  return grants;
 }
 
 /**

@@ -1,11 +1,16 @@
 import { badRequest, conflict, found } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
-import { type IssuedRow, issuance, project, summarize, type WholeProjectRow } from './shapes.js';
+import type { ProjectRow } from '../store/rows.js';
+import { issuance, project, summarize } from './shapes.js';
 import type { Store } from '../store/store.js';
+import { compare, newestFirst } from '../store/table.js';
 import { IS_COUNTRY_CODE, NOT_EMPTY, readFields, refuseFaults } from '../http/validate.js';
 
 type ProjectShape = ReturnType<typeof project>;
 type WholeProject = ProjectShape & { readonly isPublic: boolean };
+type Creation = Omit<ProjectRow, 'id' | 'num' | 'created_at' | 'updated_at'> & {
+  readonly num: string | null;
+};
 
 export interface Projects {
   /** The list, one, and the finder show public projects only. */
@@ -20,55 +25,45 @@ export interface Projects {
   change(id: string, body: unknown): WholeProject;
 }
 
-const WITH_PROPONENT = 'left join organizations o on o.id = p.proponent_id';
-const COLUMNS = 'p.*, o.full_name as proponent_name, o.logo as proponent_logo';
-const PROJECTS = `select ${COLUMNS} from projects p ${WITH_PROPONENT}`;
-const PROJECT_OF_CREDIT = `select ${COLUMNS} from credits c join projects p on p.id = c.project_id ${WITH_PROPONENT}`;
+const UNTOLD = { city: null, start_date: null, crediting_period_start_date: null, details: {} };
 
-export function createProjects({ db, newId, write }: Store): Projects {
-  const count = db.prepare<[], number>('select count(*) from projects where is_public = 1').pluck();
-  const page = db.prepare<[number, number], WholeProjectRow>(
-    `${PROJECTS} where p.is_public = 1 order by p.created_at desc, p.id limit ? offset ?`,
-  );
-  const find = db.prepare<[string], WholeProjectRow>(`${PROJECTS} where p.id = ?`);
-  const everyRow = db.prepare<[], WholeProjectRow>(`${PROJECTS} order by p.created_at desc, p.id`);
-  const findByCreditId = db.prepare<[string, string | null, string | null], WholeProjectRow>(
-    `${PROJECT_OF_CREDIT} where c.id = ? and (? is null or c.serialization = ?)`,
-  );
-  const findBySerialization = db.prepare<[string], WholeProjectRow>(
-    `${PROJECT_OF_CREDIT} where c.serialization = ?`,
-  );
-  const findIssued = db.prepare<[string, string], IssuedRow>(
-    `select c.*, coalesce(r.micro, 0) as retired_micro from credits c left join
-       (select credit_id, sum(amount_micro) as micro from retirements
-        where credit_id in (select id from credits where project_id = ?) group by credit_id) r on r.credit_id = c.id
-     where c.project_id = ? order by c.vintage, c.id`,
-  );
-  const organizationExists = db.prepare<[string]>('select 1 from organizations where id = ?');
-  const findNumber = db.prepare<[string]>('select 1 from projects where num = ?');
-  const lastNumber = db
-    .prepare<[], number>('select coalesce(max(cast(num as integer)), 0) from projects')
-    .pluck();
-  const insert = db.prepare<[object]>(
-    `insert into projects (id, num, full_name, short_description, description, status, is_public, proponent_id,
-                           country_code, created_at, updated_at)
-     values (@id, @num, @name, @short, @long, @status, @isPublic, @proponentId, @countryCode, @now, @now)`,
-  );
-  const update = db.prepare<[string, string, number, string, string]>(
-    'update projects set full_name = ?, short_description = ?, is_public = ?, updated_at = ? where id = ?',
-  );
+export function createProjects({ tables, newId, now, verb }: Store): Projects {
+  const { projects, organizations, retirements } = tables;
+
+  function show(row: ProjectRow): ProjectShape {
+    return project(row, organizations.get(row.proponent_id ?? ''));
+  }
+
+  function showWhole(row: ProjectRow): WholeProject {
+    return { ...show(row), isPublic: row.is_public };
+  }
+
+  function showPublic(id: string | undefined): ProjectShape {
+    const row = projects.get(id ?? '');
+    return show(found(row?.is_public ? row : undefined, 'Project'));
+  }
 
   function findPublic(query: Readonly<Record<string, unknown>>): ProjectShape {
-    const serialization = readQueryText(query, 'serialization');
+    const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
-    if (creditId !== null) return showPublic(findByCreditId.get(creditId, serialization, serialization));
-    if (serialization === null) throw badRequest('serialization or creditId is needed');
-    return showPublic(findBySerialization.get(serialization));
+    const bySerialization = serialization === null ? undefined : tables.credits.named(serialization);
+    if (creditId === null) {
+      if (serialization === null) throw badRequest('serialization or creditId is needed');
+      return showPublic(bySerialization?.project_id);
+    }
+    const credit = tables.credits.get(creditId);
+    return showPublic(serialization === null || credit === bySerialization ? credit?.project_id : undefined);
   }
 
   function credits(id: string): object {
-    const shown = showPublic(find.get(id));
-    const issued = findIssued.all(id, id);
+    const shown = showPublic(id);
+    const retired = new Map<string, number>();
+    for (const { credit_id, amount_micro } of retirements.rows())
+      retired.set(credit_id, (retired.get(credit_id) ?? 0) + amount_micro);
+    const issued = tables.credits
+      .rows(id)
+      .map(row => ({ ...row, retired_micro: retired.get(row.id) ?? 0 }))
+      .toSorted((one, other) => compare(one.vintage, other.vintage) || compare(one.id, other.id));
     const vintages = [...new Set(issued.map(({ vintage }) => vintage))].map(vintage => {
       const rows = issued.filter(row => row.vintage === vintage);
       return { vintage, summary: summarize(rows), events: rows.map(issuance) };
@@ -76,55 +71,62 @@ export function createProjects({ db, newId, write }: Store): Projects {
     return { summary: summarize(issued), vintages, project: shown };
   }
 
-  function create(body: unknown): WholeProject {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const made = {
-      id: newId(),
-      name: fields.text('fullName', NOT_EMPTY),
-      short: fields.optionalText('shortDescription') ?? '',
-      long: fields.optionalText('description') ?? '',
-      status: fields.optionalText('status') ?? 'validated',
-      isPublic: fields.flag('isPublic', true) ? 1 : 0,
-      proponentId: fields.optionalText('proponentId'),
-      countryCode: fields.optionalText('countryCode', IS_COUNTRY_CODE),
-    };
-    const asked = fields.optionalText('num');
-    refuseFaults(faults);
-    write(now => {
-      if (made.proponentId !== null) found(organizationExists.get(made.proponentId), 'Proponent');
-      const num = asked ?? String((lastNumber.get() ?? 0) + 1);
-      if (findNumber.get(num) !== undefined) throw conflict('A project with this number exists');
-      insert.run({ ...made, num, now });
-    });
-    return showWhole(found(find.get(made.id), 'Project'));
-  }
+  const create = verb('create project', ({ num: asked, ...made }: Creation) => {
+    if (made.proponent_id !== null) found(organizations.get(made.proponent_id), 'Proponent');
+    const last = projects.rows().reduce((most, { num }) => Math.max(most, Number.parseInt(num, 10) || 0), 0);
+    const num = asked ?? String(last + 1);
+    if (projects.named(num) !== undefined) throw conflict('A project with this number exists');
+    const row = { ...made, id: newId(), num, created_at: now(), updated_at: now() };
+    projects.put(row);
+    return showWhole(row);
+  });
 
-  function change(id: string, body: unknown): WholeProject {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const old = found(find.get(id), 'Project');
-    const name = fields.optionalText('fullName', NOT_EMPTY) ?? old.full_name;
-    const short = fields.optionalText('shortDescription') ?? old.short_description;
-    const isPublic = fields.flag('isPublic', old.is_public === 1) ? 1 : 0;
-    refuseFaults(faults);
-    write(now => update.run(name, short, isPublic, now, id));
-    return showWhole(found(find.get(id), 'Project'));
-  }
+  const change = verb('change project', (id: string, changed: Partial<ProjectRow>) => {
+    const row = { ...found(projects.get(id), 'Project'), ...changed, updated_at: now() };
+    projects.put(row);
+    return showWhole(row);
+  });
 
   return {
     list(query) {
-      const { skip, pagination } = toPage(count.get() ?? 0, query);
-      const projects = page.all(query.limit, skip).map(project);
-      return { pagination, projects };
+      const rows = newestFirst(projects.rows().filter(row => row.is_public));
+      const { skip, pagination } = toPage(rows.length, query);
+      return { pagination, projects: rows.slice(skip, skip + query.limit).map(show) };
     },
-    getPublic: id => showPublic(find.get(id)),
+    getPublic: showPublic,
     findPublic,
     credits,
-    all: () => everyRow.all().map(showWhole),
-    create,
-    change,
+    all: () => newestFirst(projects.rows()).map(showWhole),
+    create: body => create(readCreation(body)),
+    change(id, body) {
+      const faults: string[] = [];
+      const fields = readFields(body, faults);
+      const old = found(projects.get(id), 'Project');
+      const full_name = fields.optionalText('fullName', NOT_EMPTY) ?? old.full_name;
+      const short_description = fields.optionalText('shortDescription') ?? old.short_description;
+      const is_public = fields.flag('isPublic', old.is_public);
+      refuseFaults(faults);
+      return change(id, { full_name, short_description, is_public });
+    },
   };
+}
+
+function readCreation(body: unknown): Creation {
+  const faults: string[] = [];
+  const fields = readFields(body, faults);
+  const made = {
+    ...UNTOLD,
+    num: fields.optionalText('num'),
+    full_name: fields.text('fullName', NOT_EMPTY),
+    short_description: fields.optionalText('shortDescription') ?? '',
+    description: fields.optionalText('description') ?? '',
+    status: fields.optionalText('status') ?? 'validated',
+    is_public: fields.flag('isPublic', true),
+    proponent_id: fields.optionalText('proponentId'),
+    country_code: fields.optionalText('countryCode', IS_COUNTRY_CODE),
+  };
+  refuseFaults(faults);
+  return made;
 }
 
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
@@ -132,12 +134,4 @@ function readQueryText(query: Readonly<Record<string, unknown>>, name: string): 
   if (value === undefined) return null;
   if (typeof value !== 'string' || value === '') throw badRequest(`${name} must be a text that is not empty`);
   return value;
-}
-
-function showPublic(row: WholeProjectRow | undefined): ProjectShape {
-  return project(found(row?.is_public === 1 ? row : undefined, 'Project'));
-}
-
-function showWhole(row: WholeProjectRow): WholeProject {
-  return { ...project(row), isPublic: row.is_public === 1 };
 }

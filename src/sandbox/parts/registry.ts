@@ -25,8 +25,8 @@ export interface RegistryOptions extends DeliveryOptions {
   readonly asDocumented: boolean;
 }
 
-export function createRegistry({ store, prefix, wall, strict, asDocumented }: RegistryOptions) {
-  const deliveries = createDeliveries({ store, prefix, wall });
+export function createRegistry({ store, prefix, strict, asDocumented }: RegistryOptions) {
+  const deliveries = createDeliveries({ store, prefix });
   const announcer = createAnnouncer(store, deliveries.send);
   const tokens = createTokens(store);
   const calls = createCalls(store, prefix);
@@ -46,7 +46,7 @@ export function createRegistry({ store, prefix, wall, strict, asDocumented }: Re
     profile: asDocumented ? 'as-documented' : null,
     /** The most rows of a page. */
     mostRows: asDocumented ? 50 : MAX_LIMIT,
-    access: createAccess({ store, tokens, wall, strict, attribute: calls.attribute }),
+    access: createAccess({ store, tokens, strict, attribute: calls.attribute }),
     apps: createApps(store),
     calls,
     clock: createClockControl(store),

@@ -1,8 +1,10 @@
 import { toTonnes } from './amounts.js';
-import { parseGrants } from './permissions.js';
+import { found } from '../http/errors.js';
 import type {
   AddressRow,
+  AppRow,
   CreditRow,
+  HoldingRow,
   InstallationRow,
   InventoryRequestRow,
   OrganizationRow,
@@ -11,64 +13,58 @@ import type {
   RetirementRow,
   TransactionRow,
   UserRow,
-} from '../store/schema.js';
+} from '../store/rows.js';
+import type { Tables } from '../store/tables.js';
 
 /** Rows as they are sent. Links are only for show, as the registry's own are: nothing answers there. */
 const LINKS = 'https://registry.example';
 
-export interface ProjectColumns {
-  project_id: string;
-  project_name: string;
-  project_num: string;
+/** The credit that a row is of, and the project that issued it. */
+export interface Issued {
+  readonly credit: CreditRow;
+  readonly issuer: ProjectRow;
 }
 
-function projectReference({ project_id, project_name, project_num }: ProjectColumns) {
+export function findIssued({ credits, projects }: Tables, creditId: string): Issued {
+  const credit = found(credits.get(creditId), 'Credit');
+  return { credit, issuer: found(projects.get(credit.project_id), 'Project') };
+}
+
+function projectReference({ id, full_name, num }: ProjectRow) {
   return {
-    id: project_id,
-    fullName: project_name,
-    url: `${LINKS}/projects/${project_id}`,
-    publicUrl: `${LINKS}/explore/projects/${project_id}`,
-    num: project_num,
+    id,
+    fullName: full_name,
+    url: `${LINKS}/projects/${id}`,
+    publicUrl: `${LINKS}/explore/projects/${id}`,
+    num,
   };
 }
 
-export interface CreditColumns extends ProjectColumns {
-  credit_id: string;
-  token_id: string;
-  token_address: string;
-  serialization: string;
-  vintage: string;
-  type: string;
-}
+/** So much of a credit, of an organization. */
+export type Held = Pick<HoldingRow, 'organization_id' | 'amount_micro'>;
 
-export interface HoldingColumns extends CreditColumns {
-  organization_id: string;
-  issued_micro: number;
-  amount_micro: number;
-}
-
-export function inventoryCredit(row: HoldingColumns) {
+export function inventoryCredit(row: Held, { credit, issuer }: Issued) {
   return {
-    id: row.credit_id,
+    id: credit.id,
     organizationId: row.organization_id,
-    tokenId: row.token_id,
-    tokenAddress: row.token_address,
-    project: projectReference(row),
-    serialization: row.serialization,
-    vintage: row.vintage,
-    supply: toTonnes(row.issued_micro),
+    tokenId: credit.token_id,
+    tokenAddress: credit.token_address,
+    project: projectReference(issuer),
+    serialization: credit.serialization,
+    vintage: credit.vintage,
+    supply: toTonnes(credit.issued_micro),
     unit: 'tonne',
     amount: toTonnes(row.amount_micro),
-    type: row.type,
+    type: credit.type,
   };
 }
 
-export function warehouseCredit(row: HoldingColumns, inventoryId: string) {
-  const { id, ...rest } = inventoryCredit(row);
+export function warehouseCredit(row: Held, issued: Issued, inventoryId: string) {
+  const { id, ...rest } = inventoryCredit(row, issued);
   return { id, inventoryId, ...rest };
 }
 
-export function documentedWarehouseCredit(row: HoldingColumns, inventoryId: string) {
+export function documentedWarehouseCredit(row: Held, issued: Issued, inventoryId: string) {
   const {
     tokenId: _id,
     tokenAddress: _address,
@@ -76,39 +72,39 @@ export function documentedWarehouseCredit(row: HoldingColumns, inventoryId: stri
     supply: _supply,
     unit: _unit,
     ...shown
-  } = warehouseCredit(row, inventoryId);
+  } = warehouseCredit(row, issued, inventoryId);
   return shown;
 }
 
-export function reservation(row: ReservationRow & CreditColumns & { app_name: string }) {
+export function reservation(row: ReservationRow, { credit, issuer }: Issued, app: AppRow) {
   return {
     id: row.id,
-    tokenId: row.token_id,
-    tokenAddress: row.token_address,
+    tokenId: credit.token_id,
+    tokenAddress: credit.token_address,
     creditId: row.credit_id,
-    serialization: row.serialization,
-    type: row.type,
+    serialization: credit.serialization,
+    type: credit.type,
     amount: toTonnes(row.amount_micro),
     state: row.state,
     isComplete: row.state === 'finished',
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     reservedToDate: row.reserved_to_at,
-    project: { id: row.project_id, fullName: row.project_name },
-    reserver: { id: row.app_id, name: row.app_name },
+    project: { id: issuer.id, fullName: issuer.full_name },
+    reserver: { id: app.id, name: app.name },
   };
 }
 
-export function inventoryRequest(row: InventoryRequestRow & CreditColumns) {
+export function inventoryRequest(row: InventoryRequestRow, { credit, issuer }: Issued) {
   return {
     id: row.id,
     action: row.action,
     creditId: row.credit_id,
-    tokenId: row.token_id,
-    tokenAddress: row.token_address,
-    serialization: row.serialization,
-    vintage: row.vintage,
-    type: row.type,
+    tokenId: credit.token_id,
+    tokenAddress: credit.token_address,
+    serialization: credit.serialization,
+    vintage: credit.vintage,
+    type: credit.type,
     amount: toTonnes(row.amount_micro),
     state: row.state,
     createdAt: row.created_at,
@@ -122,34 +118,27 @@ export function inventoryRequest(row: InventoryRequestRow & CreditColumns) {
       beneficiaryName: row.beneficiary,
       retirementComment: row.comment,
     }),
-    project: projectReference(row),
+    project: projectReference(issuer),
   };
 }
 
 /** An unclaimed retirement names neither its organization nor anyone it was made for. */
-export function retirement(
-  row: RetirementRow & CreditColumns & { organization_name: string; logo: string | null },
-) {
+export function retirement(row: RetirementRow, { credit, issuer }: Issued, ofWhom: OrganizationRow) {
   const common = {
     id: row.id,
     createdAt: row.created_at,
-    isClaimed: row.is_claimed === 1,
+    isClaimed: row.is_claimed,
     amount: toTonnes(row.amount_micro),
-    serialization: row.serialization,
-    vintage: row.vintage,
-    project: projectReference(row),
+    serialization: credit.serialization,
+    vintage: credit.vintage,
+    project: projectReference(issuer),
   };
   if (!common.isClaimed) return common;
   return {
     ...common,
     ...present({ reason: row.reason, comment: row.comment, beneficiary: row.beneficiary }),
     organizationId: row.organization_id,
-    organizationOwner: {
-      id: row.organization_id,
-      fullName: row.organization_name,
-      logo: row.logo,
-      publicUrl: `${LINKS}/explore/organizations/${row.organization_id}`,
-    },
+    organizationOwner: owner(ofWhom),
   };
 }
 
@@ -169,26 +158,26 @@ export function organization(row: OrganizationRow) {
     website: row.website,
     organizationIndustries: null,
     type: row.type,
-    isPublic: row.is_public === 1,
+    isPublic: row.is_public,
   };
 }
 
 /** The registry shows no state on an installation. */
-export function installation(row: InstallationRow & { app_name_id: string }, owner: OrganizationRow) {
+export function installation(row: InstallationRow, app: AppRow, ofWhom: OrganizationRow) {
   return {
     id: row.id,
     appId: row.app_id,
-    appNameId: row.app_name_id,
+    appNameId: app.name_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    permissions: parseGrants(row.permissions),
-    organization: organization(owner),
+    permissions: row.permissions,
+    organization: organization(ofWhom),
     accessTokensUrl: `${LINKS}/app/installations/${row.id}/accessTokens`,
   };
 }
 
 export function address(row: AddressRow) {
-  return { address: row.address, name: row.name, isDefault: row.is_default === 1 };
+  return { address: row.address, name: row.name, isDefault: row.is_default };
 }
 
 export function member(row: UserRow) {
@@ -205,11 +194,6 @@ export function user(row: UserRow) {
   };
 }
 
-export interface WholeProjectRow extends ProjectRow {
-  proponent_name: string | null;
-  proponent_logo: string | null;
-}
-
 /** The rest of what the registry shows of a project, where nobody told it. */
 const UNTOLD = {
   thumbnail: null,
@@ -224,8 +208,7 @@ const UNTOLD = {
   kmlFile: null,
 };
 
-export function project(row: WholeProjectRow) {
-  const details: Record<string, unknown> = JSON.parse(row.details);
+export function project(row: ProjectRow, proponent: OrganizationRow | undefined) {
   return {
     id: row.id,
     num: row.num,
@@ -236,20 +219,18 @@ export function project(row: WholeProjectRow) {
     registry: 'ICR',
     status: row.status,
     city: row.city,
-    state: row.state,
+    state: null,
     countryCode: row.country_code,
     startDate: row.start_date,
     creditingPeriodStartDate: row.crediting_period_start_date,
-    proponents: proponentsOf(row),
+    proponents: proponent === undefined ? [] : [owner(proponent)],
     ...UNTOLD,
-    ...details,
+    ...row.details,
   };
 }
 
-function proponentsOf({ proponent_id: id, proponent_name, proponent_logo }: WholeProjectRow) {
-  if (id === null) return [];
-  const publicUrl = `${LINKS}/explore/organizations/${id}`;
-  return [{ id, fullName: proponent_name, logo: proponent_logo, publicUrl }];
+function owner({ id, full_name, logo }: OrganizationRow) {
+  return { id, fullName: full_name, logo, publicUrl: `${LINKS}/explore/organizations/${id}` };
 }
 
 export interface IssuedRow extends CreditRow {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { toInstant } from '../store/clock.js';
 import { forbidden, found } from '../http/errors.js';
-import { type Grants, narrower, parseGrants } from './permissions.js';
-import type { InstallationRow, InstallationState } from '../store/schema.js';
+import { narrower } from './permissions.js';
+import type { Grants, InstallationRow, TokenRow } from '../store/rows.js';
 import type { Store } from '../store/store.js';
 
 const LIFETIME_MS = 2 * 60 * 60 * 1000;
@@ -46,43 +46,14 @@ export interface Tokens {
   expire(id: string): TokenEntry;
 }
 
-interface TokenRow {
-  id: string;
-  app_id: string;
-  installation_id: string | null;
-  organization_id: string | null;
-  permissions: string;
-  created_at: string;
-  expires_at: string;
-  revoked_at: string | null;
-  installation_state: InstallationState | null;
-  granted: string | null;
-}
-
-/** Only a digest of each token is kept. */
-export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
-  const insert = db.prepare<[string, string, string, string | null, string | null, string, string, string]>(
-    `insert into tokens (id, digest, app_id, installation_id, organization_id, permissions, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const find = db.prepare<[string], TokenRow>(
-    `select t.id, t.app_id, t.installation_id, t.organization_id, t.permissions, t.created_at, t.expires_at, t.revoked_at,
-            i.state as installation_state, i.permissions as granted
-     from tokens t left join installations i on i.id = t.installation_id where t.digest = ?`,
-  );
-  const revoke = db.prepare<[string, string | null]>('update tokens set revoked_at = ? where id = ?');
-
-  const newest = db.prepare<[number], TokenRow>('select * from tokens order by rowid desc limit ?');
-  const byId = db.prepare<[string], TokenRow>('select * from tokens where id = ?');
-  const shorten = db.prepare<[string, string]>(
-    'update tokens set expires_at = min(expires_at, ?) where id = ?',
-  );
+export function createTokens({ tables, clock, now, newId, verb }: Store): Tokens {
+  const { tokens, installations } = tables;
 
   function list(row: TokenRow): TokenEntry {
-    const { installation_id: installationId, organization_id: organizationId } = row;
+    const { id, app_id: appId, installation_id: installationId, organization_id: organizationId } = row;
     return {
-      id: row.id,
-      appId: row.app_id,
+      id,
+      appId,
       ...(installationId !== null && { installationId }),
       ...(organizationId !== null && { organizationId }),
       createdAt: row.created_at,
@@ -91,73 +62,66 @@ export function createTokens({ db, clock, now, newId, write }: Store): Tokens {
     };
   }
 
-  function mint(appId: string, installation?: InstallationRow): TokenShape {
-    const token = `crs_${randomBytes(24).toString('hex')}`;
-    const id = newId();
-    const createdAt = now();
-    const expiresAt = toInstant(Date.parse(createdAt) + LIFETIME_MS);
-    const permissions = installation?.permissions ?? '{}';
-    const scope = {
-      installation: installation?.id ?? null,
-      organization: installation?.organization_id ?? null,
+  const mint = verb('mint', (app_id: string, installationId: string | null, digest: string) => {
+    const installation = installations.get(installationId ?? '');
+    const row: TokenRow = {
+      id: newId(),
+      digest,
+      app_id,
+      installation_id: installation?.id ?? null,
+      organization_id: installation?.organization_id ?? null,
+      permissions: installation?.permissions ?? {},
+      created_at: now(),
+      expires_at: toInstant(clock.now() + LIFETIME_MS),
+      revoked_at: null,
     };
-    write(() =>
-      insert.run(
-        id,
-        digest(token),
-        appId,
-        scope.installation,
-        scope.organization,
-        permissions,
-        createdAt,
-        expiresAt,
-      ),
-    );
-    return {
-      id,
-      createdAt,
-      updatedAt: createdAt,
-      token,
-      expiresAt,
-      isActive: true,
-      permissions: parseGrants(permissions),
-      appId,
-      ...(installation && { installationId: installation.id, organizationId: installation.organization_id }),
-    };
-  }
+    tokens.put(row);
+    return row;
+  });
+
+  const revoke = verb('revoke', (id: string) => {
+    tokens.put({ ...found(tokens.get(id), 'Token'), revoked_at: now() });
+    return {};
+  });
+
+  const expire = verb('expire token', (id: string) => {
+    const row = found(tokens.get(id), 'Token');
+    const expires_at = row.expires_at < now() ? row.expires_at : now();
+    tokens.put({ ...row, expires_at });
+    return list({ ...row, expires_at });
+  });
 
   function open(token: string): Caller {
-    const row = find.get(digest(token));
+    const row = tokens.named(digestOf(token));
     if (row === undefined || row.revoked_at !== null) throw forbidden('Access token invalid');
     if (Date.parse(row.expires_at) <= clock.now()) throw forbidden('Access token invalid: it has expired');
-    if (row.installation_state === 'uninstalled')
+    const installation = installations.get(row.installation_id ?? '');
+    if (installation?.state === 'uninstalled')
       throw forbidden('Access token invalid: the app was uninstalled');
-    const granted = parseGrants(row.granted ?? '{}');
     return {
       appId: row.app_id,
       tokenId: row.id,
       installationId: row.installation_id,
       organizationId: row.organization_id,
-      isSuspended: row.installation_state === 'suspended',
-      grants: narrower(parseGrants(row.permissions), granted),
+      isSuspended: installation?.state === 'suspended',
+      grants: narrower(row.permissions, installation?.permissions ?? {}),
     };
   }
 
   return {
-    mint,
+    mint(appId, installation) {
+      const token = `crs_${randomBytes(24).toString('hex')}`;
+      const row = mint(appId, installation?.id ?? null, digestOf(token));
+      const { permissions, created_at: updatedAt } = row;
+      return { ...list(row), updatedAt, token, permissions };
+    },
     open,
-    revoke({ tokenId }) {
-      write(at => revoke.run(at, tokenId));
-      return {};
-    },
-    newest: limit => newest.all(limit).map(list),
-    expire(id) {
-      write(at => shorten.run(at, found(byId.get(id), 'Token').id));
-      return list(found(byId.get(id), 'Token'));
-    },
+    revoke: ({ tokenId }) => revoke(tokenId ?? ''),
+    newest: limit => tokens.page(tokens.count() - limit + 1, tokens.count()).map(list),
+    expire,
   };
 }
 
-function digest(token: string): string {
+function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

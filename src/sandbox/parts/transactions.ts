@@ -1,6 +1,6 @@
 import { badRequest, conflict, found } from '../http/errors.js';
-import type { Retirements, RetirementData } from './retirements.js';
-import type { Action, TransactionEvent, TransactionRow, TransactionStatus } from '../store/schema.js';
+import type { Retirements } from './retirements.js';
+import type { Action, RetirementData, TransactionRow, TransactionStatus } from '../store/rows.js';
 import { transaction } from './shapes.js';
 import type { Store } from '../store/store.js';
 import type { Announcer } from '../webhooks/announcer.js';
@@ -50,23 +50,12 @@ export function readRetirementData(fields: Fields, action: Action): RetirementDa
 }
 
 interface Receiver {
-  readonly receiverId: string | null;
+  readonly receiver_id: string | null;
   /** An address that belongs to nobody here: what goes there has left the registry. */
   readonly outside: string | null;
 }
 
-interface Move extends Receiver {
-  readonly action: Action;
-  readonly event: TransactionEvent;
-  readonly organizationId: string;
-  readonly appId: string | null;
-  readonly reservationId: string | null;
-  readonly requestId: string | null;
-  readonly creditId: string;
-  readonly micro: number;
-  readonly retirement: RetirementData | null;
-  readonly comment: string | null;
-}
+type Move = Omit<TransactionRow, 'id' | 'status' | 'retirement_id' | 'created_at' | 'updated_at'>;
 
 export interface Transactions {
   /** The organization that an id or an address belongs to, where the action has a receiver. */
@@ -74,10 +63,10 @@ export interface Transactions {
   /** Refuses to retire what the registry does not retire. */
   demandPossible(action: Action, creditType: string): void;
   /**
-   * Part of a database transaction that has taken the credits from where they stood. What came of it is told to the apps,
+   * Part of a verb that has taken the credits from where they stood. What came of it is told to the apps,
    * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
    */
-  carryOut(move: Move, now: string): void;
+  carryOut(move: Move): void;
   /** The human side: the newest first. */
   list(limit: number): readonly object[];
   /** What becomes of a queued one. */
@@ -94,140 +83,87 @@ export interface TransactionParts {
 
 export function createTransactions(parts: TransactionParts): Transactions {
   const { store, retirements, announcer, fateOf, asDocumented } = parts;
-  const { db, accounts, newHash, newId, write } = store;
-  const findOrganization = db.prepare<[string], string>('select id from organizations where id = ?').pluck();
-  const findOwner = db
-    .prepare<[string], string>('select organization_id from addresses where address = ?')
-    .pluck();
-  const insert = db.prepare<[TransactionRow]>(
-    `insert into transactions (id, event, type, status, organization_id, app_id, receiver_id, reservation_id,
-                               request_id, retirement_id, credit_id, amount_micro, comment, created_at, updated_at)
-     values (@id, @event, @type, @status, @organization_id, @app_id, @receiver_id, @reservation_id,
-             @request_id, @retirement_id, @credit_id, @amount_micro, @comment, @created_at, @updated_at)`,
-  );
-
-  const find = db.prepare<[string], TransactionRow>('select * from transactions where id = ?');
-  const update = db.prepare<[TransactionRow]>(
-    'update transactions set status = @status, retirement_id = @retirement_id, updated_at = @updated_at where id = @id',
-  );
-  const queue = db.prepare<[string, string]>('insert into queued_moves (transaction_id, move) values (?, ?)');
-  const unqueue = db
-    .prepare<[string], string>('delete from queued_moves where transaction_id = ? returning move')
-    .pluck();
-  const endReservation = db.prepare<[string, Action | null, string, string, string]>(
-    'update reservations set state = ?, action = ?, updated_at = ?, reserved_to_at = ? where id = ?',
-  );
-  const decideRequest = db.prepare<[string, string | null, string, string]>(
-    'update inventory_requests set state = ?, tx_id = ?, updated_at = ? where id = ?',
-  );
-  const leave = db.prepare<[string, string, number]>(
-    `insert into outside (address, credit_id, amount_micro) values (?, ?, ?)
-     on conflict (address, credit_id) do update set amount_micro = amount_micro + excluded.amount_micro`,
-  );
-  const newest = db.prepare<[number], TransactionRow>(
-    'select * from transactions order by rowid desc limit ?',
-  );
+  const { tables, accounts, newHash, newId, now, verb } = store;
+  const { organizations, addresses, outside: left, transactions, reservations, requests } = tables;
 
   function resolve(action: Action, { organizationId, address }: Destination): Receiver {
-    if (action === 'retire') return { receiverId: null, outside: null };
-    const byId = organizationId === null ? null : found(findOrganization.get(organizationId), 'Receiver');
-    if (address === null) return { receiverId: byId, outside: null };
-    const owner = findOwner.get(address.toLowerCase());
-    if (owner === undefined && asDocumented && byId === null)
-      return { receiverId: null, outside: address.toLowerCase() };
-    const receiverId = found(owner, 'Receiver with this address');
-    if (byId !== null && byId !== receiverId) throw badRequest('The id and the address name two receivers');
-    return { receiverId, outside: null };
+    if (action === 'retire') return { receiver_id: null, outside: null };
+    const byId = organizationId === null ? null : found(organizations.get(organizationId), 'Receiver').id;
+    if (address === null) return { receiver_id: byId, outside: null };
+    const outside = address.toLowerCase();
+    const owner = addresses.get(outside);
+    if (owner === undefined && asDocumented && byId === null) return { receiver_id: null, outside };
+    const { organization_id: receiver_id } = found(owner, 'Receiver with this address');
+    if (byId !== null && byId !== receiver_id) throw badRequest('The id and the address name two receivers');
+    return { receiver_id, outside: null };
   }
 
-  function demandPossible(action: Action, creditType: string): void {
-    if (action !== 'transfer') retirements.demandRetirable(creditType);
+  function leave(address: string, credit_id: string, micro: number): void {
+    const before = left.get(`${address} ${credit_id}`)?.amount_micro ?? 0;
+    left.put({ address, credit_id, amount_micro: before + micro });
   }
 
-  function deliver(move: Move, now: string): string | null {
-    const owner = move.receiverId ?? move.organizationId;
-    if (move.action === 'transfer') {
-      if (move.outside !== null) leave.run(move.outside, move.creditId, move.micro);
-      else accounts.give(owner, 'inventory', move.creditId, move.micro);
-      return null;
-    }
-    const { appId, creditId, micro, retirement: data } = move;
-    return retirements.record({ organizationId: owner, appId, creditId, micro, data }, now);
+  function deliver({ type, receiver_id, organization_id, outside, ...row }: TransactionRow): string | null {
+    const { app_id: appId, credit_id: creditId, amount_micro: micro, words: data } = row;
+    const organizationId = receiver_id ?? organization_id;
+    if (type !== 'transfer') return retirements.record({ organizationId, appId, creditId, micro, data });
+    if (outside === null) accounts.give(organizationId, 'inventory', creditId, micro);
+    else leave(outside, creditId, micro);
+    return null;
   }
 
-  function giveBack({ event, organizationId, creditId, micro }: Move): void {
-    accounts.give(
-      organizationId,
-      event === 'warehouseTransaction' ? 'warehouse' : 'inventory',
-      creditId,
-      micro,
-    );
+  function giveBack({ event, organization_id, credit_id, amount_micro }: TransactionRow): void {
+    const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
+    accounts.give(organization_id, place, credit_id, amount_micro);
   }
 
-  function mark({ status, type, reservation_id, request_id }: TransactionRow, now: string): void {
-    const failed = status === 'failed';
-    if (reservation_id !== null)
-      endReservation.run(failed ? 'cancelled' : 'finished', failed ? null : type, now, now, reservation_id);
-    if (request_id === null) return;
-    decideRequest.run(
-      failed ? 'Rejected' : 'Accepted',
-      status === 'processed' ? newHash() : null,
-      now,
-      request_id,
-    );
+  function mark({ status, reservation_id, request_id }: TransactionRow): void {
+    const at = now();
+    const hold = reservations.get(reservation_id ?? '');
+    const request = requests.get(request_id ?? '');
+    const state = status === 'failed' ? 'cancelled' : 'finished';
+    if (hold !== undefined) reservations.put({ ...hold, state, updated_at: at, reserved_to_at: at });
+    if (request === undefined) return;
+    const tx_id = status === 'processed' ? newHash(64) : null;
+    requests.put({ ...request, state: status === 'failed' ? 'Rejected' : 'Accepted', tx_id, updated_at: at });
   }
 
   /** Does what the status says, and tells of it. */
-  function bringAbout(row: TransactionRow, move: Move, now: string): TransactionRow {
-    if (row.status === 'failed') giveBack(move);
-    const retirement_id = row.status === 'processed' ? deliver(move, now) : null;
-    const done = { ...row, retirement_id, updated_at: now };
-    update.run(done);
-    mark(done, now);
+  function bringAbout(row: TransactionRow): TransactionRow {
+    if (row.status === 'failed') giveBack(row);
+    const retirement_id = row.status === 'processed' ? deliver(row) : null;
+    const done = { ...row, retirement_id, updated_at: now() };
+    transactions.put(done);
+    mark(done);
     announcer.announceTransaction(done);
     return done;
   }
 
-  function carryOut(move: Move, now: string): void {
-    const row: TransactionRow = {
-      id: newId(),
-      event: move.event,
-      type: move.action,
-      status: fateOf(pathOf(move)),
-      organization_id: move.organizationId,
-      app_id: move.appId,
-      receiver_id: move.receiverId,
-      reservation_id: move.reservationId,
-      request_id: move.requestId,
-      retirement_id: null,
-      credit_id: move.creditId,
-      amount_micro: move.micro,
-      comment: move.comment,
-      created_at: now,
-      updated_at: now,
-    };
-    insert.run(row);
-    if (row.status === 'pending_queue') queue.run(row.id, JSON.stringify(move));
-    bringAbout(row, move, now);
-  }
+  const complete = verb('complete transaction', (id: string, status: 'processed' | 'failed') => {
+    const row = found(transactions.get(id), 'Transaction');
+    if (row.status !== 'pending_queue') throw conflict(`The transaction is ${row.status}`);
+    return show(bringAbout({ ...row, status }));
+  });
 
-  function settle(id: string, status: 'processed' | 'failed'): object {
-    return write(now => {
-      const row = found(find.get(id), 'Transaction');
-      const move = unqueue.get(id);
-      if (move === undefined) throw conflict(`The transaction is ${row.status}`);
-      return show(bringAbout({ ...row, status }, JSON.parse(move), now));
-    });
-  }
-
-  return { resolve, demandPossible, carryOut, complete: settle, list: limit => newest.all(limit).map(show) };
+  return {
+    resolve,
+    demandPossible(action, creditType) {
+      if (action !== 'transfer') retirements.demandRetirable(creditType);
+    },
+    carryOut(move) {
+      const made = { id: newId(), status: fateOf(pathOf(move)), retirement_id: null };
+      bringAbout({ ...move, ...made, created_at: now(), updated_at: now() });
+    },
+    complete,
+    list: limit => transactions.page(transactions.count() - limit + 1, transactions.count()).map(show),
+  };
 }
 
 /** Of the call that asked for it. */
-function pathOf({ organizationId, reservationId, action }: Move): string {
-  const organization = `/organizations/${organizationId}`;
-  if (reservationId === null) return `${organization}/inventory/requests/${action}`;
-  return `${organization}/warehouse/inventory/reservations/${reservationId}/${action}`;
+function pathOf({ organization_id, reservation_id, type }: Move): string {
+  const organization = `/organizations/${organization_id}`;
+  if (reservation_id === null) return `${organization}/inventory/requests/${type}`;
+  return `${organization}/warehouse/inventory/reservations/${reservation_id}/${type}`;
 }
 
 function show(row: TransactionRow) {

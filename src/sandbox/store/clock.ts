@@ -1,6 +1,3 @@
-import type { Database } from 'better-sqlite3';
-import { readSetting, writeSetting } from './settings.js';
-
 interface ClockState {
   /** How far the sandbox's clock is ahead of the wall clock. Unused while it stands still. */
   readonly offsetMs: number;
@@ -24,42 +21,33 @@ export const LATEST = Date.UTC(9000, 0, 1);
 
 const RUNNING: ClockState = { offsetMs: 0, frozenAt: null };
 
+/** Where the state of a clock is kept. */
+export interface ClockPlace {
+  readonly read: () => unknown;
+  readonly write: (state: ClockState) => void;
+}
+
 /** The sandbox's own clock: everything that the registry dates or lets expire reads this one. */
-export function createClock(db: Database, wall: () => number, passed: (now: number) => void): Clock {
-  let state = parseState(readSetting(db, 'clock'));
+export function createClock({ read, write }: ClockPlace, wall: () => number): Clock {
+  const state = (): ClockState => ({ ...RUNNING, ...Object(read()) });
 
   function now(): number {
-    return state.frozenAt ?? wall() + state.offsetMs;
-  }
-
-  /** What has run out by then stays so, wherever the clock goes next. */
-  function change(next: ClockState): void {
-    passed(now());
-    state = next;
-    writeSetting(db, 'clock', next);
-    passed(now());
+    const { offsetMs, frozenAt } = state();
+    return frozenAt ?? wall() + offsetMs;
   }
 
   function setTo(at: number): void {
-    change({ offsetMs: at - wall(), frozenAt: state.frozenAt === null ? null : at });
+    write({ offsetMs: at - wall(), frozenAt: state().frozenAt === null ? null : at });
   }
 
   return {
     now,
-    state: () => state,
+    state,
     move: ms => setTo(now() + ms),
     setTo,
-    freeze: () => change({ ...state, frozenAt: now() }),
-    run: () => change({ offsetMs: now() - wall(), frozenAt: null }),
+    freeze: () => write({ ...state(), frozenAt: now() }),
+    run: () => write({ offsetMs: now() - wall(), frozenAt: null }),
   };
-}
-
-function parseState(saved: unknown): ClockState {
-  if (typeof saved !== 'object' || saved === null) return RUNNING;
-  if (!('offsetMs' in saved) || !('frozenAt' in saved)) return RUNNING;
-  const { offsetMs, frozenAt } = saved;
-  if (typeof offsetMs !== 'number') return RUNNING;
-  return { offsetMs, frozenAt: typeof frozenAt === 'number' ? frozenAt : null };
 }
 
 export function toInstant(ms: number): string {

@@ -4,25 +4,16 @@ import {
   CALL_FAULTS,
   FAULT_KINDS,
   type FaultKind,
-  type FaultOptions,
+  type FaultRow,
   readFaultOptions,
   TRANSACTION_FAULTS,
 } from './kinds.js';
 import { commitFault } from './misbehave.js';
-import type { TransactionStatus } from '../store/schema.js';
+import type { TransactionStatus } from '../store/rows.js';
 import type { Store } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
 
-interface FaultShape {
-  readonly id: number;
-  readonly method: string;
-  readonly path: string;
-  readonly kind: FaultKind;
-  readonly options: FaultOptions;
-  /** How many more calls it meets; null for every call until it is removed. */
-  readonly remaining: number | null;
-  readonly hits: number;
-}
+type FaultShape = Omit<FaultRow, 'isRemoved'>;
 
 export interface Faults {
   readonly apply: RequestHandler;
@@ -34,78 +25,38 @@ export interface Faults {
   clear(): void;
 }
 
-interface Row {
-  id: number;
-  method: string;
-  path: string;
-  kind: string;
-  options: string;
-  remaining: number | null;
-  hits: number;
-}
-
-interface Live {
-  readonly id: number;
-  readonly method: string;
-  readonly pattern: RegExp;
-  readonly kind: FaultKind;
-  readonly options: FaultOptions;
-  remaining: number;
-  hits: number;
-}
-
 /** Scripted trouble. The first one that fits a call and is not used up meets it. */
-export function createFaults({ db, write }: Store): Faults {
-  const all = db.prepare<[], Row>('select * from faults order by id');
-  const find = db.prepare<[number], Row>('select * from faults where id = ?');
-  const insert = db.prepare<[object]>(
-    `insert into faults (method, path, kind, options, remaining) values (@method, @path, @kind, @options, @remaining)`,
-  );
-  const remove = db.prepare<[number]>('delete from faults where id = ?');
-  const clear = db.prepare('delete from faults');
-  const hit = db.prepare<[number]>(
-    'update faults set hits = hits + 1, remaining = remaining - 1 where id = ?',
-  );
-  let live = readLive();
+export function createFaults({ tables, verb }: Store): Faults {
+  const { faults } = tables;
 
-  function readLive(): Live[] {
-    return all.all().map(row => ({
-      id: row.id,
-      method: row.method,
-      pattern: toPattern(row.path),
-      kind: toKind(row.kind),
-      options: JSON.parse(row.options),
-      remaining: row.remaining ?? Number.POSITIVE_INFINITY,
-      hits: row.hits,
-    }));
-  }
+  const create = verb('add fault', (made: Omit<FaultRow, 'id'>) => {
+    const row = { ...made, id: faults.count() + 1 };
+    faults.put(row);
+    return show(row);
+  });
 
-  function add(body: unknown): FaultShape {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const row = {
-      method: (fields.optionalText('method') ?? '*').toUpperCase(),
-      path: fields.optionalText('path', NOT_EMPTY) ?? '/**',
-      kind: fields.text('kind', oneOf(FAULT_KINDS)),
-      options: JSON.stringify(readFaultOptions(fields.value('options') ?? {}, faults)),
-      remaining: fields.has('count') ? fields.count('count', 1) : null,
-    };
-    refuseFaults(faults);
-    const id = write(() => Number(insert.run(row).lastInsertRowid));
-    live = readLive();
-    return show(found(find.get(id), 'Fault'));
-  }
+  const remove = verb('remove fault', (id: number) => {
+    const row = faults.get(id);
+    faults.put({ ...found(row?.isRemoved ? undefined : row, 'Fault'), isRemoved: true });
+  });
+
+  const clear = verb('clear faults', () => {
+    for (const row of faults.live()) faults.put({ ...row, isRemoved: true });
+  });
+
+  const hit = verb('hit', (id: number) => {
+    const row = found(faults.get(id), 'Fault');
+    const remaining = row.remaining === null ? null : row.remaining - 1;
+    faults.put({ ...row, remaining, hits: row.hits + 1 });
+  });
 
   /** The first that fits and is not used up, as it was before it struck. */
   function strike<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
-    for (const fault of live) {
+    for (const { id, options, hits, ...fault } of faults.live()) {
       const kind = kinds.find(each => each === fault.kind);
-      if (kind === undefined || fault.remaining <= 0 || !fault.pattern.test(path)) continue;
+      if (kind === undefined || (fault.remaining ?? 1) <= 0 || !toPattern(fault.path).test(path)) continue;
       if (fault.method !== '*' && fault.method !== method) continue;
-      const { options, hits } = fault;
-      fault.remaining -= 1;
-      fault.hits += 1;
-      hit.run(fault.id);
+      hit(id);
       return { kind, options, hits };
     }
     return undefined;
@@ -122,28 +73,31 @@ export function createFaults({ db, write }: Store): Faults {
       if (struck === undefined) return 'processed';
       return struck.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
-    list: () => all.all().map(show),
-    add,
-    remove(id) {
-      found(remove.run(id).changes === 1 ? id : undefined, 'Fault');
-      live = readLive();
+    list: () => faults.live().map(show),
+    add(body) {
+      const said: string[] = [];
+      const fields = readFields(body, said);
+      const word = fields.text('kind', oneOf(FAULT_KINDS));
+      const made = {
+        method: (fields.optionalText('method') ?? '*').toUpperCase(),
+        path: fields.optionalText('path', NOT_EMPTY) ?? '/**',
+        options: readFaultOptions(fields.value('options') ?? {}, said),
+        remaining: fields.has('count') ? fields.count('count', 1) : null,
+      };
+      refuseFaults(said);
+      const kind = found(
+        FAULT_KINDS.find(known => known === word),
+        'Kind of fault',
+      );
+      return create({ ...made, kind, hits: 0, isRemoved: false });
     },
-    clear() {
-      clear.run();
-      live = [];
-    },
+    remove,
+    clear,
   };
 }
 
-function show(row: Row): FaultShape {
-  return { ...row, kind: toKind(row.kind), options: JSON.parse(row.options) };
-}
-
-function toKind(word: string): FaultKind {
-  return found(
-    FAULT_KINDS.find(kind => kind === word),
-    'Kind of fault',
-  );
+function show({ isRemoved: _, ...shown }: FaultRow): FaultShape {
+  return shown;
 }
 
 /** `*` stands for one segment, `**` for any rest. */

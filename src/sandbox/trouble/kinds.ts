@@ -45,6 +45,18 @@ export interface FaultOptions {
   readonly rows?: number;
 }
 
+export interface FaultRow {
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  readonly kind: FaultKind;
+  readonly options: FaultOptions;
+  /** How many more calls it meets; null for every call until it is removed. */
+  readonly remaining: number | null;
+  readonly hits: number;
+  readonly isRemoved: boolean;
+}
+
 interface FaultOption {
   readonly flags: string;
   readonly what: string;
@@ -110,7 +122,7 @@ export const FAULT_OPTIONS: Readonly<Record<keyof FaultOptions, FaultOption>> = 
 };
 
 /** Refuses what could not be carried out later, in the middle of somebody's call. */
-export function readFaultOptions(value: unknown, faults: string[]): object {
+export function readFaultOptions(value: unknown, faults: string[]): FaultOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     faults.push('options must be an object');
     return {};

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { allows, parseGrants } from '../parts/permissions.js';
-import type { AppRow, InstallationRow, OrganizationRow, TransactionRow, UserRow } from '../store/schema.js';
+import { allows } from '../parts/permissions.js';
+import type { AppRow, InstallationRow, TransactionRow, UserRow } from '../store/rows.js';
 import { installation, transaction, user } from '../parts/shapes.js';
 import type { Store } from '../store/store.js';
+import { oldestFirst } from '../store/table.js';
 
 export type LifeCycleEvent =
   | 'installed'
@@ -38,51 +39,46 @@ export interface Announcer {
   announceTransaction(row: TransactionRow): void;
 }
 
-/** Turns what happened into messages for the apps concerned, inside the transaction in which it happened. */
-export function createAnnouncer({ db }: Store, send: (message: Message) => void): Announcer {
-  const findInstallation = db.prepare<[string], InstallationRow>('select * from installations where id = ?');
-  const findActive = db.prepare<[string], InstallationRow>(
-    `select * from installations where organization_id = ? and state = 'active' order by created_at, id`,
-  );
-  const findApp = db.prepare<[string], AppRow>('select * from apps where id = ?');
-  const findOrganization = db.prepare<[string], OrganizationRow>('select * from organizations where id = ?');
-  const findAdmin = db.prepare<[string], UserRow>(
-    `select u.* from members m join users u on u.id = m.user_id
-     where m.organization_id = ? order by m.is_admin desc, u.created_at, u.id limit 1`,
-  );
+/** Turns what happened into messages for the apps concerned, as part of the verb by which it happened. */
+export function createAnnouncer({ tables }: Store, send: (message: Message) => void): Announcer {
+  const { apps, organizations, users, installations } = tables;
+
+  function adminOf(organizationId: string): UserRow | undefined {
+    const members = oldestFirst(users.rows(organizationId));
+    return members.find(({ is_admin }) => is_admin) ?? members[0];
+  }
 
   function tell(row: InstallationRow, event: string, happened: TransactionRow | null): void {
-    const app = findApp.get(row.app_id);
-    const owner = findOrganization.get(row.organization_id);
+    const app = apps.get(row.app_id);
+    const owner = organizations.get(row.organization_id);
     if (app === undefined || owner === undefined) return;
-    const admin = findAdmin.get(row.organization_id);
+    const admin = adminOf(row.organization_id);
     const payload = {
       event,
       ...(happened && { transaction: transaction(happened) }),
-      installation: installation({ ...row, app_name_id: app.name_id }, owner),
+      installation: installation(row, app, owner),
       ...(admin && happened?.app_id == null && { sender: user(admin) }),
     };
     send({ app, installationId: row.id, event, payload });
   }
 
-  function announceTransaction(row: TransactionRow): void {
-    for (const each of findActive.all(row.organization_id)) {
-      const isHidden = row.event === 'warehouseTransaction' && !mayReadWarehouse(each);
-      if (!isHidden) tell(each, row.event, row);
-    }
-    if (row.receiver_id === null || row.receiver_id === row.organization_id) return;
-    for (const each of findActive.all(row.receiver_id)) tell(each, 'organizationTransaction', row);
+  function activeOn(organizationId: string): InstallationRow[] {
+    return oldestFirst(installations.rows(organizationId).filter(({ state }) => state === 'active'));
   }
 
   return {
     announce(event, installationId) {
-      const row = findInstallation.get(installationId);
+      const row = installations.get(installationId);
       if (row !== undefined) tell(row, event, null);
     },
-    announceTransaction,
+    announceTransaction(row) {
+      for (const each of activeOn(row.organization_id)) {
+        const isHidden =
+          row.event === 'warehouseTransaction' && !allows(each.permissions, 'organization_warehouse:read');
+        if (!isHidden) tell(each, row.event, row);
+      }
+      if (row.receiver_id === null || row.receiver_id === row.organization_id) return;
+      for (const each of activeOn(row.receiver_id)) tell(each, 'organizationTransaction', row);
+    },
   };
-}
-
-function mayReadWarehouse(row: InstallationRow): boolean {
-  return allows(parseGrants(row.permissions), 'organization_warehouse:read');
 }

@@ -1,5 +1,4 @@
-import type { Database } from 'better-sqlite3';
-import { readSetting, writeSetting } from '../store/settings.js';
+import type { Store } from '../store/store.js';
 import { readFields, refuseFaults } from '../http/validate.js';
 
 /** What happens to deliveries on their way. All off: each is sent once, at once, in order. */
@@ -47,9 +46,9 @@ export interface BehaviourSetting {
   readonly change: (body: unknown) => Behaviour;
 }
 
-export function createBehaviour(db: Database): BehaviourSetting {
-  const read = (): Behaviour => ({ ...KIND, ...Object(readSetting(db, 'webhooks')) });
-  const write = (next: Behaviour) => writeSetting(db, 'webhooks', next);
+export function createBehaviour({ tables, verb }: Store): BehaviourSetting {
+  const read = (): Behaviour => ({ ...KIND, ...Object(tables.settings.get('webhooks')?.value) });
+  const write = verb('behave', (value: Behaviour) => tables.settings.put({ name: 'webhooks', value }));
 
   function change(body: unknown): Behaviour {
     const faults: string[] = [];

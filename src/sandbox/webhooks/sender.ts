@@ -1,9 +1,13 @@
 import { call } from '../http/call.js';
-import { toInstant } from '../store/clock.js';
+import type { Attempt, DeliveryRow } from '../store/rows.js';
 import type { Store } from '../store/store.js';
 
-/** Posts waiting deliveries: each app's one after the other, so that they arrive in order. */
+/**
+ * Posts waiting deliveries: each app's one after the other, so that they arrive in order. They wait by the wall clock:
+ * moving the sandbox's clock neither hurries nor delays them.
+ */
 export interface Sender {
+  readonly start: () => void;
   readonly wake: () => void;
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -12,62 +16,49 @@ export interface Sender {
 export interface SenderOptions {
   readonly store: Store;
   readonly prefix: string;
-  readonly wall: () => number;
   readonly behaviour: () => { readonly backoffMs: number; readonly timeoutMs: number };
 }
 
-interface DueDelivery {
-  id: number;
-  app_id: string;
-  url: string;
-  body: string;
-  signature: string | null;
-  attempts_left: number;
-}
+type Outcome = Pick<Attempt, 'status' | 'error'>;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const UNKNOWN: Outcome = { status: null, error: null };
 
-export function createSender({ store, prefix, wall, behaviour }: SenderOptions): Sender {
-  const { db, now } = store;
+export function createSender({ store, prefix, behaviour }: SenderOptions): Sender {
+  const { tables, now, wall, verb } = store;
+  const { deliveries } = tables;
   const stopping = new AbortController();
   const busy = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
-  const dueApps = db
-    .prepare<[string], string>(
-      `select distinct app_id from deliveries where state = 'pending' and due_at <= ?`,
-    )
-    .pluck();
-  const nextDue = db
-    .prepare<[string], string | null>(
-      `select min(due_at) from deliveries where state = 'pending' and due_at > ?`,
-    )
-    .pluck();
-  const isWaiting = db.prepare<[]>(`select 1 from deliveries where state = 'pending' limit 1`);
-  const first = db.prepare<[string, string], DueDelivery>(
-    `select id, app_id, url, body, signature, attempts_left from deliveries
-     where state = 'pending' and due_at <= ? and app_id = ? order by due_at, id limit 1`,
-  );
-  const begin = db.prepare<[string, number]>(
-    `insert into delivery_attempts (delivery_id, attempt, started_at)
-     select d.id, (select count(*) + 1 from delivery_attempts where delivery_id = d.id), ? from deliveries d where d.id = ?`,
-  );
-  const spend = db.prepare<[number]>('update deliveries set attempts_left = attempts_left - 1 where id = ?');
-  const note = db.prepare<[number | null, string | null, number, number]>(
-    `update delivery_attempts set status = ?, error = ? where delivery_id = ?
-       and attempt = (select max(attempt) from delivery_attempts where delivery_id = ?)`,
-  );
-  const setState = db.prepare<[string, string, number]>(
-    'update deliveries set state = ?, due_at = ? where id = ?',
-  );
-  const countAttempts = db
-    .prepare<[number], number>('select count(*) from delivery_attempts where delivery_id = ?')
-    .pluck();
+  const begin = verb('begin attempt', (id: number) => {
+    const row = deliveries.get(id);
+    if (row === undefined) return;
+    const attempts = [...row.attempts, { startedAt: now(), ...UNKNOWN }];
+    deliveries.put({ ...row, attempts, attempts_left: row.attempts_left - 1 });
+  });
 
-  /** One that was on its way when the sandbox stopped may have arrived: it is not sent again. */
-  db.exec(`update deliveries set state = 'failed' where state = 'pending' and attempts_left = 0`);
+  const end = verb('end attempt', (id: number, outcome: Outcome) => {
+    const row = deliveries.get(id);
+    if (row === undefined) return;
+    const attempts = row.attempts.map((made, index) =>
+      index === row.attempts.length - 1 ? { ...made, ...outcome } : made,
+    );
+    const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
+    const state = isDelivered ? 'delivered' : row.attempts_left < 1 ? 'failed' : 'pending';
+    const due_at = wall() + behaviour().backoffMs * 2 ** (attempts.length - 1);
+    deliveries.put({ ...row, attempts, state, due_at });
+  });
 
-  async function post({ url, body, signature }: DueDelivery): Promise<number> {
+  const giveUp = verb('give up', (ids: readonly number[]) => {
+    for (const id of ids) end(id, UNKNOWN);
+  });
+
+  function pending(): DeliveryRow[] {
+    return deliveries.live().filter(({ state }) => state === 'pending');
+  }
+
+  async function post({ url, body, signature }: DeliveryRow): Promise<number> {
     const response = await call(url, {
       method: 'POST',
       headers: {
@@ -81,33 +72,21 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
     return response.status;
   }
 
-  async function attempt(due: DueDelivery): Promise<void> {
-    const { id } = due;
-    store.write(() => {
-      begin.run(now(), id);
-      spend.run(id);
-    });
+  async function attempt(due: DeliveryRow): Promise<void> {
+    begin(due.id);
     const outcome = await post(due).then(
       status => ({ status, error: null }),
       (error: unknown) => ({ status: null, error: describe(error) }),
     );
-    if (!db.open) return;
-    store.write(() => {
-      note.run(outcome.status, outcome.error, id, id);
-      const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
-      if (isDelivered) setState.run('delivered', toInstant(wall()), id);
-      else if (due.attempts_left <= 1) setState.run('failed', toInstant(wall()), id);
-      else setState.run('pending', toInstant(wall() + waitBeforeNext(id)), id);
-    });
-  }
-
-  function waitBeforeNext(id: number): number {
-    return behaviour().backoffMs * 2 ** ((countAttempts.get(id) ?? 1) - 1);
+    if (store.isOpen()) end(due.id, outcome);
   }
 
   async function drain(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
-      const due = first.get(toInstant(wall()), appId);
+      const at = wall();
+      const [due] = pending()
+        .filter(({ app_id, due_at }) => app_id === appId && due_at <= at)
+        .toSorted((one, other) => one.due_at - other.due_at || one.id - other.id);
       if (due === undefined) return;
       await attempt(due);
     }
@@ -118,7 +97,9 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
     if (stopping.signal.aborted) return;
     // One instant for both: what comes due between two would be neither due nor next.
     const at = wall();
-    for (const appId of dueApps.all(toInstant(at))) {
+    const waiting = pending();
+    const due = waiting.filter(({ due_at }) => due_at <= at);
+    for (const appId of new Set(due.map(({ app_id }) => app_id))) {
       if (busy.has(appId)) continue;
       const work = drain(appId).finally(() => {
         busy.delete(appId);
@@ -126,23 +107,27 @@ export function createSender({ store, prefix, wall, behaviour }: SenderOptions):
       });
       busy.set(appId, work);
     }
-    const due = nextDue.get(toInstant(at));
-    if (due != null) timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, Date.parse(due) - at)));
+    const next = Math.min(...waiting.filter(({ due_at }) => due_at > at).map(({ due_at }) => due_at));
+    if (next < Infinity) timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
-  /** After the transaction that asked for it, never inside. */
+  /** After the verb that asked for it, never inside. */
   function wake(): void {
     if (stopping.signal.aborted) return;
     clearTimeout(timer);
     timer = setTimeout(pump, 0);
   }
 
-  wake();
-
   return {
+    /** One that was on its way when the sandbox stopped may have arrived: it is not sent again. */
+    start() {
+      const lost = pending().filter(({ attempts_left }) => attempts_left < 1);
+      if (lost.length > 0) giveUp(lost.map(({ id }) => id));
+      wake();
+    },
     wake,
     async settled() {
-      while (db.open && isWaiting.get() !== undefined) {
+      while (store.isOpen() && pending().length > 0) {
         await Promise.allSettled(busy.values());
         await new Promise(resume => setTimeout(resume, 5));
       }

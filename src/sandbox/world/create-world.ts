@@ -1,14 +1,7 @@
-import type { CreditRow, HoldingRow, OrganizationRow, ReservationRow, WorldTables } from '../store/schema.js';
+import type { CreditRow, HoldingRow, ReservationRow } from '../store/rows.js';
 import { type CreditPlan, planCredits } from './credits.js';
 import { LAST_RETIREMENTS, planRequests, planReservations } from './movements.js';
-import {
-  type OrganizationCore,
-  planAddresses,
-  planApps,
-  planMembers,
-  planOrganizations,
-  planUsers,
-} from './organizations.js';
+import { planAddresses, planApps, planOrganizations, planUsers } from './organizations.js';
 import { readSize, type WorldSpec } from './plan.js';
 import { planProjects } from './projects.js';
 import { planRetirements, type RetirementPlan } from './retirements.js';
@@ -18,11 +11,10 @@ import { planTransactions } from './transactions.js';
  * A registry's contents: the same seed and size give the same rows, ids included.
  * Every credit was issued in the amount that its holdings, holds and retirements add up to.
  */
-export function createWorld(spec: WorldSpec): WorldTables {
+export function createWorld(spec: WorldSpec) {
   const size = readSize(spec);
   const apps = planApps(size);
   const organizations = planOrganizations(size);
-  const users = planUsers(size, organizations);
   const projects = planProjects(size, organizations);
   const credits = planCredits(size, projects, organizations);
   const retirements = planRetirements(size, credits, organizations, apps);
@@ -36,36 +28,16 @@ export function createWorld(spec: WorldSpec): WorldTables {
 
   return {
     apps,
-    users,
-    organizations: organizations.map(core => withCounts(core, retirements, reservations, requests)),
-    members: planMembers(organizations, users),
+    users: planUsers(size, organizations),
+    organizations,
     addresses: planAddresses(size, organizations),
     projects: projects.map(({ row }) => row),
     credits: creditRows(credits, retirements, reservations),
     holdings: holdingRows(credits),
     reservations,
-    inventory_requests: requests,
+    requests,
     retirements: retirements.rows(),
     transactions: planTransactions(size.seed, explained, { reservations, requests }),
-  };
-}
-
-interface Owned {
-  organization_id: string;
-}
-
-function withCounts(
-  core: OrganizationCore,
-  retirements: RetirementPlan,
-  reservations: readonly Owned[],
-  requests: readonly Owned[],
-): OrganizationRow {
-  const isItsOwn = ({ organization_id }: Owned) => organization_id === core.id;
-  return {
-    ...core,
-    reservation_count: reservations.filter(isItsOwn).length,
-    request_count: requests.filter(isItsOwn).length,
-    retirement_count: retirements.countOf(core.id),
   };
 }
 
@@ -76,11 +48,10 @@ function* creditRows(
 ): Iterable<CreditRow> {
   const holds = reservations.filter(({ state }) => state === 'outstanding');
   for (let index = 0; index < credits.count; index++) {
-    const { projectName: _, ...row } = credits.at(index);
-    const held = holds.filter(({ credit_id }) => credit_id === row.id);
+    const held = holds.filter(({ credit_id }) => credit_id === credits.idOf(index));
     const parts = [...credits.holdings(index), ...held].map(({ amount_micro }) => amount_micro);
     const issued = parts.reduce((sum, part) => sum + part, retirements.microOf(index));
-    yield { ...row, issued_micro: issued };
+    yield credits.at(index, issued);
   }
 }
 

@@ -1,23 +1,20 @@
-import type { CreditRow, HoldingRow, Place } from '../store/schema.js';
-import type { OrganizationCore } from './organizations.js';
+import type { CreditRow, HoldingRow, OrganizationRow, Place } from '../store/rows.js';
 import { someMicro, toInstant, type WorldSize } from './plan.js';
 import type { PlannedProject } from './projects.js';
-import { createRandom } from './random.js';
+import { createRandom, inOnePiece } from './random.js';
 
 /** The order in which projects issue: past vintages, and now and then a coming one. */
 const SLOTS = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029, 2030] as const;
 const FIRST_FORWARD_VINTAGE = 2027;
 const DAY_MS = 86_400_000;
 
-interface PlannedCredit extends Omit<CreditRow, 'issued_micro'> {
-  readonly projectName: string;
-}
-
 export interface CreditPlan {
   readonly count: number;
   /** The indexes of the credits that can be retired, shuffled. */
   readonly retirable: Uint32Array;
-  at(index: number): PlannedCredit;
+  at(index: number, issued_micro: number): CreditRow;
+  idOf(index: number): string;
+  projectNameOf(index: number): string;
   /** What stands in warehouses and inventories, without holds. */
   holdings(index: number): HoldingRow[];
 }
@@ -25,42 +22,54 @@ export interface CreditPlan {
 export function planCredits(
   size: WorldSize,
   projects: readonly PlannedProject[],
-  organizations: readonly OrganizationCore[],
+  organizations: readonly OrganizationRow[],
 ): CreditPlan {
   const { seed, credits: count } = size;
+  /** Each is one text, however many rows name it. */
+  const ids: string[] = [];
+
+  function idOf(index: number): string {
+    ids[index] ??= inOnePiece(`${typeOf(slotOf(index))}-${index + 1}-${projectOf(index).contract}`);
+    return ids[index];
+  }
 
   function slotOf(index: number): number {
     return SLOTS[Math.floor(index / projects.length)] ?? SLOTS[0];
   }
 
-  function at(index: number): PlannedCredit {
+  function projectOf(index: number): PlannedProject {
     const project = projects[index % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');
-    const { row, country, kind, contract } = project;
+    return project;
+  }
+
+  function at(index: number, issued_micro: number): CreditRow {
+    const { row, country, kind, contract } = projectOf(index);
     const vintage = slotOf(index);
-    const type = vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
+    const type = typeOf(vintage);
     const tokenId = String(index + 1);
     const issuedOn =
       Date.UTC(Math.min(vintage + 1, 2023), 0, 10) + createRandom(seed, 'issue', index).below(150) * DAY_MS;
     return {
-      id: `${type}-${tokenId}-${contract}`,
+      id: idOf(index),
       project_id: row.id,
       token_id: tokenId,
       token_address: contract,
-      serialization: `ICR-${country.alpha3}-${country.callingCode}-${row.num}-${kind.sector}-${kind.removal ? 'R' : 'A'}-0-${vintage}`,
+      serialization: inOnePiece(
+        `ICR-${country.alpha3}-${country.callingCode}-${row.num}-${kind.sector}-${kind.removal ? 'R' : 'A'}-0-${vintage}`,
+      ),
       vintage: String(vintage),
       type,
+      issued_micro,
       created_at: toInstant(issuedOn),
-      projectName: row.full_name,
     };
   }
 
   function holdings(index: number): HoldingRow[] {
-    const creditId = at(index).id;
     return placesOf(index, organizations.length).map(({ organization, place }, position) => ({
       organization_id: organizations[organization]?.id ?? '',
       place,
-      credit_id: creditId,
+      credit_id: idOf(index),
       amount_micro: someMicro(seed, `holding ${position}`, index, 20_000),
     }));
   }
@@ -68,7 +77,18 @@ export function planCredits(
   const retirable = Array.from({ length: count }, (_, index) => index).filter(
     index => slotOf(index) < FIRST_FORWARD_VINTAGE,
   );
-  return { count, retirable: shuffle(seed, Uint32Array.from(retirable)), at, holdings };
+  return {
+    count,
+    retirable: shuffle(seed, Uint32Array.from(retirable)),
+    at,
+    idOf,
+    projectNameOf: index => projectOf(index).row.full_name,
+    holdings,
+  };
+}
+
+function typeOf(vintage: number): CreditRow['type'] {
+  return vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
 }
 
 /** Four of five credits lie in a warehouse, most of all in the first organization's. */

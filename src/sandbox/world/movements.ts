@@ -2,12 +2,12 @@ import type {
   AppRow,
   HoldingRow,
   InventoryRequestRow,
+  OrganizationRow,
   Place,
   ReservationRow,
   ReservationState,
-} from '../store/schema.js';
+} from '../store/rows.js';
 import type { CreditPlan } from './credits.js';
-import type { OrganizationCore } from './organizations.js';
 import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';
 import { createRandom } from './random.js';
 import type { RetirementPlan } from './retirements.js';
@@ -26,7 +26,7 @@ const RECENT = 10;
 export interface Sources {
   readonly size: WorldSize;
   readonly apps: readonly AppRow[];
-  readonly organizations: readonly OrganizationCore[];
+  readonly organizations: readonly OrganizationRow[];
   readonly credits: CreditPlan;
   readonly retirements: RetirementPlan;
 }
@@ -42,11 +42,11 @@ export function planReservations(sources: Sources): ReservationRow[] {
     const createdAt = size.startAt - sinceMs;
     return planReservation(sources, ENDED.length + index, apps[0], 'outstanding', createdAt, createdAt);
   });
-  return numbered([...ended, ...planFinished(sources), ...outstanding]);
+  return inOrderOfTime([...ended, ...planFinished(sources), ...outstanding]);
 }
 
 /** Every second of the last retirements by an app came out of a reservation, the others out of a request. */
-function planFinished({ size, retirements }: Sources): Omit<ReservationRow, 'ordinal'>[] {
+function planFinished({ size, retirements }: Sources): ReservationRow[] {
   return retirements.lastByApps(LAST_RETIREMENTS).flatMap((number, index) => {
     const { organization_id, credit_id, amount_micro, app_id, created_at } = retirements.at(number);
     if (index % 2 === 1 || app_id === null) return [];
@@ -60,7 +60,6 @@ function planFinished({ size, retirements }: Sources): Omit<ReservationRow, 'ord
         credit_id,
         amount_micro,
         state: 'finished',
-        action: 'retire',
         created_at: toInstant(createdAt),
         updated_at: created_at,
         reserved_to_at: created_at,
@@ -76,7 +75,7 @@ function planReservation(
   state: ReservationState,
   createdAt: number,
   updatedAt: number,
-): Omit<ReservationRow, 'ordinal'> {
+): ReservationRow {
   const { organization_id, credit_id } = findHolding(credits, 'warehouse', index * 5, organizations[0]);
   return {
     id: createRandom(size.seed, 'reservation', index).uuid(),
@@ -85,7 +84,6 @@ function planReservation(
     credit_id,
     amount_micro: someMicro(size.seed, 'reservation', index, 50),
     state,
-    action: null,
     created_at: toInstant(createdAt),
     updated_at: toInstant(updatedAt),
     reserved_to_at: toInstant(state === 'cancelled' ? updatedAt : createdAt + HOLD_MS),
@@ -99,14 +97,10 @@ export function planRequests(sources: Sources): InventoryRequestRow[] {
     .filter((_, index) => index % 2 === 1)
     .map((number, index) => planAccepted(sources, number, index));
   const undecided = UNDECIDED.map((state, index) => planUndecided(sources, state, index));
-  return numbered([...accepted, ...undecided]);
+  return inOrderOfTime([...accepted, ...undecided]);
 }
 
-function planAccepted(
-  { size, retirements }: Sources,
-  number: number,
-  index: number,
-): Omit<InventoryRequestRow, 'ordinal'> {
+function planAccepted({ size, retirements }: Sources, number: number, index: number): InventoryRequestRow {
   const { organization_id, credit_id, amount_micro, app_id, beneficiary, reason, comment, created_at } =
     retirements.at(number);
   const random = createRandom(size.seed, 'accepted request', index);
@@ -133,7 +127,7 @@ function planUndecided(
   { size, apps, organizations, credits }: Sources,
   state: 'Pending' | 'Rejected',
   index: number,
-): Omit<InventoryRequestRow, 'ordinal'> {
+): InventoryRequestRow {
   const random = createRandom(size.seed, 'undecided request', index);
   const { organization_id, credit_id } = findHolding(credits, 'inventory', index * 5);
   const count = UNDECIDED.length * RECENT;
@@ -159,7 +153,7 @@ function planUndecided(
 }
 
 /** Retirable credits only; the search goes round, so that small worlds find one too. */
-function findHolding(credits: CreditPlan, place: Place, from: number, owner?: OrganizationCore): HoldingRow {
+function findHolding(credits: CreditPlan, place: Place, from: number, owner?: OrganizationRow): HoldingRow {
   for (let step = 0; step < credits.retirable.length; step++) {
     const index = credits.retirable[(from + step) % credits.retirable.length] ?? 0;
     const found = credits
@@ -172,16 +166,6 @@ function findHolding(credits: CreditPlan, place: Place, from: number, owner?: Or
   throw new RangeError(`a world this small has no credit in a ${place}`);
 }
 
-type Dated = Pick<ReservationRow, 'id' | 'organization_id' | 'created_at'>;
-
-/** In order of time, counted 1, 2, 3 within each organization. */
-function numbered<Row extends Dated>(rows: readonly Row[]): (Row & { ordinal: number })[] {
-  const ordinals = new Map<string, number>();
-  return rows
-    .toSorted((one, other) => (one.created_at + one.id < other.created_at + other.id ? -1 : 1))
-    .map(row => {
-      const ordinal = (ordinals.get(row.organization_id) ?? 0) + 1;
-      ordinals.set(row.organization_id, ordinal);
-      return { ...row, ordinal };
-    });
+function inOrderOfTime<Row extends Pick<ReservationRow, 'id' | 'created_at'>>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((one, other) => (one.created_at + one.id < other.created_at + other.id ? -1 : 1));
 }

@@ -1,6 +1,6 @@
-import type { AddressRow, AppRow, MemberRow, OrganizationRow, UserRow } from '../store/schema.js';
+import type { AddressRow, AppRow, OrganizationRow, UserRow } from '../store/rows.js';
 import { toInstant, type WorldSize } from './plan.js';
-import { createRandom } from './random.js';
+import { createRandom, inOnePiece } from './random.js';
 import {
   APPS,
   COMPANY_FORMS,
@@ -15,33 +15,30 @@ const FOUNDED = Date.UTC(2022, 1, 1);
 const DAY_MS = 86_400_000;
 const MEMBERS = 4;
 
-export type OrganizationCore = Omit<
-  OrganizationRow,
-  'reservation_count' | 'request_count' | 'retirement_count'
->;
-
 export function planApps({ seed }: WorldSize): AppRow[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
     name,
     name_id: name.toLowerCase().replaceAll(' ', '-'),
-    permissions: JSON.stringify({
+    permissions: {
       organization_info: 'VIEW',
       organization_members: 'VIEW',
       organization_warehouse: index === 0 ? 'WRITE' : 'VIEW',
       organization_inventory: index === 0 ? 'REQUEST' : 'VIEW',
-    }),
+    },
     webhook_url: null,
     webhook_secret: null,
+    callback_urls: [],
+    keys: [],
     created_at: toInstant(FOUNDED + index * DAY_MS),
   }));
 }
 
-export function planOrganizations(size: WorldSize): OrganizationCore[] {
+export function planOrganizations(size: WorldSize): OrganizationRow[] {
   return Array.from({ length: size.organizations }, (_, index) => planOrganization(size.seed, index));
 }
 
-function planOrganization(seed: number, index: number): OrganizationCore {
+function planOrganization(seed: number, index: number): OrganizationRow {
   const random = createRandom(seed, 'organization', index);
   const [fullName, type] = ORGANIZATIONS[index] ?? [
     `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
@@ -60,16 +57,15 @@ function planOrganization(seed: number, index: number): OrganizationCore {
     registration_number: `${country.alpha2}-${100_000 + random.below(899_999)}`,
     website: `https://${domainOf(fullName)}`,
     logo: null,
-    is_public: 1,
+    is_public: true,
     warehouse_id: random.uuid(),
-    created_by_app_id: null,
     claimed_at: null,
     created_at: createdAt,
     updated_at: createdAt,
   };
 }
 
-export function planUsers(size: WorldSize, organizations: readonly OrganizationCore[]): UserRow[] {
+export function planUsers(size: WorldSize, organizations: readonly OrganizationRow[]): UserRow[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
       const number = index * MEMBERS + position;
@@ -78,6 +74,8 @@ export function planUsers(size: WorldSize, organizations: readonly OrganizationC
       const last = random.pick(LAST_NAMES);
       return {
         id: random.uuid(),
+        organization_id: organization.id,
+        is_admin: position === 0,
         email: `${first}.${last}@${domainOf(organization.full_name)}`.toLowerCase(),
         full_name: `${first} ${last}`,
         profile_picture: null,
@@ -87,27 +85,14 @@ export function planUsers(size: WorldSize, organizations: readonly OrganizationC
   );
 }
 
-export function planMembers(
-  organizations: readonly OrganizationCore[],
-  users: readonly UserRow[],
-): MemberRow[] {
-  return organizations.flatMap((organization, index) =>
-    users.slice(index * MEMBERS, (index + 1) * MEMBERS).map((user, position) => ({
-      organization_id: organization.id,
-      user_id: user.id,
-      is_admin: position === 0 ? 1 : 0,
-    })),
-  );
-}
-
-export function planAddresses({ seed }: WorldSize, organizations: readonly OrganizationCore[]): AddressRow[] {
+export function planAddresses({ seed }: WorldSize, organizations: readonly OrganizationRow[]): AddressRow[] {
   return organizations.flatMap((organization, index) => {
     const random = createRandom(seed, 'address', index);
     return ['Main account', 'Trading subaccount'].map((name, position) => ({
       address: `0x${random.hex(40)}`,
       organization_id: organization.id,
       name,
-      is_default: position === 0 ? 1 : 0,
+      is_default: position === 0,
     }));
   });
 }
@@ -124,5 +109,5 @@ export function companyName(
   trades: readonly [string, ...string[]],
 ): string {
   const random = createRandom(seed, `${stream} company`, index);
-  return `${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`;
+  return inOnePiece(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
 }

@@ -1,5 +1,4 @@
-import type { ProjectRow } from '../store/schema.js';
-import type { OrganizationCore } from './organizations.js';
+import type { OrganizationRow, ProjectRow } from '../store/rows.js';
 import { toInstant, type WorldSize } from './plan.js';
 import { createRandom, type Random } from './random.js';
 import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './words.js';
@@ -18,7 +17,7 @@ export interface PlannedProject {
   readonly contract: string;
 }
 
-export function planProjects(size: WorldSize, organizations: readonly OrganizationCore[]): PlannedProject[] {
+export function planProjects(size: WorldSize, organizations: readonly OrganizationRow[]): PlannedProject[] {
   const developers = organizations.filter(({ type }) => type.startsWith('project'));
   return Array.from({ length: size.projects }, (_, index) => {
     const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
@@ -41,14 +40,13 @@ function planProject(seed: number, index: number, proponentId: string | null): P
     short_description: kind.summary,
     description: `${kind.summary} The project works around ${place} in ${country.name} since ${startYear}.`,
     status: 'validated',
-    is_public: index % HIDDEN_EVERY === HIDDEN_EVERY - 1 ? 0 : 1,
+    is_public: index % HIDDEN_EVERY !== HIDDEN_EVERY - 1,
     proponent_id: proponentId,
     country_code: country.alpha2,
-    state: null,
     city: country.city,
     start_date: `${startYear}-04-01`,
     crediting_period_start_date: `${startYear + 1}-01-01`,
-    details: JSON.stringify(describeProject(kind, random)),
+    details: describeProject(kind, random),
     created_at: createdAt,
     updated_at: createdAt,
   };

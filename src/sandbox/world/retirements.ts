@@ -1,6 +1,6 @@
-import type { AppRow, RetirementRow } from '../store/schema.js';
+import type { AppRow, OrganizationRow, RetirementRow } from '../store/rows.js';
 import type { CreditPlan } from './credits.js';
-import { companyName, type OrganizationCore } from './organizations.js';
+import { companyName } from './organizations.js';
 import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';
 import { createRandom, type Random } from './random.js';
 import { COMMENTS, COMPANY_TRADES, REASONS } from './words.js';
@@ -13,10 +13,8 @@ const MAX_TONNES = 400;
 
 export interface RetirementPlan {
   readonly count: number;
-  /** The row without its place in the organization's list. */
-  at(number: number): Omit<RetirementRow, 'ordinal'>;
+  at(number: number): RetirementRow;
   rows(): Iterable<RetirementRow>;
-  countOf(organizationId: string): number;
   /** What was retired of one credit, in millionths. */
   microOf(creditIndex: number): number;
   /** The numbers of the last retirements that an app made, newest first. */
@@ -26,7 +24,7 @@ export interface RetirementPlan {
 export function planRetirements(
   size: WorldSize,
   credits: CreditPlan,
-  organizations: readonly OrganizationCore[],
+  organizations: readonly OrganizationRow[],
   apps: readonly AppRow[],
 ): RetirementPlan {
   const { seed, retirements: count } = size;
@@ -42,45 +40,28 @@ export function planRetirements(
     return someMicro(seed, 'retirement', number, MAX_TONNES);
   }
 
-  function at(number: number): Omit<RetirementRow, 'ordinal'> {
+  function at(number: number): RetirementRow {
     const random = createRandom(seed, 'retirement', number);
-    const credit = credits.at(retirable[number % retirable.length] ?? 0);
+    const credit = retirable[number % retirable.length] ?? 0;
     return {
       id: random.uuid(),
       organization_id: organizationOf(number),
-      credit_id: credit.id,
+      credit_id: credits.idOf(credit),
       amount_micro: amountOf(number),
-      project_name: credit.projectName,
+      project_name: credits.projectNameOf(credit),
       created_at: toInstant(historyAt(seed, 'retirement', number, count)),
       ...(isUnclaimed(number) ? UNCLAIMED : claim(seed, number, random, apps)),
     };
   }
 
   function* rows(): Iterable<RetirementRow> {
-    const ordinals = new Map<string, number>();
-    for (let number = 0; number < count; number++) {
-      const row = at(number);
-      const ordinal = (ordinals.get(row.organization_id) ?? 0) + 1;
-      ordinals.set(row.organization_id, ordinal);
-      yield { ...row, ordinal };
-    }
+    for (let number = 0; number < count; number++) yield at(number);
   }
 
-  function countByOrganization(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (let number = 0; number < count; number++) {
-      const id = organizationOf(number);
-      counts.set(id, (counts.get(id) ?? 0) + 1);
-    }
-    return counts;
-  }
-
-  const counts = countByOrganization();
   return {
     count,
     at,
     rows,
-    countOf: organizationId => counts.get(organizationId) ?? 0,
     microOf(creditIndex) {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
@@ -97,7 +78,7 @@ export function planRetirements(
   };
 }
 
-const UNCLAIMED = { app_id: null, is_claimed: 0, beneficiary: null, reason: null, comment: null };
+const UNCLAIMED = { app_id: null, is_claimed: false, beneficiary: null, reason: null, comment: null };
 
 type Claim = Pick<RetirementRow, 'app_id' | 'is_claimed' | 'beneficiary' | 'reason' | 'comment'>;
 
@@ -105,7 +86,7 @@ function claim(seed: number, number: number, random: Random, apps: readonly AppR
   const app = isByApp(number) ? apps[0] : undefined;
   return {
     app_id: app?.id ?? null,
-    is_claimed: 1,
+    is_claimed: true,
     beneficiary: companyName(seed, 'beneficiary', number, COMPANY_TRADES),
     reason: random.pick(REASONS),
     comment: random.below(3) === 0 ? null : random.pick(COMMENTS),

@@ -1,4 +1,4 @@
-import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../store/schema.js';
+import type { InventoryRequestRow, ReservationRow, RetirementRow, TransactionRow } from '../store/rows.js';
 import { createRandom } from './random.js';
 
 interface Origins {
@@ -9,7 +9,7 @@ interface Origins {
 /** What finished reservations and accepted requests did: each ended in the retirement that was made at that instant. */
 export function planTransactions(
   seed: number,
-  retirements: readonly Omit<RetirementRow, 'ordinal'>[],
+  retirements: readonly RetirementRow[],
   { reservations, requests }: Origins,
 ): TransactionRow[] {
   return retirements.map((retired, index) => {
@@ -23,9 +23,11 @@ export function planTransactions(
       organization_id: retired.organization_id,
       app_id: retired.app_id,
       receiver_id: null,
+      outside: null,
       reservation_id: reservation?.id ?? null,
       request_id: request?.id ?? null,
       retirement_id: retired.id,
+      words: null,
       credit_id: retired.credit_id,
       amount_micro: retired.amount_micro,
       comment: null,
@@ -35,10 +37,7 @@ export function planTransactions(
   });
 }
 
-function endedIn(
-  row: ReservationRow | InventoryRequestRow,
-  retired: Omit<RetirementRow, 'ordinal'>,
-): boolean {
+function endedIn(row: ReservationRow | InventoryRequestRow, retired: RetirementRow): boolean {
   return (
     row.updated_at === retired.created_at &&
     row.organization_id === retired.organization_id &&

@@ -33,9 +33,14 @@ export async function install(url, { organizations: wanted = 1, permissions }) {
     installations.push({ installationId: id, organizationId });
   }
   const [{ installationId, organizationId }] = installations;
-  const jwt = `Bearer ${signJwt(app.id, privateKey)}`;
+  const access = { url, appId: app.id, privateKey };
+  return { ...access, installations, organizationId, token: await mint(access, installationId) };
+}
+
+export async function mint({ url, appId, privateKey }, installationId) {
+  const jwt = `Bearer ${signJwt(appId, privateKey)}`;
   const { token } = await send(`${url}/app/installations/${installationId}/accessTokens`, {}, jwt);
-  return { url, appId: app.id, privateKey, installations, organizationId, token };
+  return token;
 }
 
 /** A GET, or a POST where there is a body. */
@@ -44,9 +49,13 @@ export async function send(url, body, authorization) {
   return response.json();
 }
 
-export async function ask(url, body, authorization) {
+export async function patch(url, body) {
+  await ask(url, body, undefined, 'PATCH');
+}
+
+export async function ask(url, body, authorization, method = body === undefined ? 'GET' : 'POST') {
   const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: {
       ...VERSION,
       accept: 'application/json',
