@@ -19,7 +19,8 @@ export type QueryAnswer =
 const MB = 1024 * 1024;
 const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
-const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG'];
+/** Of SQLite, and of Node from 24 on. */
+const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG', 'ERR_MEMORY_ALLOCATION_FAILED'];
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 /** SQLite has no code for it. */
 const UNKNOWN_NAME = /^no such (table|column)/;
