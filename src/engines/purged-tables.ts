@@ -19,7 +19,6 @@ const BOOKS = [
   'read_pages',
   'project_references',
   'awaited_installations',
-  'retirement_sums',
   'certificate_sums',
 ];
 

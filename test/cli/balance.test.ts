@@ -38,7 +38,7 @@ test('what ties is shown in a sheet for each identity, with what was seen to ris
   const { exitCode, stdout } = await ask();
   expect(exitCode).toBe(0);
   expect(stdout.split('\n').map(line => line.replace(/ {2,}/g, '  '))).toEqual([
-    'Retirements, against what is kept beside them',
+    'Retirements, against their own digits and the counters of certificates',
     '',
     'organization_name  counted  rows  listed  kept  ties',
     'organization-1  by beneficiary  1  2  2  ties',

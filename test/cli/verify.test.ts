@@ -225,11 +225,6 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     "UPDATE resource_states SET rows = 2 WHERE resource = 'organization'",
   ],
   ['a project that a row names is remembered', 'DELETE FROM project_references'],
-  [
-    'the sums of retirements by beneficiary fit their rows',
-    "UPDATE retirement_sums SET micro = micro + 1 WHERE kind = 'beneficiary'",
-  ],
-  ['the sums of retirements by month fit their rows', "DELETE FROM retirement_sums WHERE kind = 'month'"],
   ['the counters of certificates fit their rows', 'DELETE FROM certificate_sums'],
   [
     'a certificate belongs to a retirement that is there',

@@ -51,14 +51,6 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     'the counter of retirements fits its rows',
     "UPDATE resource_states SET rows = 99 WHERE resource = 'retirements'",
   ],
-  [
-    'the sums of retirements by month fit their rows',
-    "UPDATE retirement_sums SET micro = micro + 1 WHERE kind = 'month'",
-  ],
-  [
-    'the sums of retirements by beneficiary fit their rows',
-    "UPDATE retirement_sums SET rows = rows + 1 WHERE kind = 'beneficiary'",
-  ],
   ['no resource was read in the future', `UPDATE resource_states SET attempted_at = ${LATER}`],
   ['a project that a row names is remembered', 'DELETE FROM project_references'],
   [

@@ -73,8 +73,8 @@ async function balanced(stage: Engine['stage']): Promise<Stage> {
 const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, change: string])[] = [
   [
     'balance_retirements',
-    'a sum of a month that is a millionth too large',
-    "UPDATE retirement_sums SET micro = micro + 1 WHERE kind = 'month'",
+    'a retirement that is a millionth more than its own digits',
+    'UPDATE retirements SET amount_micro = amount_micro + 1',
   ],
   [
     'balance_retirements',

@@ -34,9 +34,7 @@ describe.each(ENGINES)('$name', ({ stage, seeds }) => {
       }
       for (const rest of rests) expect(await asOf(scene, rest.resource, rest.at)).toEqual(sorted(rest.truth));
       tally.remembered += rests.length;
-      const sums = await scene.db.value(
-        "SELECT coalesce(sum(rows), 0) FROM retirement_sums WHERE kind = 'beneficiary'",
-      );
+      const sums = await scene.db.value('SELECT coalesce(sum(rows), 0) FROM retirements_by_beneficiary');
       expect(sums).toBe(truth.retirements.size);
       expect(await overlaps(scene)).toEqual([]);
     },

@@ -133,25 +133,6 @@ COMMENT ON TABLE mirror.forgotten_people IS 'People who asked to be forgotten: a
 COMMENT ON COLUMN mirror.forgotten_people.email_sha256 IS 'SHA-256 of the address in lower case';
 COMMENT ON COLUMN mirror.forgotten_people.forgotten_at IS 'when it was asked for';
 
-CREATE TABLE mirror.retirement_sums (
-  organization_id text COLLATE "C" NOT NULL,
-  kind text COLLATE "C" NOT NULL CHECK (kind IN ('beneficiary', 'month')),
-  value text COLLATE "C" NOT NULL,
-  rows bigint NOT NULL,
-  rows_not_summed bigint NOT NULL,
-  tonnes bigint NOT NULL,
-  micro bigint NOT NULL,
-  PRIMARY KEY (organization_id, kind, value)
-);
-COMMENT ON TABLE mirror.retirement_sums IS 'Sums over retirements, kept with every write so that nobody has to add up a million rows.';
-COMMENT ON COLUMN mirror.retirement_sums.organization_id IS 'whose retirements';
-COMMENT ON COLUMN mirror.retirement_sums.kind IS 'what they are grouped by';
-COMMENT ON COLUMN mirror.retirement_sums.value IS 'the beneficiary or the month; '''' where there is none';
-COMMENT ON COLUMN mirror.retirement_sums.rows IS 'how many retirements';
-COMMENT ON COLUMN mirror.retirement_sums.rows_not_summed IS 'how many of them have no amount_micro';
-COMMENT ON COLUMN mirror.retirement_sums.tonnes IS 'whole tonnes of the others';
-COMMENT ON COLUMN mirror.retirement_sums.micro IS 'and their millionths beyond, not carried over';
-
 CREATE TABLE mirror.installations (
   version bigint PRIMARY KEY,
   id text COLLATE "C" NOT NULL,
@@ -814,7 +795,8 @@ COMMENT ON COLUMN mirror.retirements.created_at IS 'when the registry says it wa
 COMMENT ON COLUMN mirror.retirements.valid_from IS 'when the answer that showed this version had arrived; the registry may have changed earlier';
 COMMENT ON COLUMN mirror.retirements.sync_run_id IS 'the sync run that wrote it; old runs are removed in time';
 COMMENT ON COLUMN mirror.retirements.document IS 'the registry''s whole object as sent';
-CREATE INDEX retirements_by_created_at ON mirror.retirements (organization_id, created_at);
+-- All that is added up by organization and month, so that no row is looked at.
+CREATE INDEX retirements_by_created_at ON mirror.retirements (organization_id, created_at, amount_micro);
 
 CREATE TABLE mirror.retirements_past (
   version bigint PRIMARY KEY,
@@ -1698,12 +1680,20 @@ COMMENT ON COLUMN mirror.last_known_credits.age_seconds IS 'how long ago that wa
 COMMENT ON COLUMN mirror.last_known_credits.credit_id IS 'the credit, by which it is reserved';
 
 CREATE VIEW mirror.retirements_by_beneficiary AS
-SELECT s.organization_id, nullif(s.value, '') AS beneficiary, s.tonnes + s.micro / 1000000.0::double precision AS amount,
+WITH sums AS (
+  SELECT organization_id, nullif(beneficiary, '') AS beneficiary,
+    coalesce(sum(amount_micro / 1000000), 0)::bigint AS tonnes,
+    coalesce(sum(amount_micro % 1000000), 0)::bigint AS micro,
+    count(*) AS rows,
+    count(*) - count(amount_micro) AS rows_not_summed
+  FROM mirror.retirements
+  GROUP BY 1, 2
+)
+SELECT s.organization_id, s.beneficiary, s.tonnes + s.micro / 1000000.0::double precision AS amount,
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END AS amount_micro,
   s.rows, s.rows_not_summed, f.state AS freshness, f.complete_at, f.age_seconds
-FROM mirror.retirement_sums AS s
-LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'
-WHERE s.kind = 'beneficiary' AND s.rows > 0;
+FROM sums AS s
+LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements';
 COMMENT ON VIEW mirror.retirements_by_beneficiary IS 'Retirements added up by beneficiary.';
 COMMENT ON COLUMN mirror.retirements_by_beneficiary.organization_id IS 'who retired';
 COMMENT ON COLUMN mirror.retirements_by_beneficiary.beneficiary IS 'for whom; null where nobody has claimed it';
@@ -1716,12 +1706,20 @@ COMMENT ON COLUMN mirror.retirements_by_beneficiary.complete_at IS 'start of the
 COMMENT ON COLUMN mirror.retirements_by_beneficiary.age_seconds IS 'how long ago that was';
 
 CREATE VIEW mirror.retirements_by_month AS
-SELECT s.organization_id, nullif(s.value, '') AS month, s.tonnes + s.micro / 1000000.0::double precision AS amount,
+WITH sums AS (
+  SELECT organization_id, (CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(created_at AT TIME ZONE 'UTC', 'YYYY') END || to_char(created_at AT TIME ZONE 'UTC', '-MM')) COLLATE "C" AS month,
+    coalesce(sum(amount_micro / 1000000), 0)::bigint AS tonnes,
+    coalesce(sum(amount_micro % 1000000), 0)::bigint AS micro,
+    count(*) AS rows,
+    count(*) - count(amount_micro) AS rows_not_summed
+  FROM mirror.retirements
+  GROUP BY 1, 2
+)
+SELECT s.organization_id, s.month, s.tonnes + s.micro / 1000000.0::double precision AS amount,
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END AS amount_micro,
   s.rows, s.rows_not_summed, f.state AS freshness, f.complete_at, f.age_seconds
-FROM mirror.retirement_sums AS s
-LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'
-WHERE s.kind = 'month' AND s.rows > 0;
+FROM sums AS s
+LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements';
 COMMENT ON VIEW mirror.retirements_by_month IS 'Retirements added up by month of their creation, in UTC.';
 COMMENT ON COLUMN mirror.retirements_by_month.organization_id IS 'who retired';
 COMMENT ON COLUMN mirror.retirements_by_month.month IS 'YYYY-MM; null where the registry sent no usable date';
@@ -2283,9 +2281,9 @@ COMMENT ON COLUMN mirror.credit_findings.found IS 'what is wrong, in words';
 -- What nobody has claimed is added up once, not once for each organization.
 CREATE VIEW mirror.balance_retirements (organization_id, reckoning, value, rows, amount_micro, counted_rows, counted_micro, ties) AS
 WITH listed AS (
-  SELECT organization_id, 'month'::text COLLATE "C" AS reckoning, coalesce((CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(created_at AT TIME ZONE 'UTC', 'YYYY') END || to_char(created_at AT TIME ZONE 'UTC', '-MM')), '') AS value, amount_micro FROM mirror.retirements
+  SELECT organization_id, 'month'::text COLLATE "C" AS reckoning, coalesce((CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '0000' ELSE to_char(created_at AT TIME ZONE 'UTC', 'YYYY') END || to_char(created_at AT TIME ZONE 'UTC', '-MM')), '') AS value, amount_micro, CASE WHEN amount_micro IS NOT NULL AND amount_exact ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (amount_exact::numeric * 1000000)::bigint ELSE amount_micro END AS told_micro FROM mirror.retirements
   UNION ALL
-  SELECT organization_id, 'beneficiary'::text COLLATE "C", coalesce(beneficiary, ''), amount_micro FROM mirror.retirements
+  SELECT organization_id, 'beneficiary'::text COLLATE "C", coalesce(beneficiary, ''), amount_micro, CASE WHEN amount_micro IS NOT NULL AND amount_exact ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (amount_exact::numeric * 1000000)::bigint ELSE amount_micro END FROM mirror.retirements
 ),
 certified AS (
   SELECT r.organization_id, CASE
@@ -2300,11 +2298,8 @@ unclaimed AS (
   SELECT organization_id, count(*) AS rows FROM certified WHERE value = 'unclaimed' AND state IS NOT NULL GROUP BY organization_id
 ),
 sides AS (
-  SELECT organization_id, reckoning, value, count(*) AS rows, coalesce(sum(amount_micro), 0) AS micro, 0 AS counted, 0 AS counted_micro
+  SELECT organization_id, reckoning, value, count(*) AS rows, coalesce(sum(amount_micro), 0) AS micro, count(*) AS counted, coalesce(sum(told_micro), 0) AS counted_micro
   FROM listed GROUP BY organization_id, reckoning, value
-  UNION ALL
-  SELECT organization_id, kind, value, 0, 0, rows, tonnes * 1000000::numeric + micro
-  FROM mirror.retirement_sums WHERE rows <> 0
   UNION ALL
   SELECT organization_id, 'certificate'::text COLLATE "C", value, count(*), coalesce(sum(amount_micro), 0),
     count(*) FILTER (WHERE value <> 'stored' AND state IS NULL AND value <> 'missing'), coalesce(sum(amount_micro), 0)
@@ -2328,14 +2323,14 @@ added AS (
 )
 SELECT organization_id, reckoning, value, rows, CASE WHEN abs(micro) < 9000000000000000000 THEN micro::bigint END, counted, CASE WHEN abs(counted_micro) < 9000000000000000000 THEN counted_micro::bigint END, CASE WHEN rows = counted AND micro = counted_micro THEN 1 ELSE 0 END::bigint
 FROM added WHERE rows <> 0 OR counted <> 0;
-COMMENT ON VIEW mirror.balance_retirements IS 'Retirements added up in three ways: by month and by beneficiary as the sums that are kept with every write say it, and by what became of their certificates as the counters say it. Each must be what the rows themselves add up to.';
+COMMENT ON VIEW mirror.balance_retirements IS 'Retirements added up in three ways: by month and by beneficiary, as their columns say it and as the registry''s own digits say it, and by what became of their certificates, as the rows and as the counters say it. Each of both sides must be the same.';
 COMMENT ON COLUMN mirror.balance_retirements.organization_id IS 'who retired';
 COMMENT ON COLUMN mirror.balance_retirements.reckoning IS 'month, beneficiary or certificate';
 COMMENT ON COLUMN mirror.balance_retirements.value IS 'the month, the beneficiary, or stored, pending, unclaimed and missing; '''' where there is none';
 COMMENT ON COLUMN mirror.balance_retirements.rows IS 'how many retirements are listed so';
 COMMENT ON COLUMN mirror.balance_retirements.amount_micro IS 'millionths of a tonne that they add up to; null where that is too large';
-COMMENT ON COLUMN mirror.balance_retirements.counted_rows IS 'how many there are by what is kept beside them';
-COMMENT ON COLUMN mirror.balance_retirements.counted_micro IS 'millionths of a tonne by what is kept beside them; of certificates no amount is kept';
+COMMENT ON COLUMN mirror.balance_retirements.counted_rows IS 'how many there are by the other side';
+COMMENT ON COLUMN mirror.balance_retirements.counted_micro IS 'millionths of a tonne by the registry''s own digits; of certificates no amount is counted';
 COMMENT ON COLUMN mirror.balance_retirements.ties IS '1 where both sides are the same, else 0';
 
 CREATE VIEW mirror.balance_credits (organization_id, place, credit_id, part, moves, risen_micro, fallen_micro, listed_micro, ties, type, opening_micro, opening_at) AS

@@ -120,18 +120,6 @@ CREATE TABLE forgotten_people (
   forgotten_at TEXT NOT NULL -- when it was asked for
 ) STRICT, WITHOUT ROWID;
 
--- Sums over retirements, kept with every write so that nobody has to add up a million rows.
-CREATE TABLE retirement_sums (
-  organization_id TEXT NOT NULL, -- whose retirements
-  kind TEXT NOT NULL CHECK (kind IN ('beneficiary', 'month')), -- what they are grouped by
-  value TEXT NOT NULL, -- the beneficiary or the month; '' where there is none
-  rows INTEGER NOT NULL, -- how many retirements
-  rows_not_summed INTEGER NOT NULL, -- how many of them have no amount_micro
-  tonnes INTEGER NOT NULL, -- whole tonnes of the others
-  micro INTEGER NOT NULL, -- and their millionths beyond, not carried over
-  PRIMARY KEY (organization_id, kind, value)
-) STRICT, WITHOUT ROWID;
-
 -- Installations of this app. The state is worked out from what the registry allows; no answer shows it.
 CREATE TABLE installations (
   version INTEGER PRIMARY KEY, -- number of this version; rises over all tables and is never used twice
@@ -505,7 +493,8 @@ CREATE TABLE retirements (
   document TEXT NOT NULL, -- the registry's whole object as sent
   UNIQUE (organization_id, id)
 ) STRICT;
-CREATE INDEX retirements_by_created_at ON retirements (organization_id, created_at);
+-- All that is added up by organization and month, so that no row is looked at.
+CREATE INDEX retirements_by_created_at ON retirements (organization_id, created_at, amount_micro);
 
 -- Versions of retirements that are no longer true: changed or gone.
 CREATE TABLE retirements_past (
@@ -1153,12 +1142,20 @@ CREATE VIEW retirements_by_beneficiary (
   complete_at, -- start of the last complete read of them
   age_seconds -- how long ago that was
 ) AS
-SELECT s.organization_id, nullif(s.value, ''), s.tonnes + s.micro / 1000000.0,
+WITH sums AS (
+  SELECT organization_id, nullif(beneficiary, '') AS beneficiary,
+    coalesce(sum(amount_micro / 1000000), 0) AS tonnes,
+    coalesce(sum(amount_micro % 1000000), 0) AS micro,
+    count(*) AS rows,
+    count(*) - count(amount_micro) AS rows_not_summed
+  FROM retirements
+  GROUP BY organization_id, nullif(beneficiary, '')
+)
+SELECT s.organization_id, s.beneficiary, s.tonnes + s.micro / 1000000.0,
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
   s.rows, s.rows_not_summed, f.state, f.complete_at, f.age_seconds
-FROM retirement_sums AS s
-LEFT JOIN freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'
-WHERE s.kind = 'beneficiary' AND s.rows > 0;
+FROM sums AS s
+LEFT JOIN freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements';
 
 -- Retirements added up by month of their creation, in UTC.
 CREATE VIEW retirements_by_month (
@@ -1172,12 +1169,20 @@ CREATE VIEW retirements_by_month (
   complete_at, -- start of the last complete read of them
   age_seconds -- how long ago that was
 ) AS
-SELECT s.organization_id, nullif(s.value, ''), s.tonnes + s.micro / 1000000.0,
+WITH sums AS (
+  SELECT organization_id, substr(created_at, 1, 7) AS month,
+    coalesce(sum(amount_micro / 1000000), 0) AS tonnes,
+    coalesce(sum(amount_micro % 1000000), 0) AS micro,
+    count(*) AS rows,
+    count(*) - count(amount_micro) AS rows_not_summed
+  FROM retirements
+  GROUP BY organization_id, substr(created_at, 1, 7)
+)
+SELECT s.organization_id, s.month, s.tonnes + s.micro / 1000000.0,
   CASE WHEN abs(s.tonnes) < 9000000000000 THEN s.tonnes * 1000000 + s.micro END,
   s.rows, s.rows_not_summed, f.state, f.complete_at, f.age_seconds
-FROM retirement_sums AS s
-LEFT JOIN freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'
-WHERE s.kind = 'month' AND s.rows > 0;
+FROM sums AS s
+LEFT JOIN freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements';
 
 -- Retirements whose certificate is not here: not asked for yet, or there is none yet.
 CREATE VIEW certificates_missing (
@@ -1712,21 +1717,21 @@ JOIN resource_states AS s ON s.organization_id = p.organization_id AND s.resourc
 WHERE NOT EXISTS (SELECT 1 FROM reservations AS n WHERE n.version = p.closed_version)
   AND NOT EXISTS (SELECT 1 FROM reservations_past AS n WHERE n.version = p.closed_version);
 
--- Retirements added up in three ways: by month and by beneficiary as the sums that are kept with every write say it, and by what became of their certificates as the counters say it. Each must be what the rows themselves add up to.
+-- Retirements added up in three ways: by month and by beneficiary, as their columns say it and as the registry's own digits say it, and by what became of their certificates, as the rows and as the counters say it. Each of both sides must be the same.
 CREATE VIEW balance_retirements (
   organization_id, -- who retired
   reckoning, -- month, beneficiary or certificate
   value, -- the month, the beneficiary, or stored, pending, unclaimed and missing; '' where there is none
   rows, -- how many retirements are listed so
   amount_micro, -- millionths of a tonne that they add up to; null where that is too large
-  counted_rows, -- how many there are by what is kept beside them
-  counted_micro, -- millionths of a tonne by what is kept beside them; of certificates no amount is kept
+  counted_rows, -- how many there are by the other side
+  counted_micro, -- millionths of a tonne by the registry's own digits; of certificates no amount is counted
   ties -- 1 where both sides are the same, else 0
 ) AS
 WITH listed AS (
-  SELECT organization_id, 'month' AS reckoning, coalesce(substr(created_at, 1, 7), '') AS value, amount_micro FROM retirements
+  SELECT organization_id, 'month' AS reckoning, coalesce(substr(created_at, 1, 7), '') AS value, amount_micro, CASE WHEN amount_micro IS NOT NULL AND amount_exact GLOB '[0-9]*' AND amount_exact NOT GLOB '*[^0-9.]*' THEN CAST(CASE WHEN instr(amount_exact, '.') = 0 THEN amount_exact || '000000' ELSE substr(amount_exact, 1, instr(amount_exact, '.') - 1) || substr(substr(amount_exact, instr(amount_exact, '.') + 1) || '000000', 1, 6) END AS INTEGER) ELSE amount_micro END AS told_micro FROM retirements
   UNION ALL
-  SELECT organization_id, 'beneficiary', coalesce(beneficiary, ''), amount_micro FROM retirements
+  SELECT organization_id, 'beneficiary', coalesce(beneficiary, ''), amount_micro, CASE WHEN amount_micro IS NOT NULL AND amount_exact GLOB '[0-9]*' AND amount_exact NOT GLOB '*[^0-9.]*' THEN CAST(CASE WHEN instr(amount_exact, '.') = 0 THEN amount_exact || '000000' ELSE substr(amount_exact, 1, instr(amount_exact, '.') - 1) || substr(substr(amount_exact, instr(amount_exact, '.') + 1) || '000000', 1, 6) END AS INTEGER) ELSE amount_micro END FROM retirements
 ),
 certified AS (
   SELECT r.organization_id, CASE
@@ -1738,11 +1743,8 @@ certified AS (
   FROM retirements AS r LEFT JOIN certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id
 ),
 sides AS (
-  SELECT organization_id, reckoning, value, count(*) AS rows, (coalesce(sum(amount_micro / 1000000), 0) * 1000000 + coalesce(sum(amount_micro % 1000000), 0)) AS micro, 0 AS counted, 0 AS counted_micro
+  SELECT organization_id, reckoning, value, count(*) AS rows, (coalesce(sum(amount_micro / 1000000), 0) * 1000000 + coalesce(sum(amount_micro % 1000000), 0)) AS micro, count(*) AS counted, (coalesce(sum(told_micro / 1000000), 0) * 1000000 + coalesce(sum(told_micro % 1000000), 0)) AS counted_micro
   FROM listed GROUP BY organization_id, reckoning, value
-  UNION ALL
-  SELECT organization_id, kind, value, 0, 0, rows, tonnes * 1000000 + micro
-  FROM retirement_sums WHERE rows <> 0
   UNION ALL
   SELECT organization_id, 'certificate', value, count(*), (coalesce(sum(amount_micro / 1000000), 0) * 1000000 + coalesce(sum(amount_micro % 1000000), 0)),
     count(*) FILTER (WHERE value <> 'stored' AND state IS NULL AND value <> 'missing'), (coalesce(sum(amount_micro / 1000000), 0) * 1000000 + coalesce(sum(amount_micro % 1000000), 0))

@@ -1,7 +1,7 @@
 import { entriesWith } from '../../resources/resources.js';
-import { differ, type Law, LISTED, type Say, scopeOf } from './law.js';
+import { type Law, LISTED, type Say, scopeOf } from './law.js';
 
-export function countLaws({ latest, month }: Say): readonly Law[] {
+export function countLaws({ latest }: Say): readonly Law[] {
   return [
     ...Object.entries(LISTED).map(([resource, table]) => ({
       law: `the counter of ${resource} fits its rows`,
@@ -10,8 +10,6 @@ export function countLaws({ latest, month }: Say): readonly Law[] {
       WHERE s.resource = '${resource}' AND s.open_run IS NULL
       GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
     })),
-    sumsLaw('beneficiary', "coalesce(beneficiary, '')"),
-    sumsLaw('month', `coalesce(${month('created_at')}, '')`),
     {
       law: 'no resource was read in the future',
       sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
@@ -40,19 +38,4 @@ export function countLaws({ latest, month }: Say): readonly Law[] {
       WHERE length(versions) % 8 <> 0`,
     },
   ];
-}
-
-/** Whole tonnes and millionths beyond are added apart, as they are kept. */
-function sumsLaw(kind: string, value: string): Law {
-  return {
-    law: `the sums of retirements by ${kind} fit their rows`,
-    sql: differ(
-      `SELECT organization_id, ${value} AS value, count(*), count(*) - count(amount_micro),
-        coalesce(sum(amount_micro / 1000000), 0), coalesce(sum(amount_micro % 1000000), 0)
-      FROM retirements GROUP BY organization_id, ${value}`,
-      `SELECT organization_id, value, rows, rows_not_summed, tonnes, micro
-      FROM retirement_sums WHERE kind = '${kind}' AND rows <> 0`,
-      "organization_id || ', ' || value",
-    ),
-  };
 }

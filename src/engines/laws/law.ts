@@ -18,8 +18,6 @@ export interface Say {
   /** An instant after all others. */
   readonly never: string;
   readonly dayBefore: (instant: string) => string;
-  /** YYYY-MM of an instant, in UTC. */
-  readonly month: (instant: string) => string;
   /** The number of the newest run that ever was. */
   readonly newestRun: string;
 }

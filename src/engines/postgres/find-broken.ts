@@ -2,7 +2,6 @@ import type { Broken } from '../engine.js';
 import { askOf, type Law, type Say } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 import type { Postgres } from './open.js';
-import { monthOf } from './mirror/retirements.js';
 
 const SHOWN = 5;
 const BY_BYTES = 'found COLLATE "C"';
@@ -12,7 +11,6 @@ const SAY: Say = {
   larger: (one, other) => `greatest(${one}, ${other})`,
   never: "'infinity'",
   dayBefore: instant => `${instant} - interval '1 day'`,
-  month: monthOf,
   // Null to whoever may not see it: then it is not held against anything.
   newestRun:
     "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'sync_runs_id_seq')",

@@ -16,7 +16,7 @@ interface Sheet {
 
 const SHEETS: Readonly<Record<Line['identity'], Sheet>> = {
   retirements: {
-    title: 'Retirements, against what is kept beside them',
+    title: 'Retirements, against their own digits and the counters of certificates',
     row: line => ({
       organization_name: whose(line),
       counted: line.what,

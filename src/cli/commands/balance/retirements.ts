@@ -19,7 +19,7 @@ export async function addRetirements(rows: AsyncIterable<Reckoning>, year: strin
 function lineOf({ organization_id, reckoning, value, ...row }: Reckoning): Line {
   const found = microOf(row.amount_micro);
   const expected = microOf(row.counted_micro);
-  const why = `${row.rows} listed with ${tonnesOf(found)} t, ${row.counted_rows} kept with ${tonnesOf(expected)} t`;
+  const why = `${row.rows} listed with ${tonnesOf(found)} t, ${row.counted_rows} counted with ${tonnesOf(expected)} t`;
   return {
     ...EMPTY,
     identity: 'retirements',

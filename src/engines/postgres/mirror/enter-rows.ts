@@ -1,13 +1,11 @@
 import { columnsOf } from '../../../resources/entry.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 import { given, known, RUN } from './perform.js';
-import { enterSums } from './retirements.js';
 import { names, typedColumns } from './versions.js';
 
 /** Rows of which nothing stood there and this read saw nothing before: nothing is dated by what was. */
 export function enterStatement(resource: ListResource): string {
   const entry = LISTS[resource];
-  const isRetirements = resource === 'retirements';
   const values: Readonly<Record<string, string>> = {
     version: `${known('first', 'bigint')} + r.n`,
     [entry.scope]: given('organization_id'),
@@ -21,8 +19,8 @@ export function enterStatement(resource: ListResource): string {
       .map(name => values[name] ?? `r.${name}`)
       .join(', ')}
     FROM json_to_recordset($3) AS r (n bigint, told timestamptz, document text, ${typedColumns(entry)})
-    RETURNING version, valid_from${isRetirements ? ', beneficiary, created_at, amount_micro' : ''}
-  )${isRetirements ? enterSums('entered') : ''}
+    RETURNING version, valid_from
+  )
   SELECT jsonb_build_object('versions', jsonb_agg(version ORDER BY version), 'added', count(*), 'latest', max(valid_from))
   FROM entered`;
 }

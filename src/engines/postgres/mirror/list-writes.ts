@@ -7,7 +7,7 @@ import { enterStatement } from './enter-rows.js';
 import { NUMBER } from './fence.js';
 import { PUT_PAGES } from './pages.js';
 import { given, known, RUN } from './perform.js';
-import { closeSums, RECOUNT_SUMS, RETIREMENT_VANISHES, writeSums } from './retirements.js';
+import { RETIREMENT_VANISHES } from './retirements.js';
 import type { Work } from './runs.js';
 import { cellsByName, listed, names, sameKey, typedColumns } from './versions.js';
 
@@ -24,7 +24,6 @@ function writeStatement(resource: ListResource): string {
   const values = columnsOf(entry).map(
     name => VALUES[name] ?? (name === scope ? given('organization_id') : `c.${name}`),
   );
-  const isRetirements = resource === 'retirements';
   return `
   WITH given AS (
     SELECT r.*, ${given('organization_id')} AS ${scope}, sum((NOT follows)::int) OVER (ORDER BY n) AS chain
@@ -69,8 +68,7 @@ function writeStatement(resource: ListResource): string {
   entered AS (
     INSERT INTO mirror.${table} (${names(entry)})
     SELECT ${values.join(', ')} FROM chained AS c CROSS JOIN gone WHERE c.next_at IS NULL
-    RETURNING ${isRetirements ? 'beneficiary, created_at, amount_micro' : 'version'}
-  )${isRetirements ? writeSums('entered', 'moved') : ''}
+  )
   SELECT jsonb_build_object(
     'versions', (SELECT jsonb_agg(coalesce(c.version, 0) ORDER BY g.n) FROM given AS g LEFT JOIN chained AS c USING (n)),
     'added', count(*) FILTER (WHERE place = 0) - (SELECT rows FROM gone),
@@ -90,7 +88,6 @@ function isKept({ columns }: Entry): string {
 
 function closeStatement(resource: ListResource): string {
   const entry = LISTS[resource];
-  const isRetirements = resource === 'retirements';
   return `
   WITH closed AS (
     DELETE FROM mirror.${entry.table} AS t
@@ -101,7 +98,7 @@ function closeStatement(resource: ListResource): string {
   archived AS (
     INSERT INTO mirror.${entry.table}_past (${names(entry)}, valid_to, closed_by, closed_version)
     SELECT ${listed(entry, 'c')}, c.at, ${RUN}, c.number FROM closed AS c
-  )${isRetirements ? closeSums('closed') + RETIREMENT_VANISHES : ''}
+  )${resource === 'retirements' ? RETIREMENT_VANISHES : ''}
   SELECT jsonb_build_object('removed', count(*), 'closed', max(at)) FROM closed`;
 }
 
@@ -116,15 +113,13 @@ function mendStatement(resource: ListResource): string {
 }
 
 /** What is kept of rows by counting each that comes and goes, counted anew. */
-function recountStatements(resource: ListResource): string[] {
+function recountStatement(resource: ListResource): string {
   const { table, scope } = LISTS[resource];
-  return [
-    `UPDATE mirror.resource_states
-     SET rows = (SELECT count(*) FROM mirror.${table} WHERE ${scope} = ${given('organization_id')})
-     WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
-     RETURNING '{}'::jsonb`,
-    ...(resource === 'retirements' ? RECOUNT_SUMS : []),
-  ];
+  return `
+  UPDATE mirror.resource_states
+  SET rows = (SELECT count(*) FROM mirror.${table} WHERE ${scope} = ${given('organization_id')})
+  WHERE organization_id = ${given('organization_id')} AND resource = ${given('resource')}
+  RETURNING '{}'::jsonb`;
 }
 
 const NOTE_PROJECTS = `
@@ -152,7 +147,7 @@ export function createListWork(resource: ListResource): (changes: Changes, run: 
   const write = writeStatement(resource);
   const close = closeStatement(resource);
   const mend = mendStatement(resource);
-  const recount = recountStatements(resource);
+  const recount = [recountStatement(resource)];
   /** A retirement's certificate goes with it, and has a number of its own. */
   const numbersOfClosing = resource === 'retirements' ? 2 : 1;
   const email = entry.columns.findIndex(({ name }) => name === 'email');

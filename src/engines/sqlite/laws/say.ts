@@ -9,7 +9,6 @@ export const SAY: Say = {
   larger: (one, other) => `max(${one}, coalesce(${other}, 0))`,
   never: "'9999'",
   dayBefore: instant => `strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '-1 day')`,
-  month: instant => `substr(${instant}, 1, 7)`,
   newestRun: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_runs'), 0)",
 };
 

@@ -3,12 +3,12 @@ import type { Changes, Close, Counts, Insert } from '../../../mirror/port.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { RunRows } from './run-rows.js';
-import { createRetirementCompanion, NO_COMPANION } from './sums/companions.js';
 import { forEachList } from './list-rows.js';
 import type { MirrorOperations } from './operations.js';
 import type { Pages } from './pages.js';
 import type { People } from './people.js';
 import type { EnteredRun, Runs } from './runs.js';
+import { createVanishing } from './vanished-retirements.js';
 import { createVersions } from './versions.js';
 
 export interface ListParts {
@@ -72,7 +72,7 @@ function createListWrites(
 ): ListWrites {
   const { table, scope } = LISTS[resource];
   const versions = createVersions(db, LISTS[resource]);
-  const companion = resource === 'retirements' ? createRetirementCompanion(db, runRows) : NO_COMPANION;
+  const vanish = resource === 'retirements' ? createVanishing(db, runRows) : null;
   const email = LISTS[resource].columns.findIndex(({ name }) => name === 'email');
   const note = db.prepare<[string, string]>(
     'INSERT INTO project_references VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -106,7 +106,6 @@ function createListWrites(
       let [added, changed] = [0, 0];
       let next = inserts.length === 0 ? 0 : runRows.versions(inserts.length);
       const isKept = isKeptBy();
-      companion.begin();
       for (const insert of inserts) {
         const previous = insert.follows ? (numbers.at(-1) ?? 0) : insert.replaces;
         if (previous === 0 || !isKept(insert)) {
@@ -114,10 +113,8 @@ function createListWrites(
           continue;
         }
         const at = date(insert, previous, entered);
-        if (previous !== null) companion.leave(previous);
         const closing = { at, runId: entered.id, number: next };
         const wasThere = previous !== null && versions.close(previous, closing);
-        companion.enter(insert.cells);
         const values = [organizationId, ...insert.key, ...insert.cells];
         versions.insert.run(next, ...values, at, entered.id, insert.document);
         numbers.push(next++);
@@ -132,8 +129,7 @@ function createListWrites(
       for (const { version, told } of closes) {
         const before = dates.isAfterAll(told) ? null : versions.validFrom(version);
         const closing = { at: dates.give(told, before), runId: id, number: number++ };
-        companion.leave(version);
-        companion.vanish(version, closing);
+        vanish?.(version, closing);
         if (versions.close(version, closing)) removed += 1;
       }
       return removed;
@@ -141,7 +137,6 @@ function createListWrites(
     remember: (changes, numbers, { run: { request } }) => {
       const { organizationId, startedAt } = request;
       const list = { organizationId, resource };
-      companion.flush(organizationId);
       for (const { version, cells } of changes.mends) versions.mend(version, cells);
       for (const project of changes.projects) note.run(organizationId, project);
       for (const page of changes.pages) {
@@ -158,9 +153,6 @@ function createListWrites(
         });
       }
     },
-    recount: organizationId => {
-      recount.run(organizationId, organizationId, resource);
-      companion.recount(organizationId);
-    },
+    recount: organizationId => void recount.run(organizationId, organizationId, resource),
   };
 }

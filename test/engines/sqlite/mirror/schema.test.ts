@@ -51,3 +51,13 @@ test('no view asks for more than SQLite 3.38 knows: what it does not know would 
     .all();
   for (const { name, sql } of views) expect(sql, name).not.toMatch(/subsec|timediff|octet_length|->>/);
 });
+
+test('retirements are added up by month from an index alone: no row is looked at', () => {
+  const plan = temporaryMirror()
+    .prepare<[], { detail: string }>(
+      'EXPLAIN QUERY PLAN SELECT month, amount_micro FROM retirements_by_month',
+    )
+    .all();
+  const looks = plan.map(({ detail }) => detail).filter(detail => /\bretirements\b/.test(detail));
+  expect(looks).toEqual(['SCAN retirements USING COVERING INDEX retirements_by_created_at']);
+});
