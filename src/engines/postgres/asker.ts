@@ -177,6 +177,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
 
   return {
     begin: async sql => {
+      if (signal?.aborted === true) throw left();
       await prepare();
       if (/^explain\b/i.test(withoutComments(sql))) {
         const part = await run(sql);

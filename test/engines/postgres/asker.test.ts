@@ -37,12 +37,12 @@ async function allOf({ columns, rows }: Asked): Promise<{ columns: readonly stri
   return { columns, rows: all };
 }
 
-function onSqlite(sql: string): Promise<Asked> {
+function onSqlite(sql: string, signal = new AbortController().signal): Promise<Asked> {
   const folder = temporaryFolder();
   const files = { mirrorFile: `${folder}/mirror.db`, inboxFile: `${folder}/inbox.db` };
   migrateFile(files.mirrorFile, 'mirror', '2026-05-04T12:00:00.000Z');
   migrateFile(files.inboxFile, 'inbox', '2026-05-04T12:00:00.000Z');
-  return askSqlite({ ...files, sql, timeLimitMs: LONG });
+  return askSqlite({ ...files, sql, timeLimitMs: LONG, signal });
 }
 
 test.each([
@@ -156,6 +156,17 @@ test('T88 and when whoever asked goes', async () => {
   goes.abort();
   await expect(answer).rejects.toMatchObject({ code: 'ended' });
   await expect.poll(askers).toEqual([]);
+});
+
+test('T88 and nothing is asked for whoever had gone before it begins, on both engines', async () => {
+  const { asking } = await scene();
+  const gone = { code: 'ended', message: 'The question was left before its answer was whole.' };
+  await expect(asking('select 1', LONG, AbortSignal.abort())).rejects.toMatchObject(gone);
+  await expect(onSqlite('select 1', AbortSignal.abort())).rejects.toMatchObject(gone);
+  const goes = new AbortController();
+  const answer = asking('select 1', LONG, goes.signal);
+  goes.abort();
+  await expect(answer).rejects.toMatchObject(gone);
 });
 
 test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and end no session of the program', async () => {

@@ -32,6 +32,7 @@ function bounded(): ForkOptions {
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function ask(options: QueryOptions): Promise<Asked> {
+  if (options.signal?.aborted === true) throw left();
   openBoth(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: HEARD, ...bounded() });
   const limit = { reached: false };
