@@ -177,8 +177,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readMoves: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, from]) =>
     balance.readMoves(reader, { organizationId, from, to: LATEST }),
   ),
-  readRetiredBetween: once(reader => balance.readRetiredBetween(reader, EARLIEST, LATEST)),
-  readUsedBetween: once(reader => balance.readUsedBetween(reader, EARLIEST, LATEST)),
+  readTakenOut: about(['retirements', 'credit_uses'] as const, (reader, table) =>
+    balance.readTakenOut(reader, table, EARLIEST, LATEST),
+  ),
   readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
   readBrokenBefore: about(
     RESOURCES.flatMap(resource => MOMENTS.map(at => ({ organizationId: ONE, resource, at }))),

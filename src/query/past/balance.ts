@@ -158,25 +158,22 @@ export function readMoves({ db }: Reader, { organizationId, from, to }: Period):
   return asked.orderBy('number').stream(AT_ONCE);
 }
 
-/** Those that the registry dates after `from` and not after `to`, whoever made them. */
-export function readRetiredBetween({ db }: Reader, from: string, to: string) {
-  return db
-    .selectFrom('retirements')
-    .select(['organization_id', 'project_id', 'vintage', 'amount_micro'])
-    .where('created_at', '>', from)
-    .where('created_at', '<=', to)
-    .orderBy('organization_id')
-    .orderBy('id')
-    .stream(AT_ONCE);
-}
+/** What took credits out for good, and the two instants of it that lie in a stretch of time. */
+const TAKEN_OUT = {
+  /** As the registry dates them, whoever made them. */
+  retirements: ['created_at', 'created_at'],
+  /** By own reservations and requests. */
+  credit_uses: ['begun_at', 'ended_at'],
+} as const;
 
-/** What own reservations and requests took out for good, begun after `from` and ended by `to`. */
-export function readUsedBetween({ db }: Reader, from: string, to: string) {
+/** Begun after `from` and ended by `to`. */
+export function readTakenOut({ db }: Reader, table: keyof typeof TAKEN_OUT, from: string, to: string) {
+  const [begun, ended] = TAKEN_OUT[table];
   return db
-    .selectFrom('credit_uses')
+    .selectFrom(table)
     .select(['organization_id', 'project_id', 'vintage', 'amount_micro'])
-    .where('begun_at', '>', from)
-    .where('ended_at', '<=', to)
+    .where(begun, '>', from)
+    .where(ended, '<=', to)
     .orderBy('organization_id')
     .orderBy('id')
     .stream(AT_ONCE);

@@ -7,10 +7,9 @@ import {
   readOpenings,
   readProjectBalances,
   readReckonings,
-  readRetiredBetween,
   readSerialBalances,
   readStockAt,
-  readUsedBetween,
+  readTakenOut,
   STOCK_LISTS,
 } from '../../../query/past/balance.js';
 import { addCredits } from './credits.js';
@@ -88,8 +87,8 @@ async function balanceProjects(reader: Reader, asked: Asked): Promise<Line[]> {
     opening: readStockAt(reader, period, from),
     moves: readMoves(reader, period),
     closing: readStockAt(reader, period, to),
-    retired: readRetiredBetween(reader, from, settledAt < to ? settledAt : to),
-    used: readUsedBetween(reader, from, settledAt < to ? settledAt : to),
+    retired: readTakenOut(reader, 'retirements', from, settledAt < to ? settledAt : to),
+    used: readTakenOut(reader, 'credit_uses', from, settledAt < to ? settledAt : to),
   });
 }
 
