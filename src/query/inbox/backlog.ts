@@ -178,8 +178,8 @@ export interface Due {
 }
 
 const READS_LOOKED_AT = 1000;
-/** The installation itself and its token. */
-const CALLS_BESIDE_READS = 2;
+/** Its token, where it has run out: what else is known of an installation stands in the list of all of them. */
+const CALLS_BESIDE_READS = 1;
 
 export async function readDue(reader: Reader, now: number): Promise<Due> {
   const { db } = reader;
@@ -192,19 +192,22 @@ export async function readDue(reader: Reader, now: number): Promise<Due> {
   const latest = db
     .selectFrom('sync_runs')
     .where('job_id', 'is not', null)
-    .select(['requests', 'job_id'])
+    .select(['requests', 'job_id', 'resource'])
     .orderBy('id', 'desc')
     .limit(READS_LOOKED_AT);
   const { calls, looks } = await db
     .selectFrom(latest.as('latest'))
     .select(eb => [
       eb.fn.sum<number | null>('requests').as('calls'),
-      eb.fn.count<number>('job_id').distinct().as('looks'),
+      eb.fn
+        .count<number>(eb.case().when('resource', '<>', 'certificates').then(eb.ref('job_id')).end())
+        .distinct()
+        .as('looks'),
     ])
     .executeTakeFirstOrThrow();
   return {
     installations,
     known: Math.max(await countKnown(reader), installations),
-    callsEach: calls === null ? null : calls / looks + CALLS_BESIDE_READS,
+    callsEach: calls === null || looks === 0 ? null : calls / looks + CALLS_BESIDE_READS,
   };
 }
