@@ -41,7 +41,6 @@ export const ON_BOTH_AT_LENGTH = [
   'install',
   'mutants',
   'quiet',
-  'transactions',
 ];
 
 const PLAYED_TWICE = [...ON_BOTH, ...(IS_LONG ? ON_BOTH_AT_LENGTH : [])];
