@@ -15,13 +15,15 @@ interface Row {
   readonly state: string;
 }
 
+const WORLD = { organizations: 4, projects: 5, credits: 20, retirements: 30 };
+
 describe('with no worker running', () => {
   const folder = makeFolder('carbon-mirror-sync-');
   let world: Awaited<ReturnType<typeof startTestSandbox>>;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    world = await startTestSandbox({ seed: 7 });
+    world = await startTestSandbox({ seed: 7, world: WORLD });
     const app = registerApp(world.sandbox, { permissions: ALL_PERMISSIONS });
     const { organizations, installations } = world.sandbox.registry;
     for (const { id } of organizations.all()) installations.install(app.id, id);
@@ -50,8 +52,8 @@ describe('with no worker running', () => {
       resources
         .filter((row: Row) => row.resource === resource)
         .reduce((sum: number, row: Row) => sum + row.added, 0);
-    expect(added('retirements')).toBe(150);
-    expect(await tablesIn(folder).rows('SELECT 1 FROM retirements')).toHaveLength(150);
+    expect(added('retirements')).toBe(WORLD.retirements);
+    expect(await tablesIn(folder).rows('SELECT 1 FROM retirements')).toHaveLength(WORLD.retirements);
     expect(await tablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
     expect(added('certificates')).toBeGreaterThan(0);
     expect(stderr).toContain('No worker is running: reading in this process');
