@@ -17,7 +17,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/query': 4400,
   'src/registry': 4050,
   'src/resources': 600,
-  'src/sandbox': 7800,
+  'src/sandbox': 6950,
   'src/sync': 2700,
   'src/text': 550,
   'src/webhook': 1350,

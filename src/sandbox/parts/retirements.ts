@@ -1,5 +1,5 @@
 import { toTonnes } from './amounts.js';
-import { drawCertificate } from '../certificate/certificate.js';
+import { drawCertificate } from './certificate.js';
 import { badRequest, conflict, found, notFound } from '../http/errors.js';
 import { type ListAnswer, type PageQuery, type Slice, toPage } from '../http/pages.js';
 import type { RetirementData, RetirementRow } from '../store/rows.js';
