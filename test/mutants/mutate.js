@@ -51,7 +51,7 @@ export function mutate(text, first) {
     if (node.type === 'Literal') mutateLiteral(node, parent);
     else mutateNode(node);
     for (const [key, value] of Object.entries(node))
-      for (const child of key === 'key' && !node.computed ? [] : [value].flat())
+      for (const child of /^(key|source)$/.test(key) && !node.computed ? [] : [value].flat())
         if (typeof child?.type === 'string') visit(child, node);
   }
 

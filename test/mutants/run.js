@@ -1,17 +1,16 @@
 // npm run mutants -- ROOM: breaks src/ROOM in one place after the other, and tells what no law notices.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVitest } from 'vitest/node';
 import { mutate } from './mutate.js';
 
 const STATES = ['killed', 'timed out', 'survived', 'not reached'];
-const LIMITS = { testTimeout: 20_000, expect: { poll: { timeout: 10_000 } } };
+const LIMITS = { testTimeout: 60_000, expect: { poll: { timeout: 10_000 } } };
 const root = process.cwd();
 const options = { sample: { type: 'string' }, seed: { type: 'string' }, json: { type: 'boolean' } };
 const { values, positionals: rooms } = parseArgs({ allowPositionals: true, options });
-if (rooms.length === 0)
-  throw new Error('usage: npm run mutants -- ROOM|FILE [...] [--sample 50] [--seed 1] [--json]');
+if (rooms.length === 0) throw new Error('usage: mutants -- ROOM|FILE [--sample 50] [--seed 1] [--json]');
 const known = JSON.parse(readFileSync(join(root, 'test/mutants/known.json'), 'utf8'));
 /** No file is written: all mutants are compiled in at once, and the environment says which one lives. */
 const code = new Map();
@@ -62,10 +61,11 @@ async function openLaws() {
   opened.projects = await opened.injectTestProject([{ root, plugins, test: { ...test, ...LIMITS } }]);
   opened.config.related = [...code.keys()];
   const { testModules } = await opened.runTestSpecifications(await opened.getRelevantTestSpecifications());
-  const red = testModules.filter(module => !module.ok()).map(module => relative(root, module.moduleId));
-  if (red.length > 0) throw new Error(`red without a mutant: ${red.join(', ')}`);
+  const red = testModules.filter(module => !module.ok());
+  for (const { moduleId } of red) console.error(`left out, as it is red without a mutant: ${moduleId}`);
   Object.assign(opened.projects[0].config, { isolate: false, bail: 1, maxWorkers: 1 });
-  return { vitest: opened, laws: testModules.map(module => ({ id: module.moduleId, ...module.meta() })) };
+  const green = testModules.filter(module => module.ok());
+  return { vitest: opened, laws: green.map(module => ({ id: module.moduleId, ...module.meta() })) };
 }
 
 /** What is reached as a file is loaded concerns all that load it. What noticed one before is asked first. */
