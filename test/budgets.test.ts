@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 900,
   'src/auth': 450,
-  'src/cli': 9950,
+  /** The table of the commands of the sandbox came here from there, 770 lines. */
+  'src/cli': 10_700,
   'src/config': 900,
   'src/console': 3400,
   'src/engines': 10_250,
@@ -17,7 +18,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/query': 4400,
   'src/registry': 4050,
   'src/resources': 600,
-  'src/sandbox': 6950,
+  'src/sandbox': 6150,
   'src/sync': 2700,
   'src/text': 550,
   'src/webhook': 1350,

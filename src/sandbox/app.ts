@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { createInstallPage } from './http/install-page.js';
 import { createRoutes } from './http/routes.js';
-import { allowLoopbackOnly, createControlRoutes } from './verbs/control.js';
+import { allowLoopbackOnly, createControlRoutes } from './control/control.js';
 import { answerUnknownPath, createErrorHandler, RegistryError } from './http/errors.js';
 import type { Registry } from './parts/registry.js';
 import type { SandboxOptions } from './options.js';

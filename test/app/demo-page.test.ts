@@ -4,7 +4,7 @@ import { createDeeds } from '../../src/cli/commands/demo/deeds.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/config/config.js';
 import { openEngine } from '../../src/engines/open.js';
-import { createControlClient } from '../../src/sandbox/verbs/client.js';
+import { createControlClient } from '../../src/sandbox/control/client.js';
 import { visitConsole } from '../support/console.js';
 import { wordsOf } from '../support/console-stage.js';
 import { type DemoMirror, startDemoMirror } from '../support/demo-mirror.js';

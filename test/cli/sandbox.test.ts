@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { VERB_GROUPS } from '../../src/sandbox/verbs/groups.js';
+import { VERB_GROUPS } from '../../src/cli/commands/sandbox/verbs/groups.js';
 import { runCommand } from '../support/command.js';
 import {
   createOrganization,

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createControlClient } from '../../src/sandbox/verbs/client.js';
+import { createControlClient } from '../../src/sandbox/control/client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { CONTROL_ROUTES } from '../../src/sandbox/verbs/control.js';
+import { CONTROL_ROUTES } from '../../src/sandbox/control/routes.js';
 import {
   ALL_PERMISSIONS,
   ask,
@@ -272,7 +272,7 @@ test('an app that loses its last key can no longer sign', async () => {
 });
 
 test('docs/client-and-sandbox.md names every control route, and no other', () => {
-  const routes = CONTROL_ROUTES.map(({ route }) => {
+  const routes = CONTROL_ROUTES.map(([route]) => {
     const [method, path = ''] = route.split(' ');
     return `${method} /_sandbox${path.replaceAll(/:(\w+)/g, '<$1>')}`;
   });

@@ -16,12 +16,12 @@ interface Asked {
   readonly body: unknown;
 }
 
-interface Route {
-  readonly route: string;
-  readonly needs: Needs;
-  /** JSON, a certificate, or the pieces of a JSON text that is long. */
-  readonly answer: (registry: Registry, asked: Asked) => object | Buffer | Generator<string>;
-}
+/** Its answer is JSON, a certificate, or the pieces of a JSON text that is long. */
+type Route = readonly [
+  route: string,
+  needs: Needs,
+  answer: (registry: Registry, asked: Asked) => object | Buffer | Generator<string>,
+];
 
 const ORGANIZATION = '/organizations/:organizationId';
 const REQUESTS = `${ORGANIZATION}/inventory/requests`;
@@ -29,173 +29,141 @@ const RESERVATIONS = `${ORGANIZATION}/warehouse/inventory/reservations`;
 
 /** The registry's endpoints: first an app as itself, then on an organization, then what any token may see. */
 export const ROUTES: readonly Route[] = [
-  {
-    route: 'POST /app/accessTokens',
-    needs: 'an app',
-    answer: ({ tokens }, { caller }) => tokens.mint(caller.appId),
-  },
-  {
-    route: 'POST /app/installations/:id/accessTokens',
-    needs: 'an app',
-    answer: ({ tokens, installations }, { caller: { appId }, id }) =>
+  ['POST /app/accessTokens', 'an app', ({ tokens }, { caller }) => tokens.mint(caller.appId)],
+  [
+    'POST /app/installations/:id/accessTokens',
+    'an app',
+    ({ tokens, installations }, { caller: { appId }, id }) =>
       tokens.mint(appId, installations.getActive(appId, id)),
-  },
-  {
-    route: 'POST /app/create/user/organization',
-    needs: 'an app',
-    answer: ({ organizations }, { caller, body }) => organizations.createForApp(caller.appId, body),
-  },
-  {
-    route: 'GET /app/installations',
-    needs: 'an app',
-    answer: ({ installations }, { caller, page }) => installations.list(caller.appId, page()),
-  },
-  {
-    route: 'GET /app/installations/:id',
-    needs: 'an app',
-    answer: ({ installations }, { caller, id }) => installations.get(caller.appId, id),
-  },
-  {
-    route: 'GET /app/organizations/:organizationId/installation',
-    needs: 'an app',
-    answer: ({ installations }, { caller, organizationId }) =>
+  ],
+  [
+    'POST /app/create/user/organization',
+    'an app',
+    ({ organizations }, { caller, body }) => organizations.createForApp(caller.appId, body),
+  ],
+  [
+    'GET /app/installations',
+    'an app',
+    ({ installations }, { caller, page }) => installations.list(caller.appId, page()),
+  ],
+  [
+    'GET /app/installations/:id',
+    'an app',
+    ({ installations }, { caller, id }) => installations.get(caller.appId, id),
+  ],
+  [
+    'GET /app/organizations/:organizationId/installation',
+    'an app',
+    ({ installations }, { caller, organizationId }) =>
       installations.ofOrganization(caller.appId, organizationId),
-  },
-  {
-    route: 'DELETE /app/installations/token',
-    needs: 'any token',
-    answer: ({ tokens }, { caller }) => tokens.revoke(caller),
-  },
-  {
-    route: `GET ${ORGANIZATION}`,
-    needs: 'organization_info:read',
-    answer: ({ organizations }, { organizationId }) => organizations.get(organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/addresses`,
-    needs: 'organization_info:read',
-    answer: ({ organizations }, { organizationId }) => organizations.addresses(organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/members`,
-    needs: 'organization_members:read',
-    answer: ({ organizations }, { organizationId }) => organizations.members(organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/retirements`,
-    needs: 'organization_info:read',
-    answer: ({ retirements }, { organizationId, page }) => retirements.list(organizationId, page()),
-  },
-  {
-    route: `GET ${ORGANIZATION}/retirements/:id`,
-    needs: 'organization_info:read',
-    answer: ({ retirements }, { organizationId, id }) => retirements.get(id, organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/retirements/:id/pdf`,
-    needs: 'organization_info:read',
-    answer: ({ retirements }, { organizationId, id }) => retirements.certificate(id, organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/friendbot`,
-    needs: 'a token of it',
-    answer: ({ credits }, { organizationId }) => credits.friendbot(organizationId),
-  },
-  {
-    route: `GET ${ORGANIZATION}/warehouse/inventory`,
-    needs: 'organization_warehouse:read',
-    answer: ({ holdings }, { organizationId }) => holdings.list(organizationId, 'warehouse'),
-  },
-  {
-    route: `GET ${ORGANIZATION}/inventory`,
-    needs: 'organization_inventory:read',
-    answer: ({ holdings }, { organizationId }) => holdings.list(organizationId, 'inventory'),
-  },
-  {
-    route: `GET ${REQUESTS}`,
-    needs: 'organization_inventory:read',
-    answer: ({ requests }, { organizationId, page }) => requests.list(organizationId, page()),
-  },
-  {
-    route: `GET ${REQUESTS}/:id`,
-    needs: 'organization_inventory:read',
-    answer: ({ requests }, { organizationId, id }) => requests.get(organizationId, id),
-  },
-  {
-    route: `POST ${REQUESTS}/:action`,
-    needs: 'organization_inventory:read_request',
-    answer: ({ requests }, { organizationId, caller, action, body }) =>
+  ],
+  ['DELETE /app/installations/token', 'any token', ({ tokens }, { caller }) => tokens.revoke(caller)],
+  [
+    `GET ${ORGANIZATION}`,
+    'organization_info:read',
+    ({ organizations }, { organizationId }) => organizations.get(organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/addresses`,
+    'organization_info:read',
+    ({ organizations }, { organizationId }) => organizations.addresses(organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/members`,
+    'organization_members:read',
+    ({ organizations }, { organizationId }) => organizations.members(organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/retirements`,
+    'organization_info:read',
+    ({ retirements }, { organizationId, page }) => retirements.list(organizationId, page()),
+  ],
+  [
+    `GET ${ORGANIZATION}/retirements/:id`,
+    'organization_info:read',
+    ({ retirements }, { organizationId, id }) => retirements.get(id, organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/retirements/:id/pdf`,
+    'organization_info:read',
+    ({ retirements }, { organizationId, id }) => retirements.certificate(id, organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/friendbot`,
+    'a token of it',
+    ({ credits }, { organizationId }) => credits.friendbot(organizationId),
+  ],
+  [
+    `GET ${ORGANIZATION}/warehouse/inventory`,
+    'organization_warehouse:read',
+    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'warehouse'),
+  ],
+  [
+    `GET ${ORGANIZATION}/inventory`,
+    'organization_inventory:read',
+    ({ holdings }, { organizationId }) => holdings.list(organizationId, 'inventory'),
+  ],
+  [
+    `GET ${REQUESTS}`,
+    'organization_inventory:read',
+    ({ requests }, { organizationId, page }) => requests.list(organizationId, page()),
+  ],
+  [
+    `GET ${REQUESTS}/:id`,
+    'organization_inventory:read',
+    ({ requests }, { organizationId, id }) => requests.get(organizationId, id),
+  ],
+  [
+    `POST ${REQUESTS}/:action`,
+    'organization_inventory:read_request',
+    ({ requests }, { organizationId, caller, action, body }) =>
       requests.create(organizationId, caller.appId, { action, body }),
-  },
-  {
-    route: `GET ${RESERVATIONS}`,
-    needs: 'organization_warehouse:read',
-    answer: ({ reservations }, { organizationId, page }) => reservations.list(organizationId, page()),
-  },
-  {
-    route: `POST ${RESERVATIONS}`,
-    needs: 'organization_warehouse:write',
-    answer: ({ reservations }, { organizationId, caller, body }) =>
+  ],
+  [
+    `GET ${RESERVATIONS}`,
+    'organization_warehouse:read',
+    ({ reservations }, { organizationId, page }) => reservations.list(organizationId, page()),
+  ],
+  [
+    `POST ${RESERVATIONS}`,
+    'organization_warehouse:write',
+    ({ reservations }, { organizationId, caller, body }) =>
       reservations.reserve(organizationId, caller.appId, body),
-  },
-  {
-    route: `GET ${RESERVATIONS}/:id`,
-    needs: 'organization_warehouse:read',
-    answer: ({ reservations }, { organizationId, id }) => reservations.get(organizationId, id),
-  },
-  {
-    route: `DELETE ${RESERVATIONS}/:id`,
-    needs: 'organization_warehouse:write',
-    answer: ({ reservations }, { organizationId, caller, id }) =>
+  ],
+  [
+    `GET ${RESERVATIONS}/:id`,
+    'organization_warehouse:read',
+    ({ reservations }, { organizationId, id }) => reservations.get(organizationId, id),
+  ],
+  [
+    `DELETE ${RESERVATIONS}/:id`,
+    'organization_warehouse:write',
+    ({ reservations }, { organizationId, caller, id }) =>
       reservations.cancel(organizationId, caller.appId, id),
-  },
-  {
-    route: `POST ${RESERVATIONS}/:id/:action`,
-    needs: 'organization_warehouse:write',
-    answer: ({ reservations }, { organizationId, caller, id, action, body }) =>
+  ],
+  [
+    `POST ${RESERVATIONS}/:id/:action`,
+    'organization_warehouse:write',
+    ({ reservations }, { organizationId, caller, id, action, body }) =>
       reservations.finish(organizationId, caller.appId, { id, action, body }),
-  },
-  { route: 'GET /projects', needs: 'any token', answer: ({ projects }, { page }) => projects.list(page()) },
-  {
-    route: 'GET /projects/find',
-    needs: 'any token',
-    answer: ({ projects }, { query }) => projects.findPublic(query),
-  },
-  {
-    route: 'GET /projects/find/project',
-    needs: 'any token',
-    answer: ({ projects }, { query }) => projects.findPublic(query),
-  },
-  {
-    route: 'GET /projects/:id',
-    needs: 'any token',
-    answer: ({ projects }, { id }) => projects.getPublic(id),
-  },
-  {
-    route: 'GET /retirements',
-    needs: 'any token',
-    answer: ({ retirements }, { query }) => retirements.find(query['id']),
-  },
-  {
-    route: 'GET /retirements/list',
-    needs: 'any token',
-    answer: ({ retirements }, { query }) => retirements.everywhere(readSlice(query)),
-  },
-  {
-    route: 'GET /carbonCredits/projects/:id',
-    needs: 'any token',
-    answer: ({ projects }, { id }) => projects.credits(id),
-  },
-  {
-    route: 'GET /retirements/:id/pdf',
-    needs: 'any token',
-    answer: ({ retirements }, { id }) => retirements.certificate(id),
-  },
+  ],
+  ['GET /projects', 'any token', ({ projects }, { page }) => projects.list(page())],
+  ['GET /projects/find', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
+  ['GET /projects/find/project', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
+  ['GET /projects/:id', 'any token', ({ projects }, { id }) => projects.getPublic(id)],
+  ['GET /retirements', 'any token', ({ retirements }, { query }) => retirements.find(query['id'])],
+  [
+    'GET /retirements/list',
+    'any token',
+    ({ retirements }, { query }) => retirements.everywhere(readSlice(query)),
+  ],
+  ['GET /carbonCredits/projects/:id', 'any token', ({ projects }, { id }) => projects.credits(id)],
+  ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.certificate(id)],
 ];
 
 export function createRoutes(registry: Registry): Router {
   const router = Router();
-  for (const { route, needs, answer } of ROUTES) {
+  for (const [route, needs, answer] of ROUTES) {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, async (req, res, next) => {
       if (req.method !== method && !(req.method === 'HEAD' && method === 'GET')) return next();

@@ -5,7 +5,7 @@ import type { Hands } from '../../../console/acts/acts.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { readFirstCredit } from '../../../query/singles.js';
 import { readTargets } from '../../../query/reads/sync-progress.js';
-import type { ControlClient } from '../../../sandbox/verbs/client.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
 import { valueAt } from '../../paths.js';
 
 export interface Stage {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/verbs/client.js';
+import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import { valueAt } from '../../paths.js';
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?\/?$/;

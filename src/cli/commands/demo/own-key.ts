@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { ControlClient } from '../../../sandbox/verbs/client.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
 
 const PEM = {
   modulusLength: 2048,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ControlClient } from '../../../sandbox/verbs/client.js';
-import type { Field, Verb } from '../../../sandbox/verbs/verb.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
+import type { Field, Verb } from './verbs/verb.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { envLine } from '../../env-line.js';
 import { emit, type Io, say } from '../../io.js';

@@ -1,4 +1,4 @@
-import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/verbs/client.js';
+import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { findSettings } from '../../place/find-place.js';

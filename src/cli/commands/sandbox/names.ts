@@ -1,5 +1,5 @@
 import { isObject, valueAt } from '../../paths.js';
-import type { ControlClient } from '../../../sandbox/verbs/client.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
 import { isId } from '../../../registry/model.js';
 import { choose, type Named } from '../../named/named.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { ControlClient } from '../../../sandbox/verbs/client.js';
-import type { Field, Kind, Verb } from '../../../sandbox/verbs/verb.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
+import type { Field, Kind, Verb } from './verbs/verb.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { type Io, print, say } from '../../io.js';
 import { sheet } from '../../shown/sheet.js';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { STATUS } from '../../../sandbox/verbs/calls.js';
-import { VERB_GROUPS } from '../../../sandbox/verbs/groups.js';
-import type { Field, Verb } from '../../../sandbox/verbs/verb.js';
+import { STATUS } from './verbs/calls.js';
+import { VERB_GROUPS } from './verbs/groups.js';
+import type { Field, Verb } from './verbs/verb.js';
 import { examples } from '../../command.js';
 import type { Io } from '../../io.js';
 import { registerForEnv } from './app-env.js';

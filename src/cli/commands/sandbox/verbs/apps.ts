@@ -1,4 +1,4 @@
-import { PERMISSION_WORDS } from '../parts/permissions.js';
+import { PERMISSION_WORDS } from '../../../../sandbox/parts/permissions.js';
 import { field, required, type VerbGroup } from './verb.js';
 
 const APP = field('<app>', 'id', 'its id or name', { kind: 'app' });
@@ -33,7 +33,6 @@ export const APPS: VerbGroup = {
       command: 'list',
       what: 'List the apps',
       route: 'GET /apps',
-      answer: ({ apps }) => apps.list(),
       list: 'apps',
       columns: ['id', 'name', 'permissions', 'webhookUrl', 'hasWebhookSecret'],
       example: 'apps list',
@@ -42,7 +41,6 @@ export const APPS: VerbGroup = {
       command: 'show',
       what: 'Show one app; secrets are not shown',
       route: 'GET /apps/:id',
-      answer: ({ apps }, { id }) => apps.get(id),
       fields: [APP],
       example: 'apps show my-app',
     },
@@ -50,7 +48,6 @@ export const APPS: VerbGroup = {
       command: 'register',
       what: 'Register an app; without a key of its own it is given one, in a file beside the database',
       route: 'POST /apps',
-      answer: ({ apps }, { body }) => apps.register(body),
       fields: [
         required('--name <name>', 'name', 'name of the app'),
         PERMISSIONS,
@@ -75,7 +72,6 @@ export const APPS: VerbGroup = {
       command: 'change',
       what: 'Ask for other permissions, or change where webhooks go',
       route: 'PATCH /apps/:id',
-      answer: ({ apps }, { id, body }) => apps.change(id, body),
       fields: [APP, PERMISSIONS, INFO, ...WEBHOOK],
       example: 'apps change my-app --permission organization_warehouse:read organization_inventory:read',
       next: [
@@ -86,7 +82,6 @@ export const APPS: VerbGroup = {
       command: 'add-key',
       what: 'Give an app one more public key',
       route: 'POST /apps/:id/keys',
-      answer: ({ apps }, { id, body }) => apps.addKey(id, body),
       fields: [APP, required('--public-key <file>', 'publicKey', 'RSA public key, PEM', 'file')],
       example: 'apps add-key my-app --public-key new.pem',
     },
@@ -94,7 +89,6 @@ export const APPS: VerbGroup = {
       command: 'remove-key',
       what: 'Take a public key away',
       route: 'DELETE /apps/:id/keys',
-      answer: ({ apps }, { id, query }) => apps.removeKey(id, query('fingerprint') ?? ''),
       fields: [
         APP,
         required('--fingerprint <text>', 'fingerprint', 'fingerprint of the key, as "apps show" has it'),

@@ -1,4 +1,4 @@
-import { FAULT_KINDS, FAULT_OPTIONS } from '../trouble/kinds.js';
+import { FAULT_KINDS, FAULT_OPTIONS } from '../../../../sandbox/trouble/kinds.js';
 import { field, type VerbGroup } from './verb.js';
 
 const COLUMNS = ['id', 'method', 'path', 'kind', 'options', 'remaining', 'hits'];
@@ -11,7 +11,6 @@ export const FAULTS: VerbGroup = {
       command: 'list',
       what: 'List the faults, and how often each has struck',
       route: 'GET /faults',
-      answer: ({ faults }) => faults.list(),
       list: 'faults',
       columns: COLUMNS,
       example: 'faults list',
@@ -20,7 +19,6 @@ export const FAULTS: VerbGroup = {
       command: 'add',
       what: 'Add one; docs/client-and-sandbox.md says what each kind does',
       route: 'POST /faults',
-      answer: ({ faults }, { body }) => faults.add(body),
       fields: [
         field('<kind>', 'kind', `one of ${FAULT_KINDS.join(', ')}`),
         field('--method <name>', 'method', 'of one method only'),
@@ -38,7 +36,6 @@ export const FAULTS: VerbGroup = {
       command: 'remove',
       what: 'Remove one',
       route: 'DELETE /faults/:id',
-      answer: ({ faults }, { id }) => faults.remove(Number(id)),
       fields: [field('<fault>', 'id', 'its number', { kind: 'number' })],
       example: 'faults remove 1',
     },
@@ -46,7 +43,6 @@ export const FAULTS: VerbGroup = {
       command: 'clear',
       what: 'Remove all of them',
       route: 'DELETE /faults',
-      answer: ({ faults }) => faults.clear(),
       example: 'faults clear',
     },
   ],

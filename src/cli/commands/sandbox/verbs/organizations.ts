@@ -8,7 +8,6 @@ export const ORGANIZATIONS: VerbGroup = {
       command: 'list',
       what: 'List the organizations',
       route: 'GET /organizations',
-      answer: ({ organizations }) => organizations.all(),
       list: 'organizations',
       columns: ['id', 'fullName', 'type', 'countryCode', 'createdAt'],
       example: 'organizations list',
@@ -17,7 +16,6 @@ export const ORGANIZATIONS: VerbGroup = {
       command: 'create',
       what: 'Create a user and an organization, without an app',
       route: 'POST /organizations',
-      answer: ({ organizations }, { body }) => organizations.create(body),
       fields: [
         required('--name <name>', 'organization.fullName', 'name of the organization'),
         required(
@@ -37,7 +35,6 @@ export const ORGANIZATIONS: VerbGroup = {
       command: 'claim',
       what: 'Let the user claim an organization that an app created',
       route: 'POST /organizations/:id/claim',
-      answer: ({ organizations }, { id }) => organizations.claim(id),
       fields: [field('<organization>', 'id', 'its id or name', { kind: 'organization' })],
       columns: ['id', 'fullName', 'type', 'updatedAt'],
       example: 'organizations claim "Harbour Ferries"',

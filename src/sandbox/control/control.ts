@@ -1,9 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import { badRequest, errorBody } from '../http/errors.js';
 import type { Registry } from '../parts/registry.js';
-import { STATUS } from './calls.js';
-import { VERB_GROUPS } from './groups.js';
-import type { Asked, Verb } from './verb.js';
+import { type Asked, CONTROL_ROUTES } from './routes.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
@@ -27,11 +25,9 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...errorBody(403, REFUSED) });
 };
 
-export const CONTROL_ROUTES: readonly Verb[] = [STATUS, ...VERB_GROUPS.flatMap(({ verbs }) => verbs)];
-
 export function createControlRoutes(registry: Registry): Router {
   const router = Router();
-  for (const { route, list, answer } of CONTROL_ROUTES) {
+  for (const [route, answer, list] of CONTROL_ROUTES) {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, (req, res, next) => {
       if (req.method !== method) return next();

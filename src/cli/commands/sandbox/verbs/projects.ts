@@ -12,7 +12,6 @@ export const PROJECTS: VerbGroup = {
       command: 'list',
       what: 'List the projects, public or not',
       route: 'GET /projects',
-      answer: ({ projects }) => projects.all(),
       list: 'projects',
       columns: COLUMNS,
       example: 'projects list',
@@ -21,7 +20,6 @@ export const PROJECTS: VerbGroup = {
       command: 'create',
       what: 'Create a project',
       route: 'POST /projects',
-      answer: ({ projects }, { body }) => projects.create(body),
       fields: [
         required('--name <name>', 'fullName', 'name of the project'),
         DESCRIPTION,
@@ -37,7 +35,6 @@ export const PROJECTS: VerbGroup = {
       command: 'change',
       what: "Change a project's name, description, or whether it is public",
       route: 'PATCH /projects/:id',
-      answer: ({ projects }, { id, body }) => projects.change(id, body),
       fields: [
         field('<project>', 'id', 'its id, name or number', { kind: 'project' }),
         field('--name <name>', 'fullName', 'its new name'),

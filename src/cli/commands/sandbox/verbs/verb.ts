@@ -1,5 +1,3 @@
-import type { Registry } from '../parts/registry.js';
-
 /** How a word of the command line becomes a value of a call. The last four may be said by name. */
 const KINDS = [
   'text',
@@ -29,22 +27,11 @@ export interface Field {
   readonly setting?: string;
 }
 
-/** What a call of the control API brings. */
-export interface Asked {
-  /** Of the path. */
-  readonly id: string;
-  readonly query: (name: string) => string | null;
-  readonly limit: () => number;
-  readonly body: unknown;
-}
-
 /** One command, and the route of the control API that it stands for. */
 export interface Verb {
   readonly command: string;
   readonly what: string;
   readonly route: string;
-  /** Nothing is answered as an empty object. */
-  readonly answer: (registry: Registry, asked: Asked) => unknown;
   readonly fields?: readonly Field[];
   readonly body?: (given: Readonly<Record<string, unknown>>) => object;
   /** Where the answer is a list: the member that it is sent in. */

@@ -1,10 +1,9 @@
 import { field, type Verb, type VerbGroup } from './verb.js';
 
 const SHOWN = { columns: ['now', 'isFrozen'] };
-const CHANGE: Pick<Verb, 'route' | 'answer' | 'columns'> = {
+const CHANGE: Pick<Verb, 'route' | 'columns'> = {
   ...SHOWN,
   route: 'POST /clock',
-  answer: ({ clock }, { body }) => clock.change(body),
 };
 const TIME = field('<time>', 'moveMs', 'as in 30s, 10m, 2h or 1d', { kind: 'duration' });
 
@@ -17,7 +16,6 @@ export const CLOCK: VerbGroup = {
       command: 'show',
       what: 'Show its time',
       route: 'GET /clock',
-      answer: ({ clock }) => clock.show(),
       example: 'clock show',
     },
     { ...CHANGE, command: 'move', what: 'Move it ahead', fields: [TIME], example: 'clock move 10m' },

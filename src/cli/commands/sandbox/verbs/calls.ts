@@ -1,18 +1,9 @@
-import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { field, LIMIT, type Verb, type VerbGroup } from './verb.js';
 
 export const STATUS: Verb = {
   command: 'status',
   what: 'Show its time, header prefix and profile, where its data stands, and how many calls came without a version header',
   route: 'GET /status',
-  answer: ({ store, calls, headerPrefix, profile }) => ({
-    now: store.now(),
-    headerPrefix,
-    profile,
-    folder: realpathSync(dirname(store.file)),
-    callsWithoutVersion: calls.countWithoutVersion(),
-  }),
   example: 'status',
 };
 
@@ -24,8 +15,6 @@ export const CALLS: VerbGroup = {
       command: 'list',
       what: 'List the newest calls, by app and installation',
       route: 'GET /calls',
-      answer: ({ calls }, { query, limit }) =>
-        calls.list({ appId: query('appId'), installationId: query('installationId'), limit: limit() }),
       fields: [
         field('--app <name>', 'appId', 'of one app, by id or name', { kind: 'app' }),
         field(
@@ -55,7 +44,6 @@ export const TRANSACTIONS: VerbGroup = {
       command: 'list',
       what: 'List the newest, with the app that made each',
       route: 'GET /transactions',
-      answer: ({ transactions }, { limit }) => transactions.list(limit()),
       fields: [LIMIT],
       list: 'transactions',
       columns: [...MOVED, ...WHOSE],
@@ -65,7 +53,6 @@ export const TRANSACTIONS: VerbGroup = {
       command: 'process',
       what: 'Carry out one that is queued',
       route: 'POST /transactions/:id/process',
-      answer: ({ transactions }, { id }) => transactions.complete(id, 'processed'),
       fields: [TRANSACTION],
       columns: [...MOVED, ...WHOSE],
       example: 'transactions process ID',
@@ -74,7 +61,6 @@ export const TRANSACTIONS: VerbGroup = {
       command: 'fail',
       what: 'Let one that is queued fail: its credits go back',
       route: 'POST /transactions/:id/fail',
-      answer: ({ transactions }, { id }) => transactions.complete(id, 'failed'),
       fields: [TRANSACTION],
       columns: [...MOVED, ...WHOSE],
       example: 'transactions fail ID',
