@@ -156,6 +156,18 @@ describe('T77 a query that asks for too much', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'a sort beyond a gigabyte of temporary files is told so, exit 1',
+    async () => {
+      const { exitCode, stderr } = await run(
+        `with recursive n(i) as (values(1) union all select i + 1 from n limit 1000)
+       select count(*) from (select distinct printf('%.*c', 3000000, 'x') || i from n)`,
+      );
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^The query was stopped: it needs more room for temporary files/);
+    },
+  );
+
   const wideRows = (rows: number) =>
     `with recursive n(i) as (values(1) union all select i + 1 from n limit ${rows})
      select printf('%.*c', 1000000, 'x') as big from n`;

@@ -16,14 +16,14 @@ const PROGRAM = fileURLToPath(builtBeside(import.meta.url, './query-process.js')
 /** What it has to say comes as a message; where memory ends, Node writes pages of addresses. */
 const HEARD: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
 const SHELL = '/bin/sh';
-const BOUNDED = 'ulimit -c 0; ulimit -d "$1"; shift; exec "$@"';
+const BOUNDED = 'ulimit -c 0; ulimit -f 2097152; ulimit -d "$1"; shift; exec "$@"';
 const [MAJOR = ''] = process.versions.node.split('.');
 /** What a Node has of data before it does anything, a thread beside it: from 24 on most of it is only set aside. */
 export const FRESH_MB = Number(MAJOR) < 24 ? 100 : 1100;
 /** What a question may take beyond that. Together with the process that asks it stays below 512 MB. */
 const MEMORY_MB = 300;
 
-/** SQLite has no bound of its own here: the shell gives the process one, where there is a shell. */
+/** SQLite has no bound of its own here: the shell gives the process one, where there is a shell, and each temporary file 1 GB. */
 function bounded(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
   const kilobytes = String((FRESH_MB + MEMORY_MB) * 1024);

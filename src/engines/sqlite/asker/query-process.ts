@@ -21,6 +21,7 @@ const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
 /** Of SQLite, and of Node from 24 on. */
 const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG', 'ERR_MEMORY_ALLOCATION_FAILED'];
+const ROOM_CODES = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'];
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 /** SQLite has no code for it. */
 const UNKNOWN_NAME = /^no such (table|column)/;
@@ -49,6 +50,9 @@ function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { re
   const code = 'code' in error ? String(error.code) : '';
   if (MEMORY_CODES.includes(code)) {
     return { fault: `it needs more than ${memoryMb} MB of memory`, code: 'too_large' };
+  }
+  if (ROOM_CODES.includes(code)) {
+    return { fault: 'it needs more room for temporary files than it may have', code: 'too_large' };
   }
   if (DAMAGE.test(code)) return { fault: error.message, code: 'damaged' };
   return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
