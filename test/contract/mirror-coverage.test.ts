@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type Stage } from '../support/engines.js';
+import { installation, MINUTE } from '../support/mirror.js';
+
+const known = ({ db }: Stage) =>
+  db.rows('SELECT installation_id AS id, organization_id AS owner, state FROM coverage ORDER BY 1');
+
+const instant = (at: number) => new Date(at).toISOString();
+const waits = (id: string, owner: string | null = null) => ({ id, owner, state: 'never_read' });
+const named = (id: string, organizationId: string | null = null) => ({ id, organizationId });
+const ACTIVE = { id: 'installation-1', owner: 'organization-1', state: 'active' };
+
+describe.each(ENGINES)('$name', ({ stage }) => {
+  test('an installation that was announced or found is known as never read until somebody looks at it', async () => {
+    const scene = await stage();
+    const { mirror, clock } = scene;
+    await mirror.expect([named('i-2'), named('i-3', 'organization-3')], instant(clock.at), false);
+    expect(await known(scene)).toEqual([waits('i-2'), waits('i-3', 'organization-3'), ACTIVE]);
+    clock.at += MINUTE;
+    const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+    await mirror.writeInstallation({ ...by, installation: installation('i-2'), state: 'suspended' });
+    expect(await known(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
+  });
+
+  test('an installation that the whole list does not name is known no longer', async () => {
+    const scene = await stage();
+    const { mirror, clock } = scene;
+    await mirror.expect([named('i-2')], instant(clock.at), false);
+    clock.at += MINUTE;
+    await mirror.expect([named('i-3')], instant(clock.at), true);
+    expect(await known(scene)).toEqual([waits('i-3'), ACTIVE]);
+  });
+});
