@@ -1,8 +1,17 @@
-import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { tablesInFile } from '../support/tables.js';
 
 const WRITTEN = {
   REGISTRY_BASE_URL: 'http://127.0.0.1:9',
@@ -94,4 +103,18 @@ describe("a demo's settings", () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain('There is no demo in');
   });
+});
+
+test('a mirror of an earlier program that stands where a demo would, without its settings, is no demo: it stays where it is', async () => {
+  const folder = temporaryFolder();
+  const demo = join(folder, 'demo');
+  await runCommand(['migrate'], { env: { DATA_DIR: demo } });
+  await tablesInFile(join(demo, 'mirror.db')).change(
+    "UPDATE schema_migrations SET digest = 'of another text'",
+  );
+  const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { DATA_DIR: folder } });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain('mirror.db was made by an earlier carbon-mirror');
+  expect(readdirSync(folder)).toEqual(['demo']);
+  expect(readdirSync(demo)).toContain('mirror.db');
 });
