@@ -1,8 +1,8 @@
 import type { LivingProcess } from '../inbox/process.js';
 import type { Context } from './context.js';
-import { knock } from './schedule/knock.js';
+import { callFirst } from './schedule/first-call.js';
 import { describe } from './outcome.js';
-import { createLookout } from './schedule/lookout.js';
+import { createFreshnessFacts } from './schedule/freshness-facts.js';
 import { createPerform } from './perform.js';
 import { createSchedule, intervalOf } from './schedule/schedule.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
@@ -26,10 +26,10 @@ export function createSync(context: Context, options: SyncOptions): Sync {
   const worker = createWorker({ ...options, inbox, now, random, perform: createPerform(context) });
   const stopped = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
-  const lookout = pattern === null ? null : createLookout({ ...context, self: options.self, log });
+  const facts = pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
-  async function knockAtStart(): Promise<void> {
-    await knock(context, log, stopped.signal).catch((error: unknown) => {
+  async function callAtStart(): Promise<void> {
+    await callFirst(context, log, stopped.signal).catch((error: unknown) => {
       log.warn({ error: describe(error) }, 'the first look at the registry was not stored');
     });
   }
@@ -42,13 +42,13 @@ export function createSync(context: Context, options: SyncOptions): Sync {
       await inbox.raiseClaims(await mirror.highestClaim());
       worker.start();
       schedule?.start();
-      if (schedule !== null) void knockAtStart();
-      lookout?.start();
+      if (schedule !== null) void callAtStart();
+      facts?.start();
     },
     async stop() {
       stopped.abort();
       await schedule?.stop();
-      await lookout?.stop();
+      await facts?.stop();
       await worker.stop();
     },
   };

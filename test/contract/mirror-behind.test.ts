@@ -6,7 +6,7 @@ const SECOND = 1000;
 
 /** A warehouse that was read completely a while ago. The view looks at the real clock, so all of it is of today. */
 async function sceneOf(library: Engine['library'], readBefore: number) {
-  const { stage, tables, lookOut } = await library();
+  const { stage, tables, writeFreshnessFacts } = await library();
   const now = Date.now();
   const instant = (before: number) => new Date(now - before).toISOString();
   const read = async (before: number) => {
@@ -26,7 +26,7 @@ async function sceneOf(library: Engine['library'], readBefore: number) {
         instant(before),
         instant(before),
       );
-      await lookOut(now - before);
+      await writeFreshnessFacts(now - before);
     },
     announce: async (before: number) =>
       await tables.change(

@@ -532,11 +532,11 @@ async function answersOf({ reader, places }: Asking, question: Question, most: n
 }
 
 async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking> {
-  const { stage, tables, reader, lookOut } = await library();
+  const { stage, tables, reader, writeFreshnessFacts } = await library();
   if (isFilled) {
     await fillOddly(stage);
     await fillInboxOddly(tables);
-    await lookOut(NOW);
+    await writeFreshnessFacts(NOW);
     await tables.change('UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes)');
   }
   return { reader, places: await placesOf(stage.db) };

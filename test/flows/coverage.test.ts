@@ -4,7 +4,7 @@ import { readStatus } from '../../src/query/reads/status.js';
 import { describe as describeFailure } from '../../src/sync/outcome.js';
 import { createPerform } from '../../src/sync/perform.js';
 import { discoverJob } from '../../src/sync/schedule/discover.js';
-import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
 import { contextOf, type Program, startProgram } from '../support/program.js';
 import { createOrganization } from '../support/sandbox.js';
@@ -71,7 +71,7 @@ async function startFleet(): Promise<Fleet> {
     pass: async () => {
       await registry.deliveries.settled();
       time.move(LOOK_MS);
-      await lookOut(context);
+      await writeFreshnessFacts(context);
     },
     told: async () => {
       const announced = await program.column<string>(

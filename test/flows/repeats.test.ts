@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UNCHANGED } from '../../src/inbox/job.js';
-import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { differences } from '../support/compare.js';
 import { startInstalled } from '../support/installed.js';
 import { contextOf, type Program } from '../support/program.js';
@@ -77,7 +77,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   const behind: unknown[] = [];
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;
-    await lookOut(context);
+    await writeFreshnessFacts(context);
     behind.push(...(await program.rows("SELECT resource FROM freshness WHERE state = 'behind'")));
   };
   const looks = await replay(program, captured, 2 * MINUTE_MS, watch);

@@ -12,7 +12,7 @@ import { createPieces } from '../../src/engines/postgres/mirror/pieces.js';
 import { readerOf as askPostgres } from '../../src/engines/postgres/reader.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
-import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createInboxPort as createSqliteInbox } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { OpenRun } from '../../src/mirror/port.js';
@@ -51,7 +51,7 @@ export interface Library {
   readonly tables: Tables;
   readonly reader: Reader;
   /** What a worker does each 15 seconds, so that readers know what was announced. */
-  readonly lookOut: (at: number) => Promise<void>;
+  readonly writeFreshnessFacts: (at: number) => Promise<void>;
 }
 
 /** For what asks both and compares their answers. */
@@ -81,8 +81,9 @@ async function libraryInFiles(): Promise<Library> {
   const inbox = createSqliteInbox(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
-  const look = (at: number) => lookOut({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
-  return { stage, env: { DATA_DIR: folder }, tables: tablesIn(folder), reader, lookOut: look };
+  const look = (at: number) =>
+    writeFreshnessFacts({ inbox, mirror: stage.mirror, mirrorMembers: true, now: () => at });
+  return { stage, env: { DATA_DIR: folder }, tables: tablesIn(folder), reader, writeFreshnessFacts: look };
 }
 
 async function libraryInSchemas(): Promise<Library> {
@@ -90,7 +91,7 @@ async function libraryInSchemas(): Promise<Library> {
   const stage = await stageOn(database.postgres);
   const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
   const env = { MIRROR_DATABASE_URL: database.url, DATA_DIR: join(stage.folder, 'none') };
-  return { stage, env, tables: stage.db, reader, lookOut: async () => undefined };
+  return { stage, env, tables: stage.db, reader, writeFreshnessFacts: async () => undefined };
 }
 
 function sqliteInbox(folder = temporaryFolder()): Store {

@@ -5,7 +5,7 @@ import { createInboxPort } from '../../src/engines/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/engines/sqlite/mirror/mirror.js';
 import { placeOf } from '../../src/engines/postgres/place.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { emptyDatabase, type Stage, stageOn } from './engines.js';
 import { NOON, temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror.js';
@@ -37,7 +37,12 @@ export async function oddMirrorTwice(): Promise<SameMirror> {
   const files = tablesIn(folder);
   for (const tables of [stage.db, files]) await fillInboxOddly(tables);
   const mirror = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
-  await lookOut({ inbox, mirror: createMirror(mirror, () => NOW), mirrorMembers: true, now: () => NOW });
+  await writeFreshnessFacts({
+    inbox,
+    mirror: createMirror(mirror, () => NOW),
+    mirrorMembers: true,
+    now: () => NOW,
+  });
   await files.change(
     "UPDATE origin SET watched_at = (SELECT max(seen_at) FROM inbox.processes WHERE role = 'work')",
   );

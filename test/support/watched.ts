@@ -1,6 +1,6 @@
 import type { Context } from '../../src/sync/context.js';
 import { thisProcess } from '../../src/app/signs.js';
-import { lookOut } from '../../src/sync/schedule/lookout.js';
+import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { type Installed, startInstalled } from './installed.js';
 import { contextOf, type ProgramOptions } from './program.js';
 
@@ -55,7 +55,7 @@ export async function startWatched(
     if (!isWatching) return;
     lastLook = program.time.now();
     await parts.inbox.signOfLife(self);
-    await lookOut(parts);
+    await writeFreshnessFacts(parts);
   }
 
   async function work(wanted: boolean): Promise<void> {

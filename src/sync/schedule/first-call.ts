@@ -11,7 +11,7 @@ const ANSWER_WITHIN_MS = 10_000;
  * The process goes on, for both can be mended elsewhere. What could not be asked waits in the queue, where people
  * see it, and is tried again by itself.
  */
-export async function knock({ client, inbox }: Context, log: Log, stopped: AbortSignal): Promise<void> {
+export async function callFirst({ client, inbox }: Context, log: Log, stopped: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
   try {
     await client.app.createAppToken({ signal });

@@ -18,7 +18,7 @@ const TOLD_AFTER_MS = 15_000;
  * At the look before this one nothing waited but what was announced then: only what came since is looked through,
  * and, where something that was announced has been read, what came after that read.
  */
-export async function lookOut({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
+export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
   const at = now();
   await mirror.expect(await inbox.toLookAt(), instant(at), true);
   const until = instant(at - TOLD_AFTER_MS);
@@ -123,19 +123,19 @@ function instant(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-export interface LookoutOptions extends Parts {
+export interface FreshnessFactsOptions extends Parts {
   readonly self: LivingProcess;
   readonly log: Log;
   readonly everyMs?: number;
 }
 
 /** A look at once, and then every 15 seconds until it is stopped. */
-export function createLookout(options: LookoutOptions): Again {
+export function createFreshnessFacts(options: FreshnessFactsOptions): Again {
   const { inbox, self, log, everyMs = SIGN_EVERY_MS } = options;
   return again(async () => {
     try {
       await inbox.signOfLife(self);
-      await lookOut(options);
+      await writeFreshnessFacts(options);
     } catch (error) {
       log.warn({ error: describe(error) }, 'no sign of life could be given this time');
     }

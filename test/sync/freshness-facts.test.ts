@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LivingProcess } from '../../src/inbox/process.js';
-import { createLookout } from '../../src/sync/schedule/lookout.js';
+import { createFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { contextOf, startProgram } from '../support/program.js';
 
 const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
@@ -24,10 +24,10 @@ test('it looks again and again, goes on after a look that failed, and stops wher
       await context.mirror.announce(...given);
     },
   };
-  const lookout = createLookout({ ...context, mirror, self: SELF, log, everyMs: 1 });
-  lookout.start();
+  const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });
+  facts.start();
   await expect.poll(() => looks).toBeGreaterThan(3);
-  await lookout.stop();
+  await facts.stop();
   const before = looks;
   await new Promise(resolve => setTimeout(resolve, 20));
   expect(looks).toBe(before);
