@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import { type Check, runChecks } from './checks.js';
 import { findForeign } from './foreign.js';
-import { sendProblem } from './problem.js';
+import { sendProblem } from '../webhook/problem.js';
 
 export interface OperationsOptions {
   /** What must hold for the process to be left running. */
@@ -75,7 +75,7 @@ function answerChecks(response: Response, results: Readonly<Record<string, strin
   const failed = Object.entries(results).filter(([, result]) => result !== 'ok');
   if (failed.length > 0) {
     const detail = failed.map(([name, result]) => `${name}: ${result}`).join('; ');
-    sendProblem(response, 503, detail, { checks: results });
+    sendProblem(response, 503, detail, {}, { checks: results });
     return;
   }
   response.setHeader('content-type', 'application/json');

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../registry/json/fields.js';
 
 const CONTENT_FAULTS = [
   'not_base64',
@@ -49,10 +50,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A member of an object that came from JSON; never what the prototype has. */

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
 import { maskLooks } from '../registry/http/mask.js';
 import { isId } from '../registry/model.js';
-import { type ContentFault, isObject, type JsonObject, member, parseJson, readContent } from './content.js';
+import { isObject } from '../registry/json/fields.js';
+import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
 
 export type SetAsideReason = ContentFault | 'other_app' | 'no_usable_installation_id';

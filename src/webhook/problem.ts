@@ -3,8 +3,8 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** A refusal as RFC 9457 has it. `detail` is a fixed sentence of ours; nothing of an error or a request goes in. */
-export function problemText(status: number, detail: string): string {
-  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
+export function problemText(status: number, detail: string, members: object = {}): string {
+  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, ...members });
 }
 
 export function sendProblem(
@@ -12,9 +12,10 @@ export function sendProblem(
   status: number,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
+  members: object = {},
 ): void {
   response.statusCode = status;
   response.setHeader('content-type', PROBLEM_TYPE);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end(problemText(status, detail));
+  response.end(problemText(status, detail, members));
 }
