@@ -66,6 +66,9 @@ export function exitCodeOf(code: string): ExitCode {
   return EXIT_BY_CODE[code] ?? EXIT.checkFailed;
 }
 
+/** A database that is not this program's, by the code of its fault. */
+const OTHER_DATABASE = ['foreign_registry', 'schema', 'earlier'];
+
 /** Known by their names, so that a quick command need not load what throws them. */
 const FAULTS_OF_THE_PLACE = ['SettingsError', 'PrivateKeyError', 'DriverError'];
 
@@ -92,7 +95,7 @@ export function explain(error: unknown): Explanation {
     const code = 'code' in error ? String(error.code) : '';
     return { exitCode: EXIT_BY_STORE[code] ?? EXIT.usage, lines: [error.message] };
   }
-  if ('code' in error && error.code === 'foreign_registry') {
+  if ('code' in error && OTHER_DATABASE.includes(String(error.code))) {
     return { exitCode: EXIT.usage, lines: [error.message] };
   }
   const damage = describeDamage(error);

@@ -113,7 +113,7 @@ test('a mirror of an earlier program that stands where a demo would, without its
     "UPDATE schema_migrations SET digest = 'of another text'",
   );
   const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { DATA_DIR: folder } });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain('mirror.db was made by an earlier carbon-mirror');
   expect(readdirSync(folder)).toEqual(['demo']);
   expect(readdirSync(demo)).toContain('mirror.db');
