@@ -12,14 +12,17 @@ async function sceneOfToday(stage: Engine['stage']): Promise<Stage> {
 const stateOf = ({ db }: Stage, resource: string) =>
   db.value<string>('SELECT state FROM freshness WHERE resource = ?', resource);
 
-async function fail(scene: Stage): Promise<void> {
-  const read = await scene.mirror.beginRead({
+const beginWarehouse = async ({ mirror, clock }: Stage) =>
+  await mirror.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
     claim: 1,
-    startedAt: scene.clock.at,
+    startedAt: clock.at,
     trigger: 'schedule',
   });
+
+async function fail(scene: Stage): Promise<void> {
+  const read = await beginWarehouse(scene);
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
@@ -45,6 +48,22 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene, 'warehouse')).toBe('current');
     await fail(scene);
     expect(await stateOf(scene, 'warehouse')).toBe('failing');
+  });
+
+  test('what is read more seldom than the schedule is late by its own interval', async () => {
+    const scene = await sceneOfToday(stage);
+    await scene.mirror.checkOrigin('https://registry.example', 'app-1');
+    await scene.mirror.setSchedule(600);
+    const read = await beginWarehouse(scene);
+    await read.writeBatch([credit('c-1')], scene.clock.at);
+    await read.finish({ ...TRAFFIC, total: null, everySeconds: 3_600 });
+    const readBefore = async (minutes: number) => {
+      const at = new Date(Date.now() - minutes * MINUTE).toISOString();
+      await scene.db.change("UPDATE resource_states SET complete_at = ? WHERE resource = 'warehouse'", at);
+      return await stateOf(scene, 'warehouse');
+    };
+    expect(await readBefore(110)).toBe('current');
+    expect(await readBefore(130)).toBe('late');
   });
 
   test('T39 a resource whose permission is missing is forbidden, keeps its rows, and is current after the next read', async () => {
