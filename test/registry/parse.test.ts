@@ -131,9 +131,11 @@ describe('where the registry wavers, one word is chosen', () => {
       organization: { fullName: 'N', document: JSON.stringify(organization) },
       permissions: null,
     });
-    expect(parseInstallation(from({ id: 'i', organizationId: 'o' }))).toMatchObject({
+    const dates = { createdAt: '2026-01-02T03:04:05.000Z', updatedAt: '2026-02-03T04:05:06.000Z' };
+    expect(parseInstallation(from({ id: 'i', organizationId: 'o', ...dates }))).toMatchObject({
       organizationId: 'o',
       organization: null,
+      ...dates,
     });
   });
 

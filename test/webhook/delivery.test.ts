@@ -38,6 +38,16 @@ test('T03 nothing is signed by an empty secret, nor where there is none', () => 
   }
 });
 
+test('a body that is not UTF-8 is refused, though what it has signed is good', () => {
+  const { body, headers } = signedPost(payloadOf());
+  const damaged = Buffer.concat([Buffer.from(body.slice(0, -1)), Buffer.from(',"note":"\xff"}', 'latin1')]);
+  const signature = headers['x-registry-signature-256'] ?? null;
+  const given = { signature, secrets: [SECRET], appId: APP_ID };
+  expect(openDelivery({ body: damaged, ...given })).toMatchObject({ verdict: 'refused', status: 400 });
+  const whole = Buffer.from(damaged.toString('latin1').replace('\xff', 'y'));
+  expect(openDelivery({ body: whole, ...given })).toMatchObject({ verdict: 'accepted' });
+});
+
 describe('what a webhook tells', () => {
   test('is read as the client reads it, digits and all', () => {
     const transaction = { id: 'tx 1', creditId: 'exPost-1-0xa', type: 'retire', status: 'processed' };
