@@ -51,7 +51,9 @@ describe('the app JWT', () => {
     const appJwt = createAppJwt({ appId, privateKey, now: () => now });
     const get = async () => (await appJwt.get()).token;
     const first = await get();
-    now -= 61_000;
+    now -= 60_000;
+    expect(await get()).toBe(first);
+    now -= 1000;
     expect(await get()).not.toBe(first);
   });
 
@@ -66,6 +68,14 @@ describe('the app JWT', () => {
     appJwt.refuse(first.token);
     expect([second.fresh, second.token === first.token]).toEqual([true, false]);
     expect(await appJwt.get()).toEqual({ token: second.token, fresh: false });
+    const unused = createAppJwt({ appId, privateKey, now: () => now });
+    unused.refuse(first.token);
+    expect((await unused.get()).fresh).toBe(true);
+  });
+
+  it('is none that no header takes: the app id is refused by name', async () => {
+    const appJwt = createAppJwt({ appId: 'a'.repeat(8192), privateKey, now: () => start });
+    await expect(appJwt.get()).rejects.toThrow('The app id is too long for a JWT');
   });
 
   for (const skew of [-SKEW_TOLERATED_MS, 0, SKEW_TOLERATED_MS]) {
