@@ -76,7 +76,6 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'engines/sqlite',
     'engines/sqlite/certificates',
     'engines/sqlite/mirror',
-    'engines/sqlite/mirror/sums',
   ]) {
     copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
   }
