@@ -27,13 +27,18 @@ describe('Dockerfile', () => {
     );
   });
 
-  test('copies what is there, and all that the package ships but what a build makes', () => {
+  test('copies what is there, all that the package ships but what a build makes, and nothing that .dockerignore leaves out', () => {
     const copied = of('COPY').filter(([from = '']) => !from.startsWith('--from'));
     const sources = copied.flatMap(paths => paths.slice(0, -1));
     expect(sources.filter(path => !existsSync(join(ROOT, path)))).toEqual([]);
     for (const path of ['migrations', 'docs', 'package.json', '.env.example', 'LICENSE'])
       expect(sources).toContain(path);
     for (const path of ['.', '.env', 'data']) expect(sources).not.toContain(path);
+    const left = read('.dockerignore').trimEnd().split('\n');
+    expect(left).toEqual(
+      expect.arrayContaining(['**/node_modules', 'dist', 'data', 'secrets', '.env', '.git']),
+    );
+    expect(sources.filter(path => left.includes(path))).toEqual([]);
   });
 
   test('runs as a user without rights, with a healthcheck that a program can read, and has no secret', () => {
