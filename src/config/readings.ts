@@ -81,7 +81,7 @@ export const secrets: Read<readonly string[]> = async given => {
   return expected === undefined ? { value } : { expected };
 };
 
-const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters, separated by commas, of which none can be in a secret`;
+const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
 function findSecretFault(secret: string, which: string): string | null {
   if (secret.length < MIN_SECRET_CHARACTERS) {

@@ -41,7 +41,7 @@ async function installUrl(io: Io, nameId: string, options: InstallUrlOptions): P
   await print(io, url.href);
   say(
     io,
-    `The registry leads back to one of the app's callback URLs: https://<your host>${LANDING_PATH} is a page that says thank you.`,
+    `Who has installed it is led to a callback URL of the app: https://<your host>${LANDING_PATH} says thank you.`,
   );
 }
 

@@ -93,8 +93,7 @@ const OURS: Door = {
   takes: status => status === ACCEPTED,
   refuses: status => status === UNAUTHORIZED,
   expected: { taken: String(ACCEPTED), refused: String(UNAUTHORIZED) },
-  stored:
-    'It is stored. "carbon-mirror deliveries list" shows it, "carbon-mirror jobs list" what became of it.',
+  stored: 'It is stored. "carbon-mirror deliveries list" says what became of it.',
   refused: 'It was refused, as it must be. "carbon-mirror deliveries list --refused" counts it.',
   advice: {
     [UNAUTHORIZED]: OTHER_SECRET,

@@ -20,7 +20,7 @@ import { findPlace } from '../../place/find-place.js';
 import { reading, withPdfs, type Place } from '../../place/place.js';
 
 const NOT_ASKED =
-  'Whether a row was changed together with its document, only the registry knows: "carbon-mirror verify --against-registry" asks it.';
+  'A row that was changed together with its document looks right here; only the registry knows: "carbon-mirror verify --against-registry" asks it.';
 const CLOSED = ['suspended', 'uninstalled'];
 
 interface VerifyOptions {
@@ -104,7 +104,7 @@ async function verify(io: Io, options: VerifyOptions): Promise<void> {
   }
   throw new CommandFault(
     EXIT.checkFailed,
-    `${faults.length} faults.`,
+    `Faults: ${faults.length}.`,
     'What the registry shows is restored by "carbon-mirror sync --full"; dates, what stood before and broken files by a backup.',
   );
 }
@@ -146,7 +146,7 @@ async function compare(
 
 function describeCompared({ rows, organizations, known }: Awaited<ReturnType<typeof compare>>): string {
   const whose = `${organizations} of ${ofKnown(known)}`;
-  return `${withThousands(rows)} rows of ${whose} are as at the registry, which knows neither when the mirror was told nor what stood before.`;
+  return `${withThousands(rows)} rows of ${whose} are as at the registry. With dates and past rows nothing there can be compared.`;
 }
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */
