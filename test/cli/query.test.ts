@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
     const ended = once(child, 'exit');
     const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
     child.send({ ...files, sql: MANY, askerPid: process.pid, timeLimitMs: 60_000, memoryMb: 300 });
-    await once(child, 'message');
+    expect(await once(child, 'message')).toMatchObject([{ columns: expect.any(Array) }, undefined]);
     child.disconnect();
     expect(await ended).toEqual([0, null]);
     expect(await said).toEqual(['', '']);
