@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { StoreSettings } from '../engines/settings.js';
 import { openDoor } from '../engines/open-door.js';
+import type { StoreSettings } from '../engines/settings.js';
 import { describeFailure } from '../inbox/delivery.js';
-import { serveDoor } from '../webhook/thread-service.js';
-import type { ThreadNews } from '../webhook/thread.js';
+import { serveThread } from '../thread.js';
+import { createAcceptPosts } from '../webhook/posts.js';
+import { type DoorWorks, unpack } from '../webhook/thread.js';
 
 /** What the thread is started with. */
 export interface DoorThreadData {
@@ -13,27 +14,30 @@ export interface DoorThreadData {
   readonly appId: string;
 }
 
-async function start(port: NonNullable<typeof parentPort>, data: DoorThreadData): Promise<void> {
-  const { store, secrets, appId } = data;
+async function open(
+  { store, secrets, appId }: DoorThreadData,
+  lost: (error: Error) => void,
+): Promise<DoorWorks> {
   let told = 0;
-  const door = await openDoor(
-    store,
-    () => told,
-    error => {
-      const news: ThreadNews = { lost: describeFailure(error) };
-      port.postMessage(news);
-    },
-  );
-  const tellTime = (now: number) => {
-    told = now;
+  const door = await openDoor(store, () => told, lost);
+  const acceptPosts = createAcceptPosts({ secrets, appId, store: door.store });
+  const at =
+    <Given extends readonly unknown[], Answer>(work: (...given: Given) => Answer) =>
+    (now: number, ...given: Given): Answer => {
+      told = now;
+      return work(...given);
+    };
+  return {
+    accept: (now, packed) => at(acceptPosts)(now, unpack(packed, now), now),
+    countRefusals: at(door.countRefusals),
+    findObstacle: at(door.findObstacle),
+    signOfLife: at(door.signOfLife),
+    close: door.close,
   };
-  serveDoor(port, { door, secrets, appId, tellTime });
 }
 
-if (parentPort !== null) {
-  try {
-    await start(parentPort, workerData);
-  } catch (error) {
-    parentPort.postMessage({ obstacle: describeFailure(error).message }, []);
-  }
+const port = parentPort;
+if (port !== null) {
+  const lost = (error: Error) => port.postMessage({ news: describeFailure(error) });
+  await serveThread(port, () => open(workerData, lost));
 }

@@ -1,4 +1,5 @@
 import type { ReceiveSettings } from '../config/settings.js';
+import type { StoreFailure } from '../inbox/delivery.js';
 import { openEngine } from '../engines/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from '../operations/metrics.js';
@@ -41,7 +42,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       workerData,
       now,
       failed: health.fail,
-      lost: error => log.warn({ error }, LOST),
+      news: (error: StoreFailure) => log.warn({ error }, LOST),
     });
     closing.add(() => thread.close());
     const me = thisProcess('receive', now());

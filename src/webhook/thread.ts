@@ -1,32 +1,8 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import type { StoreFailure } from '../inbox/delivery.js';
-import type { LivingProcess, Pulse } from '../inbox/process.js';
-import type { Refusal } from '../inbox/refusal.js';
+import type { DoorPort } from '../inbox/port.js';
+import { startThread, type ThreadOptions } from '../thread.js';
 import type { PostEnd, Post } from './posts.js';
 
-export interface DoorThread {
-  /** Verify and store; one outcome for each. */
-  accept(posts: readonly Post[]): Promise<readonly PostEnd[]>;
-  /** Rejects with the reason when they could not be counted. */
-  countRefusals(refusals: readonly Refusal[]): Promise<void>;
-  /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
-  checkWritable(): Promise<void>;
-  /** Says that the receiver lives, and answers who else does. */
-  signOfLife(self: LivingProcess): Promise<Pulse>;
-  close(): Promise<void>;
-}
-
-export interface DoorThreadOptions {
-  /** What runs in the thread, and what that is started with. */
-  readonly entry: URL;
-  readonly workerData: object;
-  readonly now: () => number;
-  /** The thread ended by itself; nothing can be stored any more. */
-  readonly failed: (error: Error) => void;
-  /** A connection to the database was lost while nobody waited for an answer. */
-  readonly lost: (failure: StoreFailure) => void;
-}
+export type DoorThread = Awaited<ReturnType<typeof startDoorThread>>;
 
 /** Many posts in one piece of memory, which changes hands without being copied. */
 export interface PackedPosts {
@@ -37,123 +13,52 @@ export interface PackedPosts {
   readonly receivedAt: readonly number[];
 }
 
-/** What the thread is asked, and what it answers. */
-export interface Given {
-  readonly accept: PackedPosts;
-  readonly signOfLife: LivingProcess;
-  readonly countRefusals: readonly Refusal[];
-  readonly findObstacle: null;
-  readonly close: null;
+/** What the thread does. It has no clock of its own: each request tells what time it is. */
+export interface DoorWorks {
+  /** Verify and store; one outcome for each. */
+  readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
+  readonly countRefusals: Timed<DoorPort['countRefusals']>;
+  readonly findObstacle: Timed<DoorPort['findObstacle']>;
+  readonly signOfLife: Timed<DoorPort['signOfLife']>;
+  readonly close: DoorPort['close'];
 }
 
-export interface Answers {
-  readonly accept: readonly PostEnd[];
-  readonly signOfLife: Pulse;
-  readonly countRefusals: void;
-  readonly findObstacle: StoreFailure | null;
-  readonly close: void;
-}
+type Given = { readonly [Each in keyof DoorWorks]: Parameters<DoorWorks[Each]> };
+type Answers = { readonly [Each in keyof DoorWorks]: Awaited<ReturnType<DoorWorks[Each]>> };
+type Timed<Work extends (...given: never[]) => unknown> = (
+  now: number,
+  ...given: Parameters<Work>
+) => ReturnType<Work>;
 
-export type Name = keyof Given;
-
-export interface ThreadRequest {
-  readonly id: number;
-  readonly now: number;
-  readonly name: Name;
-  readonly given: Given[Name];
-}
-
-export type ThreadAnswer =
-  | { readonly id: number; readonly answer: Answers[Name] }
-  | { readonly id: number; readonly obstacle: string };
-
-/** What it says unasked. */
-export interface ThreadNews {
-  readonly lost: StoreFailure;
-}
-
-interface Pending {
-  readonly resolve: (answer: never) => void;
-  readonly reject: (error: Error) => void;
+interface DoorThreadOptions extends Omit<ThreadOptions, 'what'> {
+  readonly now: () => number;
 }
 
 /**
  * Signatures and the database in a thread of their own: neither a flush to disk nor a wait for a lock
  * stops the receiver from reading and answering.
  */
-export async function startDoorThread(options: DoorThreadOptions): Promise<DoorThread> {
-  const { entry, workerData, now, failed, lost } = options;
-  const worker = new Worker(entry, { workerData, env: {} });
-  const exited = new Promise<void>(resolve => {
-    worker.once('exit', () => resolve());
-  });
-  await started(worker, exited);
-
-  const pending = new Map<number, Pending>();
-  let calls = 0;
-  let closing = false;
-  worker.on(
-    'message',
-    (message: ThreadNews | { id: number; answer: never } | { id: number; obstacle: string }) => {
-      if ('lost' in message) return lost(message.lost);
-      const asked = pending.get(message.id);
-      pending.delete(message.id);
-      if ('obstacle' in message) asked?.reject(new Error(message.obstacle));
-      else asked?.resolve(message.answer);
-    },
-  );
-  worker.on('error', end);
-  worker.on('exit', code => end(new Error(`the thread that stores deliveries ended with ${code}`)));
-
-  function end(error: Error): void {
-    for (const { reject } of pending.values()) reject(error);
-    pending.clear();
-    if (closing) return;
-    closing = true;
-    failed(error);
-  }
-
-  function ask<Each extends Name>(
-    name: Each,
-    given: Given[Each],
-    transfer: readonly ArrayBuffer[] = [],
-  ): Promise<Answers[Each]> {
-    if (closing) return Promise.reject(new Error('the thread that stores deliveries has ended'));
-    return new Promise((resolve, reject) => {
-      const request: ThreadRequest = { id: calls++, now: now(), name, given };
-      pending.set(request.id, { resolve, reject });
-      worker.postMessage(request, transfer);
-    });
-  }
-
+export async function startDoorThread({ now, ...options }: DoorThreadOptions) {
+  const what = 'the thread that stores deliveries';
+  const { asking, close } = await startThread({ ...options, what });
+  const ask = asking<Given, Answers>();
   return {
-    accept: posts => {
+    accept: (posts: readonly Post[]) => {
       const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
-      return ask('accept', pack(posts, bytes), [bytes.buffer]);
+      return ask('accept', [now(), pack(posts, bytes)], [bytes.buffer]);
     },
-    countRefusals: refusals => ask('countRefusals', refusals),
+    /** Rejects with the reason when they could not be counted. */
+    countRefusals: (...given: Parameters<DoorPort['countRefusals']>) =>
+      ask('countRefusals', [now(), ...given]),
+    /** Resolves when the database takes a write at present; rejects with the reason when it does not. */
     checkWritable: async () => {
-      const obstacle = await ask('findObstacle', null);
+      const obstacle = await ask('findObstacle', [now()]);
       if (obstacle !== null) throw new Error(obstacle.message);
     },
-    signOfLife: self => ask('signOfLife', self),
-    close: async () => {
-      if (!closing) {
-        const closed = ask('close', null);
-        closing = true;
-        await closed;
-      }
-      await exited;
-    },
+    /** Says that the receiver lives, and answers who else does. */
+    signOfLife: (...given: Parameters<DoorPort['signOfLife']>) => ask('signOfLife', [now(), ...given]),
+    close,
   };
-}
-
-/** Its first message says whether it could open the database. If not, it ends by itself: to be stopped in its driver would end the process. */
-async function started(worker: Worker, exited: Promise<void>): Promise<void> {
-  const [first]: ({ obstacle: string } | null)[] = await once(worker, 'message');
-  if (first === null || first === undefined) return;
-  await exited;
-  throw new Error(first.obstacle);
 }
 
 function pack(posts: readonly Post[], bytes: Uint8Array): PackedPosts {

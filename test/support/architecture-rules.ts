@@ -27,6 +27,7 @@ const EVERYTHING = [
   'resources',
   'sandbox',
   'sync',
+  'thread',
   'webhook',
   'text',
 ];
@@ -36,6 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
   package: [],
   folder: [],
+  thread: [],
   operations: ['webhook/problem.ts'],
   config: [],
   log: [],
@@ -44,10 +46,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   resources: ['registry/model.ts'],
   inbox: ['registry/model.ts'],
   mirror: ['engines/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
-  engines: ['inbox', 'mirror', 'resources', 'package', 'folder'],
+  engines: ['inbox', 'mirror', 'resources', 'package', 'folder', 'thread'],
   query: ['engines/contract', 'resources', 'registry/model.ts', 'registry/errors.ts'],
   webhook: [
     'inbox',
+    'thread',
     'registry/model.ts',
     'registry/http/mask.ts',
     'registry/json/fields.ts',

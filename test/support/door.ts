@@ -92,7 +92,6 @@ async function acceptInThread(db: Sqlite): Promise<Accept> {
     workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null, database: null } },
     now: Date.now,
     failed: () => undefined,
-    lost: () => undefined,
   });
   onTestFinished(() => thread.close());
   return posts => thread.accept(posts);

@@ -18,7 +18,6 @@ async function start(file: string, failures: Error[] = [], entry = THREAD_ENTRY)
     },
     now: () => NOON,
     failed: error => failures.push(error),
-    lost: () => undefined,
   });
   onTestFinished(() => thread.close().catch(() => undefined));
   return thread;

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { type MessagePort, Worker } from 'node:worker_threads';
+
+type Work = (...given: never[]) => unknown;
+type Ask = { readonly id: number; readonly name: string; readonly given: readonly never[] };
+type Told = { readonly id: number; readonly answer: never } | { readonly id: number; readonly fault: Fault };
+type Pending = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
+
+/** An error as it was thrown in the thread. */
+export type Fault = { readonly code: string; readonly message: string; readonly stack: string };
+
+export interface ThreadOptions {
+  readonly entry: URL;
+  readonly workerData: object;
+  /** As in `the thread that stores deliveries`. */
+  readonly what: string;
+  /** It ended by itself; nothing can be done any more. */
+  readonly failed: (error: Error) => void;
+  /** What it says unasked. */
+  readonly news?: (news: never) => void;
+  readonly errorOf?: (fault: Fault) => Error;
+}
+
+/** Asks for one of the works by its name. */
+export type Asking<Given, Answers> = <Name extends keyof Given & keyof Answers & string>(
+  name: Name,
+  given: Given[Name],
+  transfer?: readonly ArrayBuffer[],
+) => Promise<Answers[Name]>;
+
+/** Work that is done in a thread, by the names of what `serveThread` is given there, in the order in which it was asked for. */
+export async function startThread(options: ThreadOptions) {
+  const { entry, workerData, what, failed, news, errorOf = ({ message }) => new Error(message) } = options;
+  const worker = new Worker(entry, { workerData, env: {} });
+  const exited = new Promise<void>(resolve => void worker.once('exit', () => resolve()));
+  const [first]: (Fault | null)[] = await once(worker, 'message');
+  if (first) {
+    await exited;
+    throw errorOf(first);
+  }
+  const pending = new Map<number, Pending>();
+  let calls = 0;
+  let closing = false;
+  worker.on('message', (message: Told | { readonly news: never }) => {
+    if ('news' in message) return news?.(message.news);
+    const asked = pending.get(message.id);
+    pending.delete(message.id);
+    if ('fault' in message) asked?.reject(errorOf(message.fault));
+    else asked?.resolve(message.answer);
+  });
+  worker.on('error', end);
+  worker.on('exit', code => end(new Error(`${what} ended with ${code}`)));
+
+  function end(error: Error): void {
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+    if (!closing) failed(error);
+    closing = true;
+  }
+
+  function send(name: string, given: unknown, transfer: readonly ArrayBuffer[] = []): Promise<never> {
+    if (closing) return Promise.reject(new Error(`${what} has ended`));
+    return new Promise((resolve, reject) => {
+      pending.set(calls, { resolve, reject });
+      worker.postMessage({ id: calls++, name, given }, transfer);
+    });
+  }
+
+  return {
+    asking: <Given, Answers>(): Asking<Given, Answers> => send,
+    close: async (): Promise<void> => {
+      if (!closing) {
+        const closed = send('close', []);
+        closing = true;
+        await closed;
+      }
+      await exited;
+    },
+  };
+}
+
+/** In the thread. Where it cannot begin it says why, and ends by itself: to be stopped in its driver would end the process. */
+export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
+  try {
+    const works = new Map<string, Work>(Object.entries(await open()));
+    port.on('message', (asked: Ask) => void answer(port, works, asked));
+    port.postMessage(null);
+  } catch (error) {
+    port.postMessage(faultOf(error));
+  }
+}
+
+async function answer(port: MessagePort, works: ReadonlyMap<string, Work>, { id, name, given }: Ask) {
+  try {
+    port.postMessage({ id, answer: await works.get(name)?.(...given) });
+  } catch (error) {
+    port.postMessage({ id, fault: faultOf(error) });
+  }
+  if (name === 'close') port.close();
+}
+
+function faultOf(error: unknown): Fault {
+  if (!(error instanceof Error)) return { code: '', message: String(error), stack: '' };
+  const { message, stack = '' } = error;
+  return { code: 'code' in error ? String(error.code) : '', message, stack };
+}
