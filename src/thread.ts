@@ -60,10 +60,10 @@ export async function startThread(options: ThreadOptions) {
 
   function send(name: string, given: unknown, transfer: readonly ArrayBuffer[] = []): Promise<never> {
     if (closing) return Promise.reject(new Error(`${what} has ended`));
-    return new Promise((resolve, reject) => {
-      pending.set(calls, { resolve, reject });
-      worker.postMessage({ id: calls++, name, given }, transfer);
-    });
+    const id = calls++;
+    const answered = new Promise<never>((resolve, reject) => pending.set(id, { resolve, reject }));
+    worker.postMessage({ id, name, given }, transfer);
+    return answered;
   }
 
   return {
@@ -90,13 +90,18 @@ export async function serveThread(port: MessagePort, open: () => object | Promis
   }
 }
 
-async function answer(port: MessagePort, works: ReadonlyMap<string, Work>, { id, name, given }: Ask) {
-  try {
-    port.postMessage({ id, answer: await works.get(name)?.(...given) });
-  } catch (error) {
-    port.postMessage({ id, fault: faultOf(error) });
-  }
-  if (name === 'close') port.close();
+function answer(
+  port: MessagePort,
+  works: ReadonlyMap<string, Work>,
+  { id, name, given }: Ask,
+): Promise<void> {
+  return Promise.resolve()
+    .then(() => works.get(name)?.(...given))
+    .then(
+      done => port.postMessage({ id, answer: done }),
+      (error: unknown) => port.postMessage({ id, fault: faultOf(error) }),
+    )
+    .then(() => (name === 'close' ? port.close() : undefined));
 }
 
 function faultOf(error: unknown): Fault {
