@@ -96,12 +96,16 @@ function answer(
   { id, name, given }: Ask,
 ): Promise<void> {
   return Promise.resolve()
-    .then(() => works.get(name)?.(...given))
+    .then(() => (works.get(name) ?? unknown(name))(...given))
     .then(
       done => port.postMessage({ id, answer: done }),
       (error: unknown) => port.postMessage({ id, fault: faultOf(error) }),
     )
     .then(() => (name === 'close' ? port.close() : undefined));
+}
+
+function unknown(name: string): never {
+  throw new Error(`nothing in this thread is called ${name}`);
 }
 
 function faultOf(error: unknown): Fault {
