@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 900,
   'src/auth': 450,
-  /** The table of the commands of the sandbox came here from there, 770 lines. */
-  'src/cli': 10_700,
+  /** The table of the commands of the sandbox came here from there, 770 lines; what commands as values stand on comes before they shrink. */
+  'src/cli': 10_900,
   'src/config': 900,
   'src/console': 3400,
   'src/engines': 10_150,

@@ -1,12 +1,92 @@
-import type { Command } from 'commander';
+import type { Command as Defined } from 'commander';
+import type { Context } from './context.js';
 import type { Io } from './io.js';
 
-/** One module of `cli/` per command: it says what the command takes and, when it is called, does it. */
+/** A command is a value: what a person types, what it says of itself, and what it does. */
+export interface Command {
+  readonly says: string;
+  /** What stands at its place after the command, in their order. */
+  readonly words: AllTaken;
+  readonly options: AllTaken;
+  readonly prints: Prints;
+  readonly examples: Examples;
+  readonly run: (context: Context, said: Said) => Promise<unknown>;
+}
+
+export interface CommandGroup {
+  readonly says: string;
+  readonly examples?: Examples;
+  readonly commands: Readonly<Record<string, Command>>;
+}
+
+/** A module of before: it says to commander itself what it takes. */
 export interface CommandModule {
-  define(program: Command, io: Io): void;
+  define(program: Defined, io: Io): void;
+}
+
+/** How rows can be had beside a table for people: the words of `--json` and `--csv`, and whether they go into a file. */
+interface Prints {
+  readonly json?: string;
+  readonly csv?: string;
+  readonly file?: boolean;
+}
+
+/** The forms that every list has. */
+export const ROWS = { json: 'print the rows as JSON', csv: 'print the rows as CSV', file: true } as const;
+
+/** The day that goes on is given, for examples that ask of it. */
+type Examples = readonly string[] | ((today: string) => readonly string[]);
+
+/** A word or an option, and what its text means. */
+export interface Taken<T> {
+  /** As in `<name>`; null for an option that is only there or not. */
+  readonly shows: string | null;
+  readonly says: string | ((io: Io) => string);
+  readonly isNeeded?: boolean;
+  readonly fallback?: string;
+  /** Done unless it is said not to. */
+  readonly isOn?: boolean;
+  readonly choices?: readonly string[];
+  /** Options beside which it means nothing. */
+  readonly conflicts?: readonly string[];
+  readonly read: (said: unknown, io: Io) => T;
+}
+
+type AllTaken = Readonly<Record<string, Taken<unknown>>>;
+type Said = Readonly<Record<string, unknown>>;
+type Meant<W extends AllTaken> = { readonly [Name in keyof W]: ReturnType<W[Name]['read']> };
+
+interface Written<W extends AllTaken, O extends AllTaken> {
+  readonly says: string;
+  readonly words?: W;
+  readonly options?: O;
+  readonly prints?: Prints;
+  readonly examples?: Examples;
+  readonly run: (context: Context, said: Meant<W> & Meant<O>) => Promise<unknown>;
+}
+
+// biome-ignore lint/complexity/noBannedTypes: a command that takes nothing
+export function command<W extends AllTaken = {}, O extends AllTaken = {}>(written: Written<W, O>): Command {
+  const { says, words = {}, options = {}, prints = {}, examples: lines = [] } = written;
+  return {
+    says,
+    words,
+    options,
+    prints,
+    examples: lines,
+    run: (context, said) =>
+      written.run(context, meant<Meant<W> & Meant<O>>({ ...words, ...options }, said, context.io)),
+  };
+}
+
+/** What was typed, each as its own kind reads it. */
+function meant<M>(all: AllTaken, said: Said, io: Io): M {
+  const read: unknown[][] = Object.entries(all).map(([name, taken]) => [name, taken.read(said[name], io)]);
+  return Object.fromEntries(read);
 }
 
 /** Examples under a command's help. */
-export function examples(command: Command, lines: readonly string[]): Command {
-  return command.addHelpText('after', `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}`);
+export function examples(described: Defined, lines: readonly string[]): Defined {
+  if (lines.length === 0) return described;
+  return described.addHelpText('after', `\nExamples:\n${lines.map(line => `  $ ${line}`).join('\n')}`);
 }

@@ -4,22 +4,22 @@ import * as available from './commands/available.js';
 import * as balance from './commands/balance/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
 import * as changes from './commands/changes/changes.js';
-import type { CommandModule } from './command.js';
+import type { AnyCommand } from './define.js';
 import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
 import * as doctor from './commands/doctor/doctor.js';
-import * as explain from './commands/explain/explain.js';
+import { EXPLAIN } from './commands/explain/explain.js';
 import * as forget from './commands/forget.js';
-import * as friendbot from './commands/writes/friendbot.js';
-import * as history from './commands/history.js';
+import { FRIENDBOT } from './commands/writes/friendbot.js';
+import { HISTORY } from './commands/history.js';
 import * as installUrl from './commands/install-url.js';
-import * as jobs from './commands/jobs.js';
+import { JOBS } from './commands/jobs.js';
 import * as migrate from './commands/migrate.js';
-import * as purge from './commands/purge.js';
+import { PURGE } from './commands/purge.js';
 import * as query from './commands/query.js';
 import * as receive from './commands/receive.js';
-import * as runs from './commands/runs.js';
+import { RUNS } from './commands/runs.js';
 import * as sandbox from './commands/sandbox/sandbox.js';
 import * as schema from './commands/schema.js';
 import * as snapshot from './commands/snapshot.js';
@@ -32,7 +32,7 @@ import * as work from './commands/work.js';
 import { SHOWN } from './shown/shown.js';
 
 /** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
-export const COMMANDS: Readonly<Record<string, CommandModule>> = {
+export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   up,
   demo: demoEnv,
   receive,
@@ -45,23 +45,23 @@ export const COMMANDS: Readonly<Record<string, CommandModule>> = {
   doctor,
   ...SHOWN,
   'as-of': asOf,
-  history,
-  runs,
+  history: HISTORY,
+  runs: RUNS,
   changes,
-  explain,
+  explain: EXPLAIN,
   balance,
   certificates,
   deliveries,
-  jobs,
+  jobs: JOBS,
   snapshot,
   schema,
   migrate,
   verify,
-  purge,
+  purge: PURGE,
   forget,
   trigger,
   'install-url': installUrl,
   api,
-  friendbot,
+  friendbot: FRIENDBOT,
   sandbox,
 };

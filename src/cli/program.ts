@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../config/config.js';
 import { takeEnvFile } from '../config/env-file.js';
 import { hideSecrets } from './clean.js';
-import type { CommandModule } from './command.js';
+import { defineAny } from './define.js';
 import { COMMANDS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain } from './exit.js';
@@ -39,7 +39,7 @@ export async function runProgram(
 
 async function runWords(words: readonly string[], version: string, io: Io): Promise<void> {
   const program = createProgram(version, io);
-  for (const module of modulesFor(words)) module.define(program, io);
+  for (const name of namesIn(words)) defineAny(program, name, COMMANDS[name], io);
   inherit(program);
   await program.parseAsync([...words], { from: 'user' });
 }
@@ -50,10 +50,9 @@ function isWide(words: readonly string[]): boolean {
 }
 
 /** Only the named command is defined; all of them where the whole list is shown. */
-function modulesFor(argv: readonly string[]): readonly CommandModule[] {
+function namesIn(argv: readonly string[]): readonly string[] {
   const named = argv.find(word => !word.startsWith('-'));
-  const module = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined;
-  return module === undefined ? Object.values(COMMANDS) : [module];
+  return named !== undefined && Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS);
 }
 
 function createProgram(version: string, io: Io): Command {

@@ -2,7 +2,6 @@ export const LANES = ['data', 'certificates'] as const;
 export type Lane = (typeof LANES)[number];
 
 export const JOB_STATES = ['ready', 'claimed', 'parked', 'buried', 'done'] as const;
-export type JobState = (typeof JOB_STATES)[number];
 
 /** A job that fails or crashes this often is buried. */
 export const MAX_ATTEMPTS = 10;

@@ -1,0 +1,78 @@
+import { type Command as Defined, Option } from 'commander';
+import { type Command, type CommandGroup, type CommandModule, examples, type Taken } from './command.js';
+import { withContext } from './context.js';
+import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
+import { today } from './instant.js';
+import type { Io } from './io.js';
+import { intoFile } from './output/into-file.js';
+import { findPlace } from './place/find-place.js';
+
+export type AnyCommand = Command | CommandGroup | CommandModule;
+
+export function defineAny(program: Defined, name: string, any: AnyCommand | undefined, io: Io): void {
+  if (any === undefined) return;
+  if ('define' in any) any.define(program, io);
+  else if ('commands' in any) defineGroup(program, name, any, io);
+  else defineCommand(program, name, any, io);
+}
+
+/** Says to commander what a command takes, and does it when it is called. */
+function defineCommand(parent: Defined, name: string, command: Command, io: Io): void {
+  const defined = parent.command(name).description(command.says);
+  const words = Object.entries(command.words);
+  for (const [, taken] of words) {
+    const shown = taken.isNeeded ? `<${taken.shows}>` : `[${taken.shows}]`;
+    defined.argument(shown, saysOf(taken, io));
+  }
+  for (const [key, taken] of Object.entries(command.options)) defined.addOption(optionOf(key, taken, io));
+  addForms(defined, command.prints);
+  examples(defined, linesOf(command.examples, io));
+  defined.action(async () => {
+    const placed = words.map(([key], place) => [key, defined.processedArgs[place]] as const);
+    await run(io, defined, command, Object.fromEntries(placed));
+  });
+}
+
+function defineGroup(parent: Defined, name: string, group: CommandGroup, io: Io): void {
+  const defined = parent.command(name).description(group.says);
+  for (const [word, command] of Object.entries(group.commands)) defineCommand(defined, word, command, io);
+  examples(defined, linesOf(group.examples ?? [], io));
+}
+
+/** As of one instant is as of the same for what is printed and for what is said of it. */
+async function run(io: Io, defined: Defined, command: Command, placed: Record<string, unknown>) {
+  const said: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
+  const asked = { command: pathOf(defined), ...placed };
+  await intoFile({ io, findPlace }, asked, said, (out, form) =>
+    withContext(out, formatOf(form), context => command.run(context, { ...form })),
+  );
+}
+
+function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
+  const { shows, choices, conflicts = [], fallback, isNeeded = false, isOn = false } = taken;
+  const name = key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+  const flags = `--${isOn ? 'no-' : ''}${name}${shows === null ? '' : ` <${shows}>`}`;
+  const option = new Option(flags, saysOf(taken, io)).makeOptionMandatory(isNeeded).conflicts([...conflicts]);
+  if (choices !== undefined) option.choices(choices);
+  return fallback === undefined ? option : option.default(fallback);
+}
+
+function addForms(defined: Defined, { json, csv, file }: Command['prints']): void {
+  if (csv !== undefined) addFormats(defined, json, csv);
+  else if (json !== undefined) defined.option('--json', json);
+  if (file) addFile(defined);
+}
+
+function saysOf({ says }: Taken<unknown>, io: Io): string {
+  return typeof says === 'string' ? says : says(io);
+}
+
+function linesOf(lines: Command['examples'], io: Io): readonly string[] {
+  return typeof lines === 'function' ? lines(today(io)) : lines;
+}
+
+/** As in `jobs list`. */
+function pathOf(defined: Defined): string {
+  const { parent } = defined;
+  return parent?.parent ? `${pathOf(parent)} ${defined.name()}` : defined.name();
+}

@@ -1,0 +1,76 @@
+import type { Span } from '../text/instant.js';
+import type { Taken } from './command.js';
+import { aDate, readSpan } from './instant.js';
+import type { Io } from './io.js';
+import { HOW_NAMED, OF_ORGANIZATION } from './named/how-named.js';
+import { readLimit } from './words.js';
+
+type Says = Taken<unknown>['says'];
+type Read<T> = (text: string, io: Io) => T;
+type Text<T> = Taken<T | undefined>;
+
+/** An option that is there or not. */
+export function flag(says: Says, more: Pick<Taken<boolean>, 'conflicts'> = {}): Taken<boolean> {
+  return { shows: null, says, read: said => said === true, ...more };
+}
+
+/** Done unless `--no-NAME` is said. */
+export function unless(says: Says): Taken<boolean> {
+  return { shows: null, says, isOn: true, read: said => said !== false };
+}
+
+export function text(shows: string, says: Says): Text<string> {
+  return valued(shows, says, said => said);
+}
+
+function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
+  return { shows, says, read: (said, io) => (typeof said === 'string' ? read(said, io) : undefined) };
+}
+
+export function choice<const Word extends string>(
+  shows: string,
+  says: Says,
+  choices: readonly Word[],
+): Text<Word> {
+  return { ...valued(shows, says, said => choices.find(each => each === said)), choices };
+}
+
+export function needed<T>(taken: Text<T>): Taken<T> {
+  const read: Taken<T>['read'] = (said, io) => {
+    const value = taken.read(said, io);
+    if (value === undefined) throw new Error(`expected ${taken.shows}, got ${String(said)}`);
+    return value;
+  };
+  return { ...taken, isNeeded: true, read };
+}
+
+export function otherwise<T>(taken: Text<T>, fallback: string): Taken<T> {
+  return { ...needed(taken), isNeeded: false, fallback };
+}
+
+/** A date as a person means it, and the span that it stands for. */
+export function date(says: string): Text<Span> {
+  return valued(
+    'date',
+    io => `${says} ${aDate(io)}`,
+    (said, io) => readSpan(said, io.now()),
+  );
+}
+
+/** Zero for all. */
+export function limit(most: number): Taken<number> {
+  return otherwise(valued('n', 'show at most so many, 0 for all', readLimit), String(most));
+}
+
+/** One only, or all of them where none is named. */
+export const ORGANIZATION = text('name', OF_ORGANIZATION);
+export const THE_ORGANIZATION = needed(text('name', `the organization: ${HOW_NAMED}`));
+export const YES = flag('do it without a question');
+
+/** One row of what is mirrored. */
+export const ROW_WORDS = {
+  table: needed(
+    text('table', 'retirements, warehouse_credits, installations or another table that is mirrored'),
+  ),
+  id: needed(text('id', "the row's id or its beginning (for certificates that of the retirement)")),
+};
