@@ -1,6 +1,7 @@
 import type { Command as Defined } from 'commander';
 import type { Context } from './context.js';
 import type { Io } from './io.js';
+import type { Taken } from './taken.js';
 
 /** A command is a value: what a person types, what it says of itself, and what it does. */
 export interface Command {
@@ -36,21 +37,6 @@ export const ROWS = { json: 'print the rows as JSON', csv: 'print the rows as CS
 
 /** The day that goes on is given, for examples that ask of it. */
 type Examples = readonly string[] | ((today: string) => readonly string[]);
-
-/** A word or an option, and what its text means. */
-export interface Taken<T> {
-  /** As in `<name>`; null for an option that is only there or not. */
-  readonly shows: string | null;
-  readonly says: string | ((io: Io) => string);
-  readonly isNeeded?: boolean;
-  readonly fallback?: string;
-  /** Done unless it is said not to. */
-  readonly isOn?: boolean;
-  readonly choices?: readonly string[];
-  /** Options beside which it means nothing. */
-  readonly conflicts?: readonly string[];
-  readonly read: (said: unknown, io: Io) => T;
-}
 
 type AllTaken = Readonly<Record<string, Taken<unknown>>>;
 type Said = Readonly<Record<string, unknown>>;

@@ -1,11 +1,12 @@
 import { type Command as Defined, Option } from 'commander';
-import { type Command, type CommandGroup, type CommandModule, examples, type Taken } from './command.js';
+import { type Command, type CommandGroup, type CommandModule, examples } from './command.js';
 import { withContext } from './context.js';
 import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
 import { today } from './instant.js';
 import type { Io } from './io.js';
 import { intoFile } from './output/into-file.js';
 import { findPlace } from './place/find-place.js';
+import type { Taken } from './taken.js';
 
 export type AnyCommand = Command | CommandGroup | CommandModule;
 

@@ -1,9 +1,23 @@
 import type { Span } from '../text/instant.js';
-import type { Taken } from './command.js';
 import { aDate, readSpan } from './instant.js';
 import type { Io } from './io.js';
 import { HOW_NAMED, OF_ORGANIZATION } from './named/how-named.js';
 import { readLimit } from './words.js';
+
+/** A word or an option, and what its text means. */
+export interface Taken<T> {
+  /** As in `<name>`; null for an option that is only there or not. */
+  readonly shows: string | null;
+  readonly says: string | ((io: Io) => string);
+  readonly isNeeded?: boolean;
+  readonly fallback?: string;
+  /** Done unless it is said not to. */
+  readonly isOn?: boolean;
+  readonly choices?: readonly string[];
+  /** Options beside which it means nothing. */
+  readonly conflicts?: readonly string[];
+  readonly read: (said: unknown, io: Io) => T;
+}
 
 type Says = Taken<unknown>['says'];
 type Read<T> = (text: string, io: Io) => T;
