@@ -1,6 +1,6 @@
 import { type Command as Defined, Option } from 'commander';
 import { type Command, type CommandGroup, type CommandModule, examples } from './command.js';
-import { withContext } from './context.js';
+import { withContext } from './open-context.js';
 import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
 import { today } from './instant.js';
 import type { Io } from './io.js';

@@ -1,0 +1,60 @@
+import type { Context } from './context.js';
+import { type Io, print, say } from './io.js';
+import { type Format, writeRows, writeValue } from './output/output.js';
+import { findPlace, findSettings } from './place/find-place.js';
+
+export async function withContext(
+  io: Io,
+  format: Format,
+  work: (context: Context) => Promise<unknown>,
+): Promise<void> {
+  const closings: (() => Promise<unknown>)[] = [];
+  try {
+    await work(createContext(io, format, close => void closings.push(close)));
+  } finally {
+    for (const close of closings.toReversed()) await close();
+  }
+}
+
+function createContext(io: Io, format: Format, atEnd: (close: () => Promise<unknown>) => void): Context {
+  const place = once(() => findPlace(io));
+  const settings = once(() => findSettings(io));
+  const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
+    once(async () => {
+      const it = await open();
+      atEnd(() => it.close());
+      return it;
+    });
+  const writers = opened(() => place().engine.openWriters(io.now));
+  const pdfs = opened(() => place().engine.openPdfs(io.now));
+  return {
+    io,
+    format,
+    place,
+    settings,
+    reader: opened(() => place().engine.openReader()),
+    inbox: opened(() => place().engine.openInbox(io.now)),
+    writers: async () => {
+      const { createMirror } = await import('../mirror/create-mirror.js');
+      const all = await writers();
+      return { ...all, mirror: createMirror(all.mirror, io.now) };
+    },
+    pdfs: async () => (await pdfs()).pdfs,
+    client: once(async () => {
+      const { connect } = await import('./place/connect.js');
+      return await connect(settings(), io);
+    }),
+    rows: (columns, rows, shape) => writeRows(io, format, columns, rows, shape),
+    value: value => writeValue(io, value),
+    print: (...lines) => print(io, ...lines),
+    say: (...lines) => say(io, ...lines),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
