@@ -5,7 +5,7 @@ export const PACKAGE = findPackage(new URL('./', import.meta.url));
 
 /** What is started as a thread or a process of its own: beside its module as it was built, which is in dist/ for sources that run unbuilt. */
 export function builtBeside(module: string, name: string): URL {
-  return new URL(name, module.replace(new URL('src/', PACKAGE).href, new URL('dist/', PACKAGE).href));
+  return new URL(name, module.replace(new URL('src/', PACKAGE).href, new URL('dist/src/', PACKAGE).href));
 }
 
 function findPackage(folder: URL): URL {

@@ -51,7 +51,7 @@ function createProject(folder: string): void {
   for (const name of ['tools/build.js', 'tsconfig.json']) cpSync(join(ROOT, name), join(folder, name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'src/parts'), { recursive: true });
+  for (const name of ['src/parts', 'migrations']) mkdirSync(join(folder, name), { recursive: true });
   for (const other of [...OTHERS, DRIVER]) {
     mkdirSync(join(folder, 'src', dirname(other)), { recursive: true });
     writeFileSync(join(folder, `src/${other}.ts`), 'export {};\n');
@@ -126,7 +126,7 @@ test('a program that goes on through a build finds what it loads later, and what
 });
 
 test.each(OTHERS)('%s is that of the bundle, for sources that run unbuilt too', other => {
-  const started = join(project, `dist/${other}.js`);
+  const started = join(project, `dist/src/${other}.js`);
   const [, named = ''] = /import '(.*)'/.exec(readFileSync(started, 'utf8')) ?? [];
   expect(relative(project, join(dirname(started), named))).toMatch(/^dist\/program-\w+\/[\w-]+\.js$/);
   expect(existsSync(join(dirname(started), named))).toBe(true);
@@ -171,14 +171,16 @@ test('what has no source any more goes, and what is missing comes back', () => {
   writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
   expect(build(folder)).toEqual({ status: 0, said: '' });
-  const parts = inDist(folder).filter(name => name.startsWith('parts/'));
-  expect(parts).toEqual([0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `parts/part-${i}.${end}`)));
-  expect(inDist(folder)).not.toContain('main.js.map');
+  const parts = inDist(folder).filter(name => name.startsWith('src/parts/'));
+  expect(parts).toEqual(
+    [0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `src/parts/part-${i}.${end}`)),
+  );
+  expect(inDist(folder)).not.toContain('src/main.js.map');
   expect(statSync(join(folder, 'dist/main.js')).mode & 0o777).toBe(0o755);
 
   const [, program = ''] = /(program-\w+)/.exec(readFileSync(join(folder, 'dist/main.js'), 'utf8')) ?? [];
   const [chunk = ''] = inDist(folder).filter(name => name.startsWith(`${program}/part-1-`));
-  for (const file of ['parts/part-1.js', chunk, 'main.js']) {
+  for (const file of ['src/parts/part-1.js', chunk, 'main.js']) {
     rmSync(join(folder, 'dist', file));
     expect(build(folder)).toEqual({ status: 0, said: '' });
     expect(inDist(folder)).toContain(file);

@@ -1,4 +1,4 @@
-// Makes dist/ of src/ under a program that may be running: for importers and types a file each, by tsc; for the program one
+// Makes dist/ of src/ and migrations/ under a program that may be running: for importers and types a file each, by tsc; for the program one
 // bundle in a folder named for its sources, by rolldown. Each file is written beside and renamed over the old one, those which
 // name the bundle after all others; what has no source any more goes last, and nothing is touched where dist/ was made from
 // these very sources. The bundle before stays for who still runs it, until there is another.
@@ -19,7 +19,7 @@ import {
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const SRC = join(ROOT, 'src');
+const SOURCES = ['src', 'migrations'];
 const DIST = join(ROOT, 'dist');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 /** Stands in dist/ as long as all of it was made from the sources with this digest; below it, what was made. */
@@ -28,19 +28,20 @@ const MAIN = 'main.js';
 const BUNDLED = 'kysely';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
-  'main',
-  'app/door-thread',
-  'engines/sqlite/mirror/mirror-thread',
-  'engines/sqlite/asker/query-process',
-  'engines/sqlite/asker/query-watch',
+  'src/main',
+  'src/app/door-thread',
+  'src/engines/sqlite/mirror/mirror-thread',
+  'src/engines/sqlite/asker/query-process',
+  'src/engines/sqlite/asker/query-watch',
 ];
-const STARTED = PROGRAMS.map(program => `${program}.js`);
+/** What people start stands at the top. */
+const STARTED = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));
 
 process.exitCode = (await build()) || (await loadDriver());
 
 async function build() {
   const digest = digestOf([
-    ...filesOf(SRC).map(file => join('src', file)),
+    ...SOURCES.flatMap(folder => filesOf(join(ROOT, folder)).map(file => join(folder, file))),
     'tsconfig.json',
     'tools/build.js',
   ]);
@@ -67,7 +68,7 @@ async function build() {
 async function loadDriver() {
   if (process.env.npm_config_omit?.split(/\s+/).includes('optional')) return 0;
   try {
-    await import(join(DIST, 'engines/sqlite/driver.js'));
+    await import(join(DIST, 'src/engines/sqlite/driver.js'));
     return 0;
   } catch (error) {
     console.error(error.message);
@@ -84,7 +85,7 @@ async function bundle(fresh, program) {
   const { build: roll } = await import('rolldown');
   const licence = `/*! ${BUNDLED}\n${readFileSync(join(ROOT, 'node_modules', BUNDLED, 'LICENSE'), 'utf8')}*/`;
   for (const file of PROGRAMS) {
-    const entry = join(SRC, `${file}.ts`);
+    const entry = join(ROOT, `${file}.ts`);
     const atOnce = loadedBy(entry);
     await roll({
       cwd: ROOT,
@@ -102,6 +103,7 @@ async function bundle(fresh, program) {
       },
     });
   }
+  for (const file of ['main.js', 'main.js.map', 'main.d.ts']) rmSync(join(fresh, 'src', file));
   for (const file of STARTED) nameBundle(fresh, file, program);
   chmodSync(join(fresh, MAIN), 0o755);
 }
@@ -109,7 +111,7 @@ async function bundle(fresh, program) {
 /** Sources that run unbuilt start the same threads and processes as the program does. */
 function nameBundle(fresh, file, program) {
   const above = '../'.repeat(file.split('/').length - 1);
-  rmSync(join(fresh, `${file}.map`));
+  rmSync(join(fresh, `${file}.map`), { force: true });
   writeFileSync(join(fresh, file), `#!/usr/bin/env node\nimport './${above}${program}/${basename(file)}';\n`);
 }
 

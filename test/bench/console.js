@@ -3,10 +3,10 @@
 // pages follow.
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { parseSpan } from '../../dist/text/instant.js';
-import { PAGES } from '../../dist/console/pages/pages.js';
-import { openEngine } from '../../dist/engines/open.js';
-import { openDatabase } from '../../dist/engines/sqlite/open.js';
+import { parseSpan } from '../../dist/src/text/instant.js';
+import { PAGES } from '../../dist/src/console/pages/pages.js';
+import { openEngine } from '../../dist/src/engines/open.js';
+import { openDatabase } from '../../dist/src/engines/sqlite/open.js';
 import { withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';

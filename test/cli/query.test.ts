@@ -16,7 +16,7 @@ const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n
 const MANY =
   'with recursive n(i) as (values(1) union all select i + 1 from n limit 100000) select i, zeroblob(2000) from n';
 /** The program that runs a person's SQL. */
-const ASKED = new URL('../../dist/engines/sqlite/asker/query-process.js', import.meta.url);
+const ASKED = new URL('../../dist/src/engines/sqlite/asker/query-process.js', import.meta.url);
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
 function emptyMirror(): string {

@@ -17,7 +17,7 @@ export const SECRET = 'the-newest-secret-of-all';
 export const OLD_SECRET = 'the-secret-before-that-one';
 
 /** A thread runs what was built. */
-export const THREAD_ENTRY = new URL('../../dist/app/door-thread.js', import.meta.url);
+export const THREAD_ENTRY = new URL('../../dist/src/app/door-thread.js', import.meta.url);
 
 export interface Door {
   readonly url: string;

@@ -34,7 +34,7 @@ export function brokenFiles(file: string, piece: string, broken: string): string
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   borrow(folder);
-  breakPiece(join(folder, 'dist', file), piece, broken);
+  breakPiece(join(folder, 'dist/src', file), piece, broken);
   return join(folder, 'dist', 'main.js');
 }
 
@@ -57,7 +57,7 @@ export function brokenModule(file: string, piece: string, broken: string, name: 
 }
 
 function moduleIn(folder: string, name: string): string {
-  return pathToFileURL(join(folder, 'dist', name)).href;
+  return pathToFileURL(join(folder, 'dist/src', name)).href;
 }
 
 function brokenFolder(file: string, piece: string, broken: string): string {
@@ -77,10 +77,10 @@ function brokenFolder(file: string, piece: string, broken: string): string {
     'engines/sqlite/certificates',
     'engines/sqlite/mirror',
   ]) {
-    copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
+    copyCode(join(ROOT, 'dist/src', part), join(folder, 'dist/src', part));
   }
   borrow(folder);
-  breakPiece(join(folder, 'dist', file), piece, broken);
+  breakPiece(join(folder, 'dist/src', file), piece, broken);
   return folder;
 }
 

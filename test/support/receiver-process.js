@@ -2,13 +2,13 @@
 //   answer-first  answers before the commit
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';
-import { migrate } from '../../dist/engines/sqlite/migrate.js';
-import { openDatabase } from '../../dist/engines/sqlite/open.js';
-import { createGroupCommit } from '../../dist/webhook/group-commit.js';
-import { createDoorPort } from '../../dist/engines/sqlite/inbox/door.js';
-import { listen } from '../../dist/webhook/listen.js';
-import { createAcceptPosts } from '../../dist/webhook/posts.js';
-import { createReceiver } from '../../dist/webhook/receiver.js';
+import { migrate } from '../../dist/src/engines/sqlite/migrate.js';
+import { openDatabase } from '../../dist/src/engines/sqlite/open.js';
+import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
+import { createDoorPort } from '../../dist/src/engines/sqlite/inbox/door.js';
+import { listen } from '../../dist/src/webhook/listen.js';
+import { createAcceptPosts } from '../../dist/src/webhook/posts.js';
+import { createReceiver } from '../../dist/src/webhook/receiver.js';
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
 const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });

@@ -52,7 +52,7 @@ const TOKENS = [
 ];
 
 export async function fuzzAnswers({ count, seed, program }) {
-  const from = name => import(new URL(`registry/${name}.js`, program));
+  const from = name => import(new URL(`src/registry/${name}.js`, program));
   const readers = createReaders(
     Object.assign(
       {},

@@ -87,7 +87,7 @@ const STARTS = ['up', 'receive', 'work'];
 
 export async function fuzzCommands({ count, seed, program }) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-fuzz-'));
-  const from = name => import(new URL(name, program));
+  const from = name => import(new URL(`src/${name}`, program));
   const { runProgram } = await from('cli/program.js');
   const dice = createDice(seed);
   const tally = { codes: {}, faults: [], sizes: [] };
@@ -123,7 +123,8 @@ async function readCommands(from) {
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
-  for (const command of Object.values(COMMANDS)) command.define(root, { env: {}, now: Date.now });
+  const { defineAny } = await from('cli/define.js');
+  for (const [name, any] of Object.entries(COMMANDS)) defineAny(root, name, any, { env: {}, now: Date.now });
   const walk = (command, path) => [
     ...(command.commands.length === 0
       ? [{ path, options: command.options, most: command.registeredArguments }]

@@ -61,8 +61,8 @@ async function floorWarehouse() {
 }
 
 async function openClient() {
-  const { createHttp } = await import('../../../dist/registry/http/http.js');
-  const { createOrganizationClient } = await import('../../../dist/registry/organization-client.js');
+  const { createHttp } = await import('../../../dist/src/registry/http/http.js');
+  const { createOrganizationClient } = await import('../../../dist/src/registry/organization-client.js');
   const http = createHttp({
     baseUrl: url,
     requestsPerSecond: Infinity,

@@ -1,5 +1,5 @@
 // A mirror of any size, filled as a worker fills it: through what its engine offers to writers.
-import { createMirror } from '../../../dist/mirror/create-mirror.js';
+import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
 
 const DAY_MS = 86_400_000;
 const PAGE = 100;

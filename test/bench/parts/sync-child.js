@@ -2,11 +2,11 @@
 // Arguments: what to do, as JSON. Prints what it took, as JSON lines.
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createClient } from '../../../dist/client.js';
-import { createCertificateStore } from '../../../dist/mirror/certificates/walk.js';
-import { createMirror } from '../../../dist/mirror/create-mirror.js';
-import { createPerform } from '../../../dist/sync/perform.js';
-import { createWorker } from '../../../dist/sync/worker/worker.js';
+import { createClient } from '../../../dist/src/client.js';
+import { createCertificateStore } from '../../../dist/src/mirror/certificates/walk.js';
+import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
+import { createPerform } from '../../../dist/src/sync/perform.js';
+import { createWorker } from '../../../dist/src/sync/worker/worker.js';
 import { openStore } from './sync-store.js';
 
 const {

@@ -7,7 +7,7 @@ import { writeCopy } from '../../../src/engines/sqlite/copy.js';
 import { openDatabase } from '../../../src/engines/sqlite/open.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
-const DIST = join(import.meta.dirname, '../../../dist/engines/sqlite');
+const DIST = join(import.meta.dirname, '../../../dist/src/engines/sqlite');
 const COPIER = `
   const { openDatabase } = await import(${JSON.stringify(join(DIST, 'open.js'))});
   const { writeCopy } = await import(${JSON.stringify(join(DIST, 'copy.js'))});

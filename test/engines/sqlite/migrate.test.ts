@@ -16,7 +16,7 @@ import { makeFolder } from '../../support/folder.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';
 const SHAPE = "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name <> 'schema_migrations' ORDER BY name";
-const DIST = new URL('../../../dist/engines/sqlite/', import.meta.url);
+const DIST = new URL('../../../dist/src/engines/sqlite/', import.meta.url);
 
 let folder: string;
 let file: string;

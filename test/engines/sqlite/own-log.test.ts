@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/engines/sqlite/open.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
-const DIST = join(import.meta.dirname, '../../../dist/engines/sqlite/open.js');
+const DIST = join(import.meta.dirname, '../../../dist/src/engines/sqlite/open.js');
 /** Its log is moved to the file every few pages and begun anew, as often as can be. */
 const WRITER = `
   const { openDatabase, write } = await import(${JSON.stringify(DIST)});

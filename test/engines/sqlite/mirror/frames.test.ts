@@ -25,7 +25,7 @@ function framesIn(stack = ''): string[] {
   return ours.flatMap(line => {
     const [, bundle, at] = /(\/[^ ]+\/dist\/program-\w+\/[\w-]+\.js):(\d+)/.exec(line) ?? [];
     if (bundle !== undefined) return sourceIn(bundle, Number(at));
-    return /\/(?:src|dist)\/([\w/-]+)\.[jt]s:\d+/.exec(line)?.[1] ?? [];
+    return /\/(?:dist\/)?src\/([\w/-]+)\.[jt]s:\d+/.exec(line)?.[1] ?? [];
   });
 }
 
