@@ -3,7 +3,7 @@ import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
 import * as balance from './commands/balance/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
-import * as changes from './commands/changes/changes.js';
+import { CHANGES } from './commands/changes/changes.js';
 import type { AnyCommand } from './define.js';
 import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries/deliveries.js';
@@ -47,7 +47,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   'as-of': asOf,
   history: HISTORY,
   runs: RUNS,
-  changes,
+  changes: CHANGES,
   explain: EXPLAIN,
   balance,
   certificates,

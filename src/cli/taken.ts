@@ -1,5 +1,5 @@
 import type { Span } from '../text/instant.js';
-import { aDate, readSpan } from './instant.js';
+import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
 import { HOW_NAMED, OF_ORGANIZATION } from './named/how-named.js';
 import { readLimit } from './words.js';
@@ -69,6 +69,10 @@ export function date(says: string): Text<Span> {
     io => `${says} ${aDate(io)}`,
     (said, io) => readSpan(said, io.now()),
   );
+}
+
+export function year(says: Says): Text<string> {
+  return valued('year', says, readYear);
 }
 
 /** Zero for all. */

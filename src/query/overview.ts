@@ -1,15 +1,13 @@
 import type { Reader } from '../engines/contract/reader.js';
 import { type Available, readAvailable } from './available.js';
 import { type Activity, readActivity } from './inbox/activity.js';
-import { readNewest } from './past/changes.js';
-import type { Told } from './past/told.js';
+import { ALL_CHANGES, readNewest } from './past/changes.js';
 import { inSnapshot } from './snapshot.js';
 import { type OrganizationStatus, readOrganizations, sumCertificates } from './reads/status.js';
 
 /** One more is read, so that it can be said that there are more. */
 export const MOST_HOLDS = 20;
 const CHANGES = 8;
-const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
 export type Hold = Awaited<ReturnType<typeof readHolds>>[number];
 
@@ -21,7 +19,7 @@ export interface Overview {
   readonly certificates: Readonly<Record<string, number>>;
   readonly available: Available;
   readonly holds: readonly Hold[];
-  readonly changes: readonly Told[];
+  readonly changes: Awaited<ReturnType<typeof readNewest>>;
 }
 
 /** What there is at one moment: what can be sold, what is held, what moved last, what does not go on, and so many organizations. */
@@ -32,7 +30,7 @@ export async function readOverview(reader: Reader, now: number, most: number): P
     certificates: await sumCertificates(snapshot),
     available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null, isToAddUp: true }),
     holds: await readHolds(snapshot),
-    changes: await readNewest(snapshot, EVERYTHING, null, CHANGES),
+    changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
   }));
 }
 

@@ -194,7 +194,7 @@ function nullsAside(direction: Direction) {
 }
 
 /** With the values in their places: they are shown, and run by nobody but whoever takes them up. */
-function sqlOf(asked: Compilable): string {
+export function sqlOf(asked: Compilable): string {
   const { sql: text, parameters } = asked.compile();
   let at = 0;
   return text.replace(/\?|\$(\d+)/g, (_sign, number?: string) => {

@@ -4,5 +4,5 @@ import type { Reader } from '../engines/contract/reader.js';
 export async function inSnapshot<T>(reader: Reader, work: (reader: Reader) => Promise<T>): Promise<T> {
   if (reader.db.isTransaction) return await work(reader);
   const snapshot = reader.db.transaction().setIsolationLevel('repeatable read');
-  return await snapshot.execute(async db => await work({ ...reader, ...reader.say.plain(db), db }));
+  return await snapshot.execute(async db => await work({ ...reader, db }));
 }

@@ -1,4 +1,4 @@
-import type { Said } from './change.js';
+import type { Change } from './change.js';
 import { tonnesOf, typeName } from './tonnes.js';
 
 interface Moved {
@@ -23,7 +23,7 @@ export class Sums {
     this.#openings = openings;
   }
 
-  add({ resource, change, before, after, organization_id: organizationId, learnt_at: at }: Said): void {
+  add({ resource, change, before, after, organization_id: organizationId, learnt_at: at }: Change): void {
     this.#kinds[change] += 1;
     if (!SUMMED.includes(resource)) return;
     const type = (after ?? before ?? {})['type'];

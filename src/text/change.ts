@@ -23,8 +23,6 @@ interface Told<Columns, Names> {
 type ChangeRow = Told<string, string>;
 /** The same with its rows as objects, as programs take it. */
 export type Change = Told<Cells, readonly string[]>;
-/** What its sentence is made of. */
-export type Said = Omit<Change, 'job_id'>;
 
 const MOST_COLUMNS = 3;
 const NOT_LISTED = 'not listed';
@@ -46,30 +44,30 @@ function parseCells(json: string | null): Cells | null {
 }
 
 /** One line that a person reads, without its day. */
-export function lineOf(change: Said): string {
+export function lineOf(change: Change): string {
   const who = change.organization_name === null ? '' : `${shortName(change.organization_name)} `;
   return `${change.learnt_at.slice(11, 16)} ${who}${wordsOf(change)}${causeOf(change)}`;
 }
 
-export function wordsOf(change: Said): string {
+export function wordsOf(change: Change): string {
   const words = WORDS[change.resource];
   return words === undefined ? general(change) : words(change);
 }
 
 /** Who or what is behind it, as far as that is known. */
-function causeOf({ delivery_id: delivery, trigger, sync_run_id: run }: Said): string {
+function causeOf({ delivery_id: delivery, trigger, sync_run_id: run }: Change): string {
   if (delivery !== null) return ` (delivery ${delivery})`;
   return trigger === null ? ` (run ${run})` : ` (${trigger})`;
 }
 
-const WORDS: Readonly<Record<string, (change: Said) => string>> = {
+const WORDS: Readonly<Record<string, (change: Change) => string>> = {
   retirements: retirementWords,
   warehouse: creditWords,
   inventory: creditWords,
   certificates: certificateWords,
 };
 
-function retirementWords(change: Said): string {
+function retirementWords(change: Change): string {
   const { change: kind, before, after, id, learnt_at: learntAt } = change;
   if (kind === 'changed') return general(change);
   const cells = after ?? before ?? {};
@@ -85,7 +83,7 @@ function forWhom(cells: Cells): string {
 }
 
 /** What of the name is the same in both rows stands before the colon. */
-function creditWords(change: Said): string {
+function creditWords(change: Change): string {
   const { resource, before, after } = change;
   const what = `${resource} ${creditName(after ?? before ?? {})}`;
   const from = before === null ? NOT_LISTED : amountOf(before);
@@ -93,14 +91,14 @@ function creditWords(change: Said): string {
   return from === to ? `${what}: ${moves(change)}` : `${what}: ${from} → ${to}`;
 }
 
-function certificateWords({ id, change, before, after }: Said): string {
+function certificateWords({ id, change, before, after }: Change): string {
   const [from, to] = [before, after].map(cells => text(cells?.['sha256'])?.slice(0, 12));
   if (change === 'added') return `certificate of retirement ${id} stored: sha256 ${to}`;
   if (change === 'removed') return `certificate of retirement ${id} went with it: sha256 ${from}`;
   return `certificate of retirement ${id} is another file: sha256 ${from} → ${to}`;
 }
 
-function general(change: Said): string {
+function general(change: Change): string {
   const noun = NOUNS[change.resource] ?? change.resource;
   const name = text((change.after ?? change.before ?? {})['full_name']);
   const what = `${noun} ${name === null ? change.id : shortName(name)}`;
@@ -116,7 +114,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   projects: 'project',
 };
 
-function moves({ changed_columns: columns, before, after }: Said): string {
+function moves({ changed_columns: columns, before, after }: Change): string {
   const all = columns ?? [];
   if (all.includes('document')) return 'something that has no column of its own';
   const shown = all.includes('amount_exact') ? all.filter(name => name !== 'amount_micro') : all;

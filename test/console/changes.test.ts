@@ -72,11 +72,14 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
   let address: string | null = '/changes?organization_id=organization-1';
   const said: string[] = [];
   while (address !== null) {
-    const shown: string = (await page(address)).replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+    const shown: string = (await page(address))
+      .replaceAll('&amp;', '&')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"');
     const [, rows = ''] = /<section id="rows"[^]*?<tbody>([^]*?)<\/tbody>/.exec(shown) ?? [];
     const [, sql = ''] =
       /The SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
-    expect(sql).toContain('SELECT project_id FROM project_references');
+    expect(sql).toContain('select "project_id" from "project_references"');
     const asked = await send('/ask', {
       sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
       form: 'csv',

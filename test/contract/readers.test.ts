@@ -28,6 +28,7 @@ import { readOverview } from '../../src/query/overview.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
+import { type Change, parseChange } from '../../src/text/change.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
 import { withEnds } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
@@ -36,7 +37,6 @@ import * as refusals from '../../src/query/inbox/refusals.js';
 import { readEnds, readRuns } from '../../src/query/reads/runs.js';
 import { countAlive, readLife, readProcesses } from '../../src/query/inbox/signs.js';
 import * as singles from '../../src/query/singles.js';
-import * as told from '../../src/query/past/told.js';
 import * as status from '../../src/query/reads/status.js';
 import * as progress from '../../src/query/reads/sync-progress.js';
 import { readSynced } from '../../src/query/reads/synced.js';
@@ -121,12 +121,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
-  ),
-  readTold: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
-    changes.readTold(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
-  ),
-  readChanged: about([null, 'retirements', 'nothing'], (reader, resource) =>
-    told.readChanged(reader, resource, 0),
   ),
   readOverview: about(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
     readOverview(reader, now, most),
@@ -440,14 +434,15 @@ const PAGINGS_OF_THEN = MOMENTS.map(
 
 /** In groups, each before the one before, and the same in one. */
 async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
-  const found: told.Told[] = [];
+  const found: Change[] = [];
   let group = await changes.readNewest(reader, asked, null, 100);
   while (group.length > 0) {
     found.push(...group);
     group = await changes.readNewest(reader, asked, found.at(-1)?.number ?? 0, 100);
   }
-  const all = await drained(changes.readTold(reader, asked));
-  expect(found.toReversed()).toEqual(all.flat());
+  const all: Change[] = [];
+  for await (const row of changes.readChanges(reader, asked)) all.push(parseChange(row));
+  expect(found.toReversed()).toEqual(all);
   return found;
 }
 
@@ -460,7 +455,6 @@ async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
 /** What readers are made of. */
 const PARTS = [
   'NULLS_FIRST',
-  'asTold',
   'compareStates',
   'isFrozen',
   'worstOf',
@@ -472,11 +466,11 @@ const PARTS = [
   'lookedUpBy',
   'lowered',
   'mayBeNull',
+  'newestInSql',
   'ofAnyOrganization',
-  'ofOrganization',
   'seenOf',
+  'sqlOf',
   'stoodAt',
-  'toldOf',
   'totalOrder',
   'withLookedUp',
   'withOwner',

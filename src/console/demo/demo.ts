@@ -1,4 +1,4 @@
-import { readNewest } from '../../query/past/changes.js';
+import { ALL_CHANGES, readNewest } from '../../query/past/changes.js';
 import type { Shown } from '../page.js';
 import { button } from '../acts/button.js';
 import { sentences } from '../parts/changes.js';
@@ -22,7 +22,6 @@ export interface Done {
   readonly says: string;
 }
 
-const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 const CHANGES = 12;
 
 export async function showDemo(
@@ -31,7 +30,7 @@ export async function showDemo(
   done: readonly Done[],
   now: number,
 ): Promise<Shown> {
-  const changes = await readNewest(reader, EVERYTHING, null, CHANGES);
+  const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
   const body = html`<h1>Play registry, and watch the mirror follow.</h1>
 <p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
 <ul class="deeds">${deeds.map(

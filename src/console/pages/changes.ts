@@ -1,13 +1,13 @@
 import {
   CHANGE_COLUMNS,
+  CHANGED,
   type ChangesAsked,
-  ofOrganization,
+  newestInSql,
   readChanges,
   readNewest,
 } from '../../query/past/changes.js';
 import { readOpenings } from '../../query/past/balance.js';
-import { ENTRY_OF } from '../../resources/resources.js';
-import type { Said } from '../../text/change.js';
+import type { Change } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
@@ -26,16 +26,16 @@ interface Asked extends ChangesAsked {
 type Answer =
   | {
       readonly asked: Asked;
-      readonly changes: readonly Said[];
+      readonly changes: readonly Change[];
       readonly isAll: boolean;
       readonly sums: readonly string[];
+      readonly sql: string;
     }
   | Fault;
 
 const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
-const RESOURCES = ['installation', ...Object.keys(ENTRY_OF)];
 /** Added up, and shown in parts. */
 const MOST = 1_000;
 const ROWS = 100;
@@ -49,7 +49,13 @@ async function read({ reader, query, now }: Ask): Promise<Answer> {
   const changes = rows.slice(0, MOST);
   const all = new Sums(await readOpenings(reader));
   for (const change of changes) all.add(change);
-  return { asked, changes, isAll: rows.length <= MOST, sums: changes.length === 0 ? [] : all.lines() };
+  return {
+    asked,
+    changes,
+    isAll: rows.length <= MOST,
+    sums: changes.length === 0 ? [] : all.lines(),
+    sql: newestInSql(reader, asked, beforeIn(query), ROWS),
+  };
 }
 
 function askedIn(query: URLSearchParams, now: number): Asked | Fault {
@@ -60,7 +66,7 @@ function askedIn(query: URLSearchParams, now: number): Asked | Fault {
   if (since.from > until.to)
     return { fault: `Nothing lies between ${since.from} and ${until.to}, which is earlier.` };
   const resource = query.get('resource') || null;
-  if (resource !== null && !RESOURCES.includes(resource))
+  if (resource !== null && !CHANGED.includes(resource))
     return { fault: `There is no resource “${resource}”.` };
   return {
     organizationId: query.get('organization_id') || null,
@@ -78,7 +84,7 @@ function beforeIn(query: URLSearchParams): number | null {
 function show(answer: Answer, { query, now }: Ask): Shown {
   const title = 'Changes';
   if ('fault' in answer) return { title, body: html`<h1>${answer.fault}</h1>${form(query)}` };
-  const { asked, changes, isAll, sums } = answer;
+  const { asked, changes, isAll, sums, sql } = answer;
   const shown = changes.slice(0, ROWS);
   const last = shown.at(-1);
   const hasMore = !isAll || changes.length > ROWS;
@@ -90,7 +96,7 @@ ${form(query)}
 <p class="under">${query.has('before') && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
 <a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
-<details><summary>The SQL of this page</summary><pre>${sqlOf(asked, beforeIn(query))}</pre></details>`;
+<details><summary>The SQL of this page</summary><pre>${sql}</pre></details>`;
   return { title, body };
 }
 
@@ -116,22 +122,8 @@ function form(query: URLSearchParams): Html {
 <label>Since<input name="since" value="${query.get('since')}" placeholder="${SINCE}"></label>
 <label>Until<input name="until" value="${query.get('until')}" placeholder="${UNTIL}"></label>
 <label>Organization id<input name="organization_id" value="${query.get('organization_id')}"></label>
-<label>What<select name="resource">${option('', 'everything')}${RESOURCES.map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
+<label>What<select name="resource">${option('', 'everything')}${CHANGED.map(name => option(name, name.replaceAll('_', ' ')))}</select></label>
 <button>Show</button></form>`;
-}
-
-function sqlOf({ since, until, resource, organizationId }: Asked, before: number | null): string {
-  const where = [
-    `learnt_at >= ${quoted(since)} and learnt_at <= ${quoted(until)}`,
-    ...(resource === null ? [] : [`resource = ${quoted(resource)}`]),
-    ...(organizationId === null ? [] : [ofOrganization(name => name, quoted(organizationId))]),
-    ...(before === null ? [] : [`number < ${before}`]),
-  ];
-  return `select * from changes where ${where.join(' and ')} order by number desc limit ${ROWS}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function file(ending: keyof typeof FORMS): Page {

@@ -1,4 +1,4 @@
-import { type Said, wordsOf } from '../../text/change.js';
+import { type Change, wordsOf } from '../../text/change.js';
 import { html, type Html, type Part } from './html.js';
 import { table } from './table.js';
 import { ago } from './words.js';
@@ -6,7 +6,7 @@ import { ago } from './words.js';
 const PAGES: Readonly<Record<string, string>> = { retirements: 'retirements', certificates: 'retirements' };
 
 /** What changed, a sentence each, and what had asked for the read that found it. */
-export function sentences(caption: string, changes: readonly Said[], now: number): Html | false {
+export function sentences(caption: string, changes: readonly Change[], now: number): Html | false {
   if (changes.length === 0) return false;
   return table(
     caption,
@@ -20,17 +20,17 @@ export function sentences(caption: string, changes: readonly Said[], now: number
   );
 }
 
-function whose({ organization_id: id, organization_name: name }: Said): Part {
+function whose({ organization_id: id, organization_name: name }: Change): Part {
   return id !== null && html`<a href="/organizations/${encodeURIComponent(id)}">${name ?? id}</a>`;
 }
 
-function said(change: Said): Part {
+function said(change: Change): Part {
   const page = PAGES[change.resource];
   if (page === undefined) return wordsOf(change);
   return html`<a href="/${page}/${encodeURIComponent(change.id)}">${wordsOf(change)}</a>`;
 }
 
-function cause({ delivery_id: delivery, trigger, sync_run_id: run }: Said): Html {
+function cause({ delivery_id: delivery, trigger, sync_run_id: run }: Change): Html {
   if (delivery !== null) return html`<a href="/deliveries/${delivery}">delivery ${delivery}</a>`;
   return html`<a href="/runs?id=${run}">read ${run}</a>${trigger !== null && ` (${trigger})`}`;
 }

@@ -1,4 +1,3 @@
-import type { QueryArrayConfig } from 'pg';
 import type { Family } from '../migrations.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { named } from './errors.js';
@@ -24,8 +23,6 @@ export interface Transaction {
 export interface Postgres {
   /** One statement, a round trip. */
   readonly query: Query;
-  /** The same, and of each row its cells. */
-  readonly rows: <Row extends readonly unknown[]>(sql: string, given: readonly Given[]) => Promise<Row[]>;
   /** One statement whose rows nobody needs: answers what the server warned of. */
   readonly warnings: (sql: string) => Promise<string[]>;
   /** In the modes that are named, as SQL has them. */
@@ -49,10 +46,6 @@ export function openPostgres(options: PoolOptions): Postgres {
   };
   return {
     query,
-    rows: async <Row extends readonly unknown[]>(text: string, given: readonly Given[]) => {
-      const asked: QueryArrayConfig = { text, values: [...given], rowMode: 'array' };
-      return (await named(() => pool.query<Row & unknown[]>(asked))).rows;
-    },
     warnings: text => named(() => warningsOn(pool, text)),
     begin,
     transact: async work => {

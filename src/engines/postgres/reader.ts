@@ -1,5 +1,5 @@
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
@@ -9,10 +9,11 @@ import {
   type QueryResult,
   sql,
 } from 'kysely';
+import { text } from '../../resources/columns.js';
 import type { Expressions, Reader } from '../contract/reader.js';
 import type { Tables } from '../contract/tables.js';
+import { instantFor } from './driver.js';
 import type { Postgres, Transaction } from './open.js';
-import { asKept, plainOf } from './plain.js';
 
 /** Readers on a pool that is somebody else's. Each question that waits while another streams takes a connection more. */
 export function readerOf(postgres: Postgres): Reader {
@@ -23,7 +24,7 @@ export function readerOf(postgres: Postgres): Reader {
     createQueryCompiler: () => new Compiler(),
   };
   const db = new Kysely<Tables>({ dialect }).withSchema('mirror');
-  return { ...say.plain(db), db, say };
+  return { db, say };
 }
 
 /** All values are bound: what a statement is planned for is known by then, so that indexes of one state are found. */
@@ -34,19 +35,14 @@ class Compiler extends PostgresQueryCompiler {
 }
 
 const say: Expressions = {
-  plain: db =>
-    plainOf({
-      rows: async <Row extends readonly unknown[]>(statement: string, given: readonly unknown[]) => {
-        const { rows } = await db.executeQuery<object>(CompiledQuery.raw(statement, [...given]));
-        return rows.map(row => cellsOf<Row>(row));
-      },
-    }),
   each: values => sql`(SELECT unnest(${values}::bigint[]))`,
 };
 
-function cellsOf<Row extends readonly unknown[]>(row: object): Row;
-function cellsOf(row: object): readonly unknown[] {
-  return Object.values(row);
+const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A text that is asked for, as a row would hold it. */
+function asKept(value: string): string | null {
+  return BEFORE_YEAR_1.test(value) ? instantFor(value) : text(value);
 }
 
 /** A moment that readers see, and in which nothing can be written. No setting of a session would outlive a pooler. */

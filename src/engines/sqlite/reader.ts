@@ -14,7 +14,6 @@ import type { Expressions, OpenReader, Reader } from '../contract/reader.js';
 import type { Tables, Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
-import { plainOf } from './plain.js';
 
 /** Both databases, read-only. */
 export function openReader(files: Files): OpenReader {
@@ -37,8 +36,7 @@ export function readerOf(db: Sqlite): Reader {
     createIntrospector: (kysely: Kysely<unknown>) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new Compiler(),
   };
-  const plain = plainOf(db);
-  return { ...plain, db: new Kysely<Tables>({ dialect }), say: { ...say, plain: () => plain } };
+  return { db: new Kysely<Tables>({ dialect }), say };
 }
 
 const WORD = /^[a-z_]+$/;
@@ -51,7 +49,7 @@ class Compiler extends SqliteQueryCompiler {
   }
 }
 
-const say: Omit<Expressions, 'plain'> = {
+const say: Expressions = {
   each: values => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
 };
 

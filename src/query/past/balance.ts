@@ -1,6 +1,6 @@
 import { stoodAt } from '../by-name.js';
 import { count } from '../count.js';
-import { AT_ONCE, type Plain, type Reader } from '../../engines/contract/reader.js';
+import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
 
 export type Reckoning = Tables['balance_retirements'];
@@ -68,12 +68,15 @@ export async function readJudged({ db }: Reader) {
 export const STOCK_LISTS = ['warehouse', 'inventory', 'reservations'];
 
 /** By a list and its organization, with a space between: the end of its first complete read. What was seen until then rose nowhere. */
-export async function readOpenings({ rows, table }: Plain): Promise<ReadonlyMap<string, string>> {
-  const found = await rows<readonly [string, string, string]>(
-    ['organization_id', 'resource', 'first_complete_at'],
-    `FROM ${table('resource_states')} WHERE first_complete_at IS NOT NULL`,
+export async function readOpenings({ db }: Reader): Promise<ReadonlyMap<string, string>> {
+  const found = await db
+    .selectFrom('resource_states')
+    .select(['organization_id', 'resource', 'first_complete_at'])
+    .where('first_complete_at', 'is not', null)
+    .execute();
+  return new Map(
+    found.map(each => [`${each.resource} ${each.organization_id}`, each.first_complete_at ?? '']),
   );
-  return new Map(found.map(([organizationId, resource, at]) => [`${resource} ${organizationId}`, at]));
 }
 
 /** All that stood in warehouses, inventories and holds at an instant; null: when each list had first been read completely. */

@@ -1,7 +1,8 @@
-import type { SelectQueryBuilder } from 'kysely';
-import type { Plain, Reader } from '../../engines/contract/reader.js';
+import { type Change, parseChange } from '../../text/change.js';
+import type { Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
-import { readChanged, asTold, type Told, toldOf, type ToldRow } from './told.js';
+import { ENTRY_OF } from '../../resources/resources.js';
+import { sqlOf } from '../paged.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [
@@ -21,9 +22,10 @@ export const CHANGE_COLUMNS = [
   'delivery_id',
 ] as const;
 
-export type ChangeRow = Tables['changes'];
+/** What changes, by its word. */
+export const CHANGED = ['installation', ...Object.keys(ENTRY_OF)];
 
-type Found = SelectQueryBuilder<Tables, 'changes', ChangeRow>;
+export type ChangeRow = Tables['changes'];
 
 export interface ChangesAsked {
   /** Null for all of them. */
@@ -35,12 +37,11 @@ export interface ChangesAsked {
   readonly until: string | null;
 }
 
-/** One statement finds no more changes than this, among no more numbers than that. */
-const AT_ONCE = 4_000;
-const NUMBERS_AT_ONCE = 20_000;
-/** Sentences are short, and what is gone before more come costs no memory. */
-const TOLD_AT_ONCE = 4_000;
-/** Where fewer came than a part of what may come, they are sought among more numbers: what is found is made once only. */
+export const ALL_CHANGES: ChangesAsked = { organizationId: null, resource: null, since: null, until: null };
+
+/** A number is one change at most: one statement looks at so many of them, and at more where few were as asked for. */
+const NUMBERS_AT_ONCE = 4_000;
+const MOST_NUMBERS = 20_000;
 const FEW = 8;
 /** Whoever wants a few of the newest finds them among these most of the time. */
 const FIRST_NUMBERS = 100;
@@ -49,54 +50,7 @@ const LAST_ID = Number.MAX_SAFE_INTEGER;
 /** In the order of their numbers, to the newest that there was when it was asked for. */
 export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGenerator<ChangeRow> {
   const last = await readLastNumber(reader);
-  const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
-  yield* readBetween(reader, asked, from, last);
-}
-
-/** The same changes in groups, and of each what its sentence is made of. */
-export async function* readTold(plain: Plain, asked: ChangesAsked): AsyncGenerator<readonly Told[]> {
-  const last = await readLastNumber(plain);
-  const from = asked.since === null ? 0 : await readNumberBefore(plain, asked.since);
-  const entries = await readChanged(plain, asked.resource, from);
-  const find = finder(plain, asked, entries);
-  let width = TOLD_AT_ONCE;
-  for (let seen = from; seen < last && entries.length > 0; ) {
-    const end = Math.min(seen + width, last);
-    const found = await find(seen, end);
-    yield found.sort((one, other) => one.number - other.number);
-    width = found.length < width / FEW ? Math.min(2 * width, NUMBERS_AT_ONCE) : TOLD_AT_ONCE;
-    seen = end;
-  }
-}
-
-/** Finds those of some resources that lie after a number and up to another, resource by resource. */
-function finder(plain: Plain, asked: ChangesAsked, entries: Parameters<typeof toldOf>[1][]) {
-  const { where, given } = matchingText(plain, asked);
-  const sources = entries.map(entry => ({ ...toldOf(plain, entry), told: asTold(entry) }));
-  return async (after: number, last: number, rest = ''): Promise<Told[]> => {
-    const found: Told[] = [];
-    for (const { cells, from, told } of sources) {
-      const those = `${from} WHERE number > $1 AND number <= $2 ${where} ${rest}`;
-      for (const row of await plain.rows<ToldRow>(cells, those, [after, last, ...given]))
-        found.push(told(row));
-    }
-    return found;
-  };
-}
-
-/** Those that restated what is dated in a year that was over, in their order and in groups. */
-export async function* readRestated(
-  reader: Reader,
-  asked: ChangesAsked,
-  year: string,
-): AsyncGenerator<readonly ChangeRow[]> {
-  let found = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
-  if (asked.organizationId !== null) found = found.where('organization_id', '=', asked.organizationId);
-  const numbers = (await found.orderBy('number').execute()).map(({ number }) => number);
-  for (let from = 0; from < numbers.length; from += AT_ONCE) {
-    const these = reader.say.each(numbers.slice(from, from + AT_ONCE));
-    yield await changesOf(reader, asked).where('number', 'in', these).orderBy('number').execute();
-  }
+  yield* readBetween(reader, asked, await readNumberBefore(reader, asked.since), last);
 }
 
 /** Those after a number, in their order. */
@@ -106,76 +60,73 @@ export async function* readBetween(
   after: number,
   last: number,
 ): AsyncGenerator<ChangeRow> {
-  for await (const group of inGroups(changesOf(reader, asked), AT_ONCE, after, last)) yield* group;
-}
-
-async function* inGroups(
-  found: Found,
-  atOnce: number,
-  after: number,
-  last: number,
-): AsyncGenerator<ChangeRow[]> {
-  let seen = after;
-  for (let width = atOnce; seen < last; ) {
+  for (let [seen, width] = [after, NUMBERS_AT_ONCE]; seen < last; ) {
     const end = Math.min(seen + width, last);
-    const rows = await numbered(found, seen, end).orderBy('number').limit(atOnce).execute();
-    yield rows;
-    seen = rows.length < atOnce ? end : (rows.at(-1)?.number ?? end);
-    width = rows.length < atOnce / FEW ? Math.min(2 * width, NUMBERS_AT_ONCE) : atOnce;
+    const rows = await numbered(reader, asked, seen, end).orderBy('number').execute();
+    yield* rows;
+    width = rows.length < width / FEW ? Math.min(2 * width, MOST_NUMBERS) : NUMBERS_AT_ONCE;
+    seen = end;
   }
 }
 
-/** The newest first, of those before a number, or of all of them: of their rows what a sentence and a sum are made of. */
+/** The newest first, of those before a number, or of all of them. */
 export async function readNewest(
   reader: Reader,
   asked: ChangesAsked,
   before: number | null,
   limit: number,
-): Promise<Told[]> {
-  const from = asked.since === null ? 0 : await readNumberBefore(reader, asked.since);
-  const newest =
-    asked.until === null ? await readLastNumber(reader) : await readNumberBy(reader, asked.until);
-  const found: Told[] = [];
+): Promise<Change[]> {
+  const from = await readNumberBefore(reader, asked.since);
+  const newest = await readNumberBy(reader, asked.until);
+  const found: ChangeRow[] = [];
   let last = before === null ? newest : Math.min(newest, before - 1);
-  for (
-    let width = Math.max(limit, FIRST_NUMBERS);
-    last > from && found.length < limit;
-    width = Math.min(4 * width, NUMBERS_AT_ONCE)
-  ) {
+  for (let width = Math.max(limit, FIRST_NUMBERS); last > from && found.length < limit; ) {
     const after = Math.max(from, last - width);
-    found.push(...(await readNewestBetween(reader, asked, { after, last, limit: limit - found.length })));
+    const rows = numbered(reader, asked, after, last).orderBy('number', 'desc');
+    found.push(...(await rows.limit(limit - found.length).execute()));
+    width = Math.min(4 * width, MOST_NUMBERS);
     last = after;
   }
-  return found;
+  return found.map(parseChange);
 }
 
-async function readNewestBetween(
-  plain: Plain,
+/** The same as a person may ask it. */
+export function newestInSql(
+  reader: Reader,
   asked: ChangesAsked,
-  { after, last, limit }: Readonly<Record<'after' | 'last' | 'limit', number>>,
-): Promise<Told[]> {
-  const entries = await readChanged(plain, asked.resource, after);
-  const found = await finder(plain, asked, entries)(after, last, `ORDER BY number DESC LIMIT ${limit}`);
-  return found.sort((one, other) => other.number - one.number).slice(0, limit);
+  before: number | null,
+  limit: number,
+): string {
+  const found = changesOf(reader, asked).orderBy('number', 'desc').limit(limit);
+  return sqlOf(before === null ? found : found.where('number', '<', before));
+}
+
+/** Those that restated what is dated in a year that was over, in their order. */
+export async function* readRestated(
+  reader: Reader,
+  asked: ChangesAsked,
+  year: string,
+): AsyncGenerator<ChangeRow> {
+  let found = reader.db.selectFrom('restatements').select('number').where('year', '=', year);
+  if (asked.organizationId !== null) found = found.where('organization_id', '=', asked.organizationId);
+  const numbers = (await found.orderBy('number').execute()).map(({ number }) => number);
+  for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
+    const these = reader.say.each(numbers.slice(from, from + NUMBERS_AT_ONCE));
+    yield* await changesOf(reader, asked).where('number', 'in', these).orderBy('number').execute();
+  }
 }
 
 /** The newest number in use: of no change with one up to it is anything still to come. */
-export async function readLastNumber({ rows, table }: Plain): Promise<number> {
-  const [row] = await rows<readonly [number]>(['last'], `FROM ${table('version_counter')}`);
-  if (row === undefined) throw new Error('expected a counter of versions, got none');
-  return row[0];
+export async function readLastNumber({ db }: Reader): Promise<number> {
+  return (await db.selectFrom('version_counter').select('last').executeTakeFirstOrThrow()).last;
 }
 
-function numbered(found: Found, after: number, last: number) {
-  return found.where('number', '>', after).where('number', '<=', last);
+function numbered(reader: Reader, asked: ChangesAsked, after: number, last: number) {
+  return changesOf(reader, asked).where('number', '>', after).where('number', '<=', last);
 }
 
-function changesOf(reader: Reader, asked: ChangesAsked): Found {
-  return matching(reader.db.selectFrom('changes').selectAll(), reader, asked);
-}
-
-function matching(all: Found, { db }: Reader, { organizationId, resource, since, until }: ChangesAsked) {
-  let found = all;
+function changesOf({ db }: Reader, { organizationId, resource, since, until }: ChangesAsked) {
+  let found = db.selectFrom('changes').selectAll();
   if (resource !== null) found = found.where('resource', '=', resource);
   if (since !== null) found = found.where('learnt_at', '>=', since);
   if (until !== null) found = found.where('learnt_at', '<=', until);
@@ -192,27 +143,10 @@ function matching(all: Found, { db }: Reader, { organizationId, resource, since,
   );
 }
 
-/** The same in a statement that is written out, after two values. */
-function matchingText({ table }: Plain, { organizationId, since, until }: ChangesAsked) {
-  const given: string[] = [];
-  const place = (value: string) => `$${given.push(value) + 2}`;
-  const where = [
-    ...(since === null ? [] : [`AND learnt_at >= ${place(since)}`]),
-    ...(until === null ? [] : [`AND learnt_at <= ${place(until)}`]),
-    ...(organizationId === null ? [] : [`AND ${ofOrganization(table, place(organizationId))}`]),
-  ];
-  return { where: where.join(' '), given };
-}
-
-/** Its own, and those of the projects that it names. */
-export function ofOrganization(table: Plain['table'], organization: string): string {
-  const named = `SELECT project_id FROM ${table('project_references')} WHERE organization_id = ${organization}`;
-  return `(organization_id = ${organization} OR organization_id IS NULL AND id IN (${named}))`;
-}
-
 /** A number after which nothing was learnt by the instant: what was, a read had found that began or ended by then, or that still runs. */
-async function readNumberBy({ db }: Reader, instant: string): Promise<number> {
-  const { last } = await db
+async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
+  if (instant === null) return await readLastNumber(reader);
+  const { last } = await reader.db
     .selectFrom('sync_runs')
     .select(eb => eb.fn.max<number | null>('last_number').as('last'))
     .where(eb =>
@@ -231,13 +165,17 @@ async function readNumberBy({ db }: Reader, instant: string): Promise<number> {
  * by then, and with it every lower number. Runs that were entered after one with a later end, as where the clock was set
  * back, say nothing.
  */
-async function readNumberBefore({ rows, table }: Plain, instant: string): Promise<number> {
-  const runs = `${table('sync_runs')} WHERE last_number IS NOT NULL AND finished_at`;
-  const [ended] = await rows<readonly [number]>(
-    ['last_number'],
-    `FROM ${runs} < $1 AND id < coalesce((SELECT min(id) FROM ${runs} >= $1), ${LAST_ID})
-     ORDER BY finished_at DESC, last_number DESC LIMIT 1`,
-    [instant],
-  );
-  return ended?.[0] ?? 0;
+async function readNumberBefore({ db }: Reader, instant: string | null): Promise<number> {
+  if (instant === null) return 0;
+  const runs = db.selectFrom('sync_runs').where('last_number', 'is not', null);
+  const later = runs.where('finished_at', '>=', instant).select(eb => eb.fn.min('id').as('id'));
+  const ended = await runs
+    .select('last_number')
+    .where('finished_at', '<', instant)
+    .where(eb => eb('id', '<', eb.fn.coalesce(later, eb.lit(LAST_ID))))
+    .orderBy('finished_at', 'desc')
+    .orderBy('last_number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return ended?.last_number ?? 0;
 }

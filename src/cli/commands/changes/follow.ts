@@ -1,30 +1,24 @@
-import type { Reader } from '../../../engines/contract/reader.js';
-import type { Engine } from '../../../engines/engine.js';
 import { type ChangesAsked, readBetween, readLastNumber } from '../../../query/past/changes.js';
+import type { Context } from '../../context.js';
 import { CommandFault, EXIT, isAway } from '../../exit.js';
-import { emit, type Io, say } from '../../io.js';
+import { emit } from '../../io.js';
 import { jsonText } from '../../output/output.js';
 import { parseChange } from '../../../text/change.js';
-
-export interface Followed {
-  readonly reader: Reader;
-  readonly watch: Engine['watchChanges'];
-}
 
 const ASK_AGAIN_MS = 1000;
 
 /** Whoever keeps the number of the last line and begins after it sees each change once, however often either side is stopped. */
 export async function followChanges(
-  io: Io,
-  { reader, watch }: Followed,
+  { io, place, reader: open, say }: Context,
   asked: ChangesAsked,
   after: number | null,
 ): Promise<void> {
+  const reader = await open();
   const interrupted = io.interruption();
   let seen = after ?? (await readLastNumber(reader));
   const doorbell = createDoorbell(interrupted);
-  const stop = await watch(doorbell.ring);
-  say(io, `Waiting for changes after number ${seen}; Ctrl-C stops.`);
+  const stop = await place().engine.watchChanges(doorbell.ring);
+  say(`Waiting for changes after number ${seen}; Ctrl-C stops.`);
   async function tellNew(): Promise<void> {
     const last = await readLastNumber(reader);
     if (last < seen) throw new OtherMirror(seen, last);
@@ -44,7 +38,7 @@ export async function followChanges(
         isToldAway = false;
       } catch (error) {
         if (!isAway(error)) throw error;
-        if (!isToldAway) say(io, `${error.message}. It is asked again each second; Ctrl-C stops.`);
+        if (!isToldAway) say(`${error.message}. It is asked again each second; Ctrl-C stops.`);
         isToldAway = true;
         setTimeout(doorbell.ring, ASK_AGAIN_MS);
       }
