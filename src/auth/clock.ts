@@ -4,7 +4,7 @@
  */
 export const SKEW_TOLERATED_MS = 2 * 60_000 + 10_000;
 /** A clock that is wrong by more is not guessed at: whoever sets the Date header could have JWTs signed for any year. */
-export const CORRECTED_AT_MOST_MS = 24 * 3_600_000;
+const CORRECTED_AT_MOST_MS = 24 * 3_600_000;
 const CORRECTED_EVERY_MS = 3_600_000;
 
 /** What an answer told of the time. Instants are epoch milliseconds. */

@@ -8,7 +8,7 @@ import type { AnyCommand } from './define.js';
 import * as browser from './commands/console.js';
 import * as deliveries from './commands/deliveries/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
-import * as doctor from './commands/doctor/doctor.js';
+import { DOCTOR } from './commands/doctor/doctor.js';
 import { EXPLAIN } from './commands/explain/explain.js';
 import * as forget from './commands/forget.js';
 import { FRIENDBOT } from './commands/writes/friendbot.js';
@@ -42,7 +42,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   available,
   query,
   console: browser,
-  doctor,
+  doctor: DOCTOR,
   ...SHOWN,
   'as-of': asOf,
   history: HISTORY,

@@ -1,7 +1,7 @@
 import type { Context } from './context.js';
 import { type Io, print, say } from './io.js';
 import { type Format, writeRows, writeValue } from './output/output.js';
-import { findPlace, findSettings } from './place/find-place.js';
+import { demandMirror, findSettings } from './place/find-place.js';
 
 export async function withContext(
   io: Io,
@@ -17,8 +17,8 @@ export async function withContext(
 }
 
 function createContext(io: Io, format: Format, atEnd: (close: () => Promise<unknown>) => void): Context {
-  const place = once(() => findPlace(io));
   const settings = once(() => findSettings(io));
+  const place = once(() => demandMirror(settings()));
   const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
     once(async () => {
       const it = await open();

@@ -11,3 +11,8 @@ export function stretch(seconds: number): string {
   }
   return `${Math.max(0, Math.floor(seconds))} s`;
 }
+
+/** The stretch from an instant until now. */
+export function since(instant: string, now: number): string {
+  return stretch((now - Date.parse(instant)) / 1000);
+}

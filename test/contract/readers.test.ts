@@ -223,7 +223,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countFindings: once(findings.countFindings),
   readBacklog: about([NOON, NOW], backlog.readBacklog),
   readActivity: about([NOON, NOW], readActivity),
-  readDue: once(reader => backlog.readDue(reader, NOW)),
   readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),

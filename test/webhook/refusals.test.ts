@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkRefusals, checkRepeats } from '../../src/cli/commands/doctor/receiver.js';
+import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
+import type { Reader } from '../../src/engines/contract/reader.js';
 import { migrateFile } from '../../src/engines/sqlite/migrate.js';
 import { boxOf } from '../support/box.js';
 import type { Refusal } from '../../src/inbox/refusal.js';
@@ -20,6 +21,11 @@ function refusal(overrides: Partial<Refusal> = {}): Refusal {
     newestMsAgo: 0,
     ...overrides,
   };
+}
+
+async function lookAt(check: 'refusals' | 'repeats', reader: Reader, now: number) {
+  const health = await readHealth(reader, now);
+  return await MIRROR_CHECKS[check]({ reader, now, health, work: null, rate: null });
 }
 
 test('T01 T02 each refusal tells its reason and whose signature header came, and nothing is stored', async () => {
@@ -123,7 +129,10 @@ test('T01 the oldest minutes go when there are too many', async () => {
 
 test('T01 T02 the doctor tells a wrong secret from a wrong prefix, and fails until something genuine comes', async () => {
   const { inbox, reader } = temporaryPlace();
-  const findings = () => checkRefusals(reader, NOON + 60_000);
+  const findings = async () => {
+    const found = await lookAt('refusals', reader, NOON + 60_000);
+    return [found].flat();
+  };
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
 
   const { accept, at } = boxOf(inbox);
@@ -151,7 +160,7 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
   const { inbox, reader } = temporaryPlace();
   const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
-  const finding = () => checkRepeats(reader, NOON + 3_000_000);
+  const finding = () => lookAt('repeats', reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery came twice within the hour' });
   await accept([captured, acceptedDelivery(), captured], NOON);
   expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('came 2 times') });
@@ -168,7 +177,7 @@ test('T20 the doctor tells of a delivery that comes again and again', async () =
     found: 'the same delivery came 62 times within the hour, last as number 4',
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
-  expect(await checkRepeats(reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
+  expect(await lookAt('repeats', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
   await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
   expect((await readHealth(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());

@@ -1,5 +1,6 @@
 /** What a person reads where a database cannot be believed; null for any other error. */
-export function describeDamage(error: Error): readonly string[] | null {
+export function describeDamage(error: unknown): readonly string[] | null {
+  if (!(error instanceof Error)) return null;
   const code = 'code' in error ? String(error.code) : '';
   if (error.name === 'DatabaseError') return [error.message, ...adviceFor(code, fileOf(error))];
   if (!/^(SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/.test(code)) return null;

@@ -1,12 +1,9 @@
 import { statSync } from 'node:fs';
 import { SETTINGS } from '../../config/settings.js';
+import { type Finding, warn } from '../../engines/contract/finding.js';
 import type { Io } from '../io.js';
 
-/** What stands more open than it needs to. */
-export interface Exposure {
-  readonly found: string;
-  readonly todo: string;
-}
+const CHECK = 'exposure';
 
 /** Anybody but the owner: the group, too. */
 const BY_OTHERS = 0o077;
@@ -15,7 +12,8 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i;
 
 const SECRET_FILES = SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : []));
 
-export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Exposure[] {
+/** What stands more open than it needs to. */
+export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   return [
     ...findOpenFolder(env['DATA_DIR'] || 'data'),
     ...SECRET_FILES.flatMap(name => findOpenFile(`the file of ${name}`, env[name])),
@@ -25,32 +23,29 @@ export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFile
 }
 
 /** Settings that the command line names and that hold a secret. */
-export function findOpenSettings(files: readonly string[]): Exposure[] {
+export function findOpenSettings(files: readonly string[]): Finding[] {
   return files.flatMap(file => findOpenFile('the file of --env-file', file));
 }
 
-function findOpenFile(what: string, file: string | undefined): Exposure[] {
+function findOpenFile(what: string, file: string | undefined): Finding[] {
   const mode = file ? modeOf(file) : 0;
   if ((mode & BY_OTHERS) === 0) return [];
-  return [{ found: `${what} can be read by others (mode ${mode.toString(8)})`, todo: `chmod 600 ${file}` }];
+  return [warn(CHECK, `${what} can be read by others (mode ${mode.toString(8)})`, `chmod 600 ${file}`)];
 }
 
-function findOpenFolder(folder: string): Exposure[] {
+function findOpenFolder(folder: string): Finding[] {
   const mode = modeOf(folder);
   if ((mode & BY_OTHERS) === 0) return [];
   const may = (mode & WRITTEN_BY_OTHERS) === 0 ? 'be entered' : 'be written to';
-  return [{ found: `DATA_DIR can ${may} by others (mode ${mode.toString(8)})`, todo: `chmod 700 ${folder}` }];
+  return [warn(CHECK, `DATA_DIR can ${may} by others (mode ${mode.toString(8)})`, `chmod 700 ${folder}`)];
 }
 
-function findOpenOperations(env: Io['env']): Exposure[] {
+function findOpenOperations(env: Io['env']): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
   if (env['OPERATIONS_PORT'] === '0' || LOOPBACK.test(host)) return [];
-  return [
-    {
-      found: `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`,
-      todo: 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).',
-    },
-  ];
+  const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
+  const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
+  return [warn(CHECK, found, todo)];
 }
 
 /** 0 where there is no such thing. */

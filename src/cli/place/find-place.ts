@@ -72,7 +72,7 @@ export function readDemoSettings(folder: string): Environment {
   return parseDemoSettings(file, readFileSync(file, 'utf8'));
 }
 
-function demandMirror(place: Place): Place {
+export function demandMirror(place: Place): Place {
   const missing = place.engine.findMissing();
   if (missing === null) return place;
   throw new NoMirror(place.engine.place, missing);

@@ -1,9 +1,9 @@
 import type { Delayed } from '../../query/inbox/backlog.js';
-import { stretch } from '../../text/stretch.js';
+import { since as stretchSince } from '../../text/stretch.js';
 
 /** What waits for too long, how long and why. */
 export function describeDelay({ what, since, error }: Delayed, now: number): string {
-  const waits = stretch((now - Date.parse(since)) / 1000);
+  const waits = stretchSince(since, now);
   return `${what}, and has waited for ${waits}${error === null ? '' : `: ${error}`}`;
 }
 

@@ -1,5 +1,5 @@
 import type { FindingCount, Findings } from '../../query/past/findings.js';
-import { stretch } from '../../text/stretch.js';
+import { since } from '../../text/stretch.js';
 
 /** What of them was found, in words; null where nothing was. */
 export function describeCounts(counts: readonly FindingCount[]): string | null {
@@ -12,6 +12,5 @@ export const ON_FINDINGS =
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null) return 'Findings were never counted: a worker does so every five minutes.';
-  const since = stretch((now - Date.parse(countedAt)) / 1000);
-  return `Findings, counted ${since} ago: ${describeCounts(counts) ?? 'none'}.`;
+  return `Findings, counted ${since(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
 }

@@ -10,3 +10,11 @@ export interface Finding {
 export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found, todo: null };
 }
+
+export function warn(check: string, found: string, todo: string): Finding {
+  return { check, state: 'warn', found, todo };
+}
+
+export function fail(check: string, found: string, todo: string): Finding {
+  return { check, state: 'fail', found, todo };
+}

@@ -1,4 +1,4 @@
-import { type Finding, ok } from '../contract/finding.js';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-questions.js';
 import { placeOf } from './place.js';
@@ -61,37 +61,27 @@ function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {
   const why = standby
     ? 'the server is a standby'
     : 'the role or the database has default_transaction_read_only = on';
-  return [
-    {
-      check: 'databases',
-      state: 'fail',
-      found: `${why}: nothing can be written, and each webhook is answered 503`,
-      todo: 'Name the primary in MIRROR_DATABASE_URL, or let the role write.',
-    },
-  ];
+  const found = `${why}: nothing can be written, and each webhook is answered 503`;
+  return [fail('databases', found, 'Name the primary in MIRROR_DATABASE_URL, or let the role write.')];
 }
 
 function checkFlush(server: Server): Finding[] {
   return (['fsync', 'full_page_writes'] as const)
     .filter(name => server[name] !== 'on')
-    .map(name => ({
-      check: 'durability',
-      state: 'fail',
-      found: `${name} is off: a power cut can lose what was answered 202`,
-      todo: `Set ${name} = on at the server.`,
-    }));
+    .map(name => {
+      const found = `${name} is off: a power cut can lose what was answered 202`;
+      return fail('durability', found, `Set ${name} = on at the server.`);
+    });
 }
 
 function checkReplicas({ replicas, synchronous_standby_names: names }: Server): Finding[] {
   if (replicas === 0 || names !== '') return [];
   return [
-    {
-      check: 'durability',
-      state: 'warn',
-      found:
-        'replicas follow without being waited for: a failover can lose the last moments of what was answered 202',
-      todo: 'Set synchronous_standby_names at the server, or rely on the schedule: it finds what those deliveries announced.',
-    },
+    warn(
+      'durability',
+      'replicas follow without being waited for: a failover can lose the last moments of what was answered 202',
+      'Set synchronous_standby_names at the server, or rely on the schedule: it finds what those deliveries announced.',
+    ),
   ];
 }
 
@@ -99,11 +89,10 @@ function checkReplicas({ replicas, synchronous_standby_names: names }: Server): 
 function checkConnection(url: string, { encrypted }: Server): Finding[] {
   if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
   return [
-    {
-      check: 'databases',
-      state: 'warn',
-      found: 'the connection is encrypted, but whose server it is was not verified',
-      todo: 'Add sslmode=verify-full (and sslrootcert=FILE where its authority is not a public one) to MIRROR_DATABASE_URL.',
-    },
+    warn(
+      'databases',
+      'the connection is encrypted, but whose server it is was not verified',
+      'Add sslmode=verify-full (and sslrootcert=FILE where its authority is not a public one) to MIRROR_DATABASE_URL.',
+    ),
   ];
 }

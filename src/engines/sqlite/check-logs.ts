@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { type Finding, ok } from '../contract/finding.js';
+import { type Finding, ok, warn } from '../contract/finding.js';
 import { walBytes } from './disk.js';
 import { readLogState } from './log-state.js';
 import type { Sqlite } from './open.js';
@@ -16,14 +16,11 @@ function checkLog(db: Sqlite, schema: string, file: string): Finding {
   if (!held) return ok('log', `${size}, and nobody holds it back`);
   const readers = findReaders(file);
   const names = readers.map(pid => `process ${pid}${nameOf(pid)}`).join(', ') || 'one';
-  return {
-    check: 'log',
-    state: 'warn',
-    found: `${size}: a reader that has not ended holds ${mebibytes(unmovedBytes)} back: ${names}`,
-    todo:
-      'It grows for as long as that transaction is open: end it. ' +
-      `"ps -o pid,lstart,args -p ${readers.join(',') || 'PID'}" says what it is and since when it runs.`,
-  };
+  const todo =
+    'It grows for as long as that transaction is open: end it. ' +
+    `"ps -o pid,lstart,args -p ${readers.join(',') || 'PID'}" says what it is and since when it runs.`;
+  const found = `${size}: a reader that has not ended holds ${mebibytes(unmovedBytes)} back: ${names}`;
+  return warn('log', found, todo);
 }
 
 function mebibytes(bytes: number): string {

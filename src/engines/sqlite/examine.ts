@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { type Disk, describeDisk } from '../contract/disk.js';
-import { type Finding, ok } from '../contract/finding.js';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { checkLogs } from './check-logs.js';
 import type { Sqlite } from './open.js';
 import { type Files, openBoth } from './open-both.js';
@@ -27,9 +27,9 @@ function checkDisk(disk: Disk): Finding {
   const found = `${disk.paused ? 'reads and certificates pause: ' : ''}${describeDisk(disk)}`;
   const todo =
     'Free some, or move DATA_DIR. Below the reserve nothing is read, below a tenth of it /readyz fails; deliveries are stored.';
-  if (disk.paused) return { check: 'disk', state: 'fail', found, todo };
+  if (disk.paused) return fail('disk', found, todo);
   const isLittle = disk.freeBytes < disk.reserveBytes * LITTLE_FREE;
-  return isLittle ? { check: 'disk', state: 'warn', found, todo } : ok('disk', found);
+  return isLittle ? warn('disk', found, todo) : ok('disk', found);
 }
 
 function checkWhole(db: Sqlite, schema: string): Finding {
@@ -37,17 +37,13 @@ function checkWhole(db: Sqlite, schema: string): Finding {
   const answer = String(db.pragma(`${schema}.quick_check(1)`, { simple: true }));
   const version = String(db.pragma(`${schema}.user_version`, { simple: true }));
   if (answer === 'ok') return ok('databases', `${file}: whole, schema ${version}`);
-  return {
-    check: 'databases',
-    state: 'fail',
-    found: `${file}: ${answer}`,
-    todo: 'The mirror can be read anew from the registry; the inbox and the history come from a backup.',
-  };
+  const todo = 'The mirror can be read anew from the registry; the inbox and the history come from a backup.';
+  return fail('databases', `${file}: ${answer}`, todo);
 }
 
 function checkMode(file: string): Finding[] {
   const mode = statSync(file).mode & 0o777;
   if ((mode & BY_OTHERS) === 0) return [];
   const found = `${file} can be read by others (mode ${mode.toString(8)})`;
-  return [{ check: 'databases', state: 'warn', found, todo: `chmod 600 ${file}` }];
+  return [warn('databases', found, `chmod 600 ${file}`)];
 }

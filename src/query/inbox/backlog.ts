@@ -1,5 +1,4 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { countKnown } from '../coverage.js';
 import { IN_PART, readDelivery } from './deliveries-and-jobs.js';
 
 /** What waits, and where to look. */
@@ -167,47 +166,4 @@ function jobs({ db }: Reader) {
     .selectFrom('inbox.jobs')
     .select(['id', 'installation_id', 'run_at', 'created_at', 'last_error'])
     .limit(1);
-}
-
-/** How much of what is known is to be looked at now, and how many calls a look has taken of late. */
-export interface Due {
-  readonly installations: number;
-  readonly known: number;
-  /** Null where nothing was read yet. */
-  readonly callsEach: number | null;
-}
-
-const READS_LOOKED_AT = 1000;
-/** Its token, where it has run out: what else is known of an installation stands in the list of all of them. */
-const CALLS_BESIDE_READS = 1;
-
-export async function readDue(reader: Reader, now: number): Promise<Due> {
-  const { db } = reader;
-  const { installations } = await db
-    .selectFrom('inbox.jobs')
-    .where('state', '=', 'ready')
-    .where('run_at', '<=', before(now, 0))
-    .select(eb => eb.fn.count<number>('installation_id').distinct().as('installations'))
-    .executeTakeFirstOrThrow();
-  const latest = db
-    .selectFrom('sync_runs')
-    .where('job_id', 'is not', null)
-    .select(['requests', 'job_id', 'resource'])
-    .orderBy('id', 'desc')
-    .limit(READS_LOOKED_AT);
-  const { calls, looks } = await db
-    .selectFrom(latest.as('latest'))
-    .select(eb => [
-      eb.fn.sum<number | null>('requests').as('calls'),
-      eb.fn
-        .count<number>(eb.case().when('resource', '<>', 'certificates').then(eb.ref('job_id')).end())
-        .distinct()
-        .as('looks'),
-    ])
-    .executeTakeFirstOrThrow();
-  return {
-    installations,
-    known: Math.max(await countKnown(reader), installations),
-    callsEach: calls === null || looks === 0 ? null : calls / looks + CALLS_BESIDE_READS,
-  };
 }

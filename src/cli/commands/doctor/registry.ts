@@ -1,145 +1,79 @@
-import { shortName } from '../../../text/clean.js';
 import { type Client, createClient } from '../../../client.js';
-import { CORRECTED_AT_MOST_MS, SKEW_TOLERATED_MS } from '../../../auth/clock.js';
 import type { WorkSettings } from '../../../config/settings.js';
-import { type Health, readOrigin } from '../../../query/inbox/health.js';
+import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
 import { adviceOnAccess, RegistryError } from '../../../registry/errors.js';
-import type { Installation, Permissions } from '../../../registry/model.js';
+import type { Permissions } from '../../../registry/model.js';
 import { ENTRY_OF } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';
-import { type Finding, ok } from '../../../engines/contract/finding.js';
+import { shortName } from '../../../text/clean.js';
 import type { Io } from '../../io.js';
-import { type Place, reading } from '../../place/place.js';
 
 const ANSWER_WITHIN_MS = 10_000;
 /** More than this is told, although JWTs still work. */
 const NOTED_SKEW_MS = 5000;
 
 /** What only the registry can tell: that it is there, knows us, and what it lets us read. */
-export async function checkRegistry(place: Place, settings: WorkSettings, io: Io): Promise<Finding[]> {
+export async function* checkRegistry(settings: WorkSettings, { now }: Io): AsyncGenerator<Finding> {
+  const { baseUrl, appId, mirrorMembers } = settings;
+  const bounds = { attempts: 2, deadlineMs: ANSWER_WITHIN_MS };
   try {
-    const client = createClient({
-      ...settings,
-      attempts: 2,
-      deadlineMs: ANSWER_WITHIN_MS,
-      now: io.now,
-      random: Math.random,
-    });
-    const installations = await readInstallations(client);
-    return [
-      ok('registry', `${settings.baseUrl} answers, and knows app ${settings.appId}`),
-      describeClock(client.http.clockSkewMs()),
-      ...(await checkOrigin(place, client.http.baseUrl, settings.appId)),
-      ...describePermissions(await withPermissions(client, installations), settings.mirrorMembers),
-    ];
+    const { app, http } = createClient({ ...settings, ...bounds, now, random: Math.random });
+    const permissions = await checkPermissions(app, mirrorMembers);
+    yield ok('registry', `${baseUrl} answers, and knows app ${appId}`);
+    yield checkClock(http.clockSkewMs());
+    yield* permissions;
   } catch (error) {
-    if (error instanceof RegistryError) return [describeRefusal(settings.baseUrl, error)];
-    if (error instanceof Error && error.name === 'PrivateKeyError') return [];
-    throw error;
+    if (error instanceof Error && error.name === 'PrivateKeyError') return;
+    if (!(error instanceof RegistryError)) throw error;
+    yield fail('registry', `${baseUrl}: ${error.message}`, adviceOnAccess(error.code));
   }
 }
 
-async function readInstallations(client: Client): Promise<Installation[]> {
-  const found: Installation[] = [];
-  for await (const page of client.app.listInstallations()) found.push(...page.items);
-  return found;
-}
-
-/** Where the installation does not show them, a token does. */
-async function withPermissions(
-  client: Client,
-  installations: readonly Installation[],
-): Promise<Installation[]> {
-  const told: Installation[] = [];
-  for (const installation of installations) {
-    const permissions = installation.permissions ?? (await tokenPermissions(client, installation.id));
-    told.push({ ...installation, permissions });
-  }
-  return told;
-}
-
-/** None are known of one that gives no token: it is suspended, or just gone. */
-async function tokenPermissions(client: Client, installationId: string): Promise<Permissions | null> {
-  try {
-    return (await client.app.createInstallationToken(installationId)).permissions;
-  } catch (error) {
-    if (error instanceof RegistryError && (error.code === 'forbidden' || error.code === 'not_found'))
-      return null;
-    throw error;
-  }
-}
-
-function describeRefusal(baseUrl: string, error: RegistryError): Finding {
-  return {
-    check: 'registry',
-    state: 'fail',
-    found: `${baseUrl}: ${error.message}`,
-    todo: adviceOnAccess(error.code),
-  };
-}
-
-function describeClock(skewMs: number | null): Finding {
-  if (skewMs === null) return ok('clock', 'the registry sends no Date to compare with');
-  const found = `${Math.abs(Math.round(skewMs / 1000))} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
-  if (Math.abs(skewMs) <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
-  return {
-    check: 'clock',
-    state: 'warn',
-    found,
-    todo: `${adviceOn(Math.abs(skewMs))}Keep this machine's clock with NTP.`,
-  };
-}
-
-function adviceOn(skewMs: number): string {
-  if (skewMs > CORRECTED_AT_MOST_MS) return 'More than a day is not corrected. ';
-  return skewMs > SKEW_TOLERATED_MS ? 'Where tokens are refused they are signed by its time. ' : '';
-}
-
-async function checkOrigin(place: Place, baseUrl: string, appId: string): Promise<Finding[]> {
-  const origin = await originOf(place);
-  if (origin === null || (origin.baseUrl === baseUrl && origin.appId === appId)) return [];
-  return [
-    {
-      check: 'origin',
-      state: 'fail',
-      found: `the mirror was filled from ${origin.baseUrl} by app ${origin.appId}`,
-      todo: 'Use another DATA_DIR for these settings, or go back to the old ones.',
-    },
-  ];
-}
-
-async function originOf(place: Place): Promise<Health['origin']> {
-  try {
-    return await reading(place, readOrigin);
-  } catch {
-    return null;
-  }
-}
-
-function describePermissions(installations: readonly Installation[], mirrorMembers: boolean): Finding[] {
-  if (installations.length === 0) {
-    const todo = 'Install the app on an organization at the registry.';
-    return [{ check: 'permissions', state: 'warn', found: 'the app is installed nowhere', todo }];
-  }
+async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Promise<Finding[]> {
   const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
-  const lacking = installations.flatMap(({ id, organization, permissions }) => {
-    const forbidden = wanted.filter(resource => !isPermitted(permissions, resource));
-    if (forbidden.length === 0) return [];
-    const names = [...new Set(forbidden.map(resource => `${ENTRY_OF[resource].permission}:read`))];
-    return [
-      {
-        check: 'permissions',
-        state: 'warn' as const,
-        found: `${shortName(organization?.fullName ?? id)}: not permitted: ${forbidden.join(', ')}`,
-        todo: `Ask for ${names.join(', ')} at the registry, and have the organization accept it.`,
-      },
-    ];
-  });
-  if (lacking.length > 0) return lacking;
-  const unsaid = installations.filter(({ permissions }) => permissions === null).length;
-  if (unsaid > 0) {
-    const found = `the registry does not say them on ${unsaid} of ${installations.length} installations: everything is asked for`;
-    return [ok('permissions', found)];
+  const lacking: Finding[] = [];
+  const all: (Permissions | null)[] = [];
+  for await (const { items } of app.listInstallations()) {
+    for (const { id, organization, permissions } of items) {
+      const told = permissions ?? (await readOfToken(app, id));
+      all.push(told);
+      const forbidden = wanted.filter(resource => !isPermitted(told, resource));
+      if (forbidden.length > 0) lacking.push(describeLack(organization?.fullName ?? id, forbidden));
+    }
   }
-  return [ok('permissions', `all that is mirrored may be read, on ${installations.length} installations`)];
+  if (lacking.length > 0) return lacking;
+  if (all.length === 0) {
+    const todo = 'Install the app on an organization at the registry.';
+    return [warn('permissions', 'the app is installed nowhere', todo)];
+  }
+  const unsaid = all.filter(each => each === null).length;
+  const found =
+    unsaid > 0
+      ? `the registry does not say them on ${unsaid} of ${all.length} installations: everything is asked for`
+      : `all that is mirrored may be read, on ${all.length} installations`;
+  return [ok('permissions', found)];
+}
+
+function describeLack(name: string, forbidden: typeof RESOURCES): Finding {
+  const names = new Set(forbidden.map(resource => `${ENTRY_OF[resource].permission}:read`));
+  const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
+  return warn('permissions', `${shortName(name)}: not permitted: ${forbidden.join(', ')}`, todo);
+}
+
+/** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */
+async function readOfToken(app: Client['app'], installationId: string): Promise<Permissions | null> {
+  try {
+    return (await app.createInstallationToken(installationId)).permissions;
+  } catch (error) {
+    if (error instanceof RegistryError && ['forbidden', 'not_found'].includes(error.code)) return null;
+    throw error;
+  }
+}
+
+function checkClock(skewMs: number | null): Finding {
+  if (skewMs === null) return ok('clock', 'the registry sends no Date to compare with');
+  const size = Math.abs(skewMs);
+  if (size <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
+  const found = `${Math.round(size / 1000)} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
+  return warn('clock', found, "Keep this machine's clock with NTP.");
 }

@@ -1,74 +1,44 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../auth/private-key.js';
-import { readSettings } from '../../../config/config.js';
+import { type Environment, readSettings } from '../../../config/config.js';
 import { SettingsError } from '../../../config/fault.js';
-import type { Role } from '../../../config/row.js';
-import type { SettingsByRole, WorkSettings } from '../../../config/settings.js';
-import { type Finding, ok } from '../../../engines/contract/finding.js';
-import type { Place } from '../../place/place.js';
+import type { WorkSettings } from '../../../config/settings.js';
+import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
 
-export interface SettingsExamined {
-  readonly findings: readonly Finding[];
-  /** Null where they are not complete. */
-  readonly work: WorkSettings | null;
-}
+const ON_OLD_SECRETS =
+  'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.';
 
-export async function checkSettings({ env }: Place): Promise<SettingsExamined> {
-  const receive = await read(env, 'receive');
-  const work = await read(env, 'work');
-  const faults = new Map([...receive.faults, ...work.faults].map(fault => [fault.found, fault]));
-  const findings: Finding[] = [
-    ...(faults.size === 0 ? [ok('settings', 'complete for receive and for work')] : faults.values()),
-    ...(work.settings === null ? [] : checkKey(work.settings.privateKey)),
-    ...(receive.settings === null ? [] : [checkSecrets(receive.settings.webhookSecrets)]),
-  ];
-  return { findings, work: work.settings };
-}
-
-async function read<R extends Role>(
-  env: Place['env'],
-  role: R,
-): Promise<{ readonly settings: SettingsByRole[R] | null; readonly faults: readonly Finding[] }> {
-  try {
-    return { settings: await readSettings(env, role), faults: [] };
-  } catch (error) {
+/** Answers those of a worker; null where they are not complete. */
+export async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
+  const faults = new Map<string, Finding>();
+  const add = (error: unknown) => {
     if (!(error instanceof SettingsError)) throw error;
-    const faults = error.faults.map(({ name, expected, came }) => ({
-      check: 'settings',
-      state: 'fail' as const,
-      found: `${name}: ${came}`,
-      todo: `${name}: expected ${expected}.`,
-    }));
-    return { settings: null, faults };
-  }
+    for (const { name, expected, came } of error.faults)
+      faults.set(name, fail('settings', `${name}: ${came}`, `${name}: expected ${expected}.`));
+    return null;
+  };
+  const receive = await readSettings(env, 'receive').catch(add);
+  const work = await readSettings(env, 'work').catch(add);
+  if (faults.size === 0) yield ok('settings', 'complete for receive and for work');
+  yield* faults.values();
+  if (work !== null) yield checkKey(work.privateKey);
+  const secrets = receive?.webhookSecrets.length ?? 0;
+  if (secrets === 1) yield ok('secret', 'one webhook secret, long enough');
+  if (secrets > 1) yield warn('secret', `${secrets} webhook secrets are accepted`, ON_OLD_SECRETS);
+  return work;
 }
 
 /** The fingerprint is that of the public half, which the registry shows too. */
-function checkKey(pem: string): Finding[] {
+function checkKey(pem: string): Finding {
   try {
     const key = readPrivateKey(pem);
     const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
     const print = createHash('sha256').update(open).digest('base64');
     const bits = key.asymmetricKeyDetails?.modulusLength;
-    return [ok('key', `RSA, ${bits} bits; SHA-256 of its public half: ${print}`)];
+    return ok('key', `RSA, ${bits} bits; SHA-256 of its public half: ${print}`);
   } catch (error) {
-    return [
-      {
-        check: 'key',
-        state: 'fail',
-        found: error instanceof Error ? error.message : 'it cannot be read',
-        todo: "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.",
-      },
-    ];
+    const found = error instanceof Error ? error.message : 'it cannot be read';
+    const todo = "Set REGISTRY_PRIVATE_KEY or REGISTRY_PRIVATE_KEY_FILE to the app's key from the registry.";
+    return fail('key', found, todo);
   }
-}
-
-function checkSecrets(secrets: readonly string[]): Finding {
-  if (secrets.length === 1) return ok('secret', 'one webhook secret, long enough');
-  return {
-    check: 'secret',
-    state: 'warn',
-    found: `${secrets.length} webhook secrets are accepted`,
-    todo: 'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.',
-  };
 }

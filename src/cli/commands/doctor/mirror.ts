@@ -1,0 +1,161 @@
+import type { WorkSettings } from '../../../config/settings.js';
+import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { readRefusalCauses } from '../../../query/inbox/causes.js';
+import { findMostRepeated } from '../../../query/inbox/deliveries-and-jobs.js';
+import type { Health } from '../../../query/inbox/health.js';
+import { readAnswers } from '../../../query/reads/answers.js';
+import { readRound } from '../../../query/reads/round.js';
+import { since } from '../../../text/stretch.js';
+import { commandFor, describeDelay } from '../../shown/delayed.js';
+import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
+import { describeRound, isTooLong, ON_LONG_ROUNDS } from '../../shown/round.js';
+
+interface Mirrored {
+  readonly reader: Reader;
+  readonly now: number;
+  readonly health: Health;
+  readonly work: WorkSettings | null;
+  /** So many calls a second all workers that live may make together: the bound of settings is each one's own. */
+  readonly rate: number | null;
+}
+
+type Found = Finding | readonly Finding[];
+type Check = (mirrored: Mirrored) => Found | Promise<Found>;
+
+const FORMS: Readonly<Record<string, string>> = {
+  list: 'a list',
+  pages: 'a list in pages',
+  object: 'one object',
+  none: 'no rows',
+  unusable: 'something that cannot be read',
+};
+
+const NOT_OFFERED =
+  'The registry does not offer it in a form that is known; it is looked at daily, and at once by "carbon-mirror sync". ' +
+  'What came: carbon-mirror query "SELECT * FROM resource_states WHERE not_offered_at IS NOT NULL".';
+
+const ON_SILENCE =
+  'Is the webhook URL of the app set at the registry, and does it reach "carbon-mirror receive"?';
+const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
+
+const HOUR_MS = 3_600_000;
+/** A registry that does not see our answers sends again some times, not every minute. */
+const MANY_REPEATS = 60;
+
+/** What stands in the databases. */
+export const MIRROR_CHECKS = {
+  deliveries: ({ health: { newestDeliveryAt, activeInstallations, setAside }, now }) => {
+    if (newestDeliveryAt === null) {
+      const found = 'no webhook ever arrived';
+      return activeInstallations > 0 ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
+    }
+    const found = `the newest came ${since(newestDeliveryAt, now)} ago`;
+    if (setAside === 0) return ok('deliveries', found);
+    const todo = 'See "carbon-mirror deliveries list --set-aside" for the reasons.';
+    return warn('deliveries', `${found}; ${setAside} set aside since yesterday`, todo);
+  },
+
+  worker: ({ health, now }) => {
+    const { state, seenAt } = health.worker;
+    const todo = 'Start "carbon-mirror work" (or "up").';
+    if (seenAt === null) return fail('worker', 'none has ever given a sign of life', todo);
+    const ago = `${since(seenAt, now)} ago`;
+    if (state === 'alive') return ok('worker', `its last sign of life came ${ago}`);
+    return fail('worker', `the last sign of life came ${ago}`, todo);
+  },
+
+  /** One finding for each thing that waits for too long, and where to look. */
+  backlog: ({ health: { delayed }, now }) =>
+    delayed.map(each => fail('backlog', describeDelay(each, now), `See ${commandFor(each)}.`)),
+
+  jobs: ({ health }) => {
+    const { buried, parked, retrying, retryingError, retryingJob } = health.jobs;
+    const failing = retrying === 0 ? '' : `, ${retrying} failed more than once: ${retryingError}`;
+    const found = `${buried} buried, ${parked} parked${failing}`;
+    if (buried > 0) {
+      const todo = 'See "carbon-mirror jobs list --state buried", then "carbon-mirror jobs retry ID".';
+      return fail('jobs', found, todo);
+    }
+    const todo =
+      parked > 0
+        ? 'See "carbon-mirror jobs list --state parked": each waits for something to change, and tries again by itself.'
+        : `It is tried again by itself, ever later: see "carbon-mirror jobs show ${retryingJob}".`;
+    return parked + retrying > 0 ? warn('jobs', found, todo) : ok('jobs', found);
+  },
+
+  /** What is behind was announced, and nobody has looked: that is a fault of ours. */
+  freshness: ({ health: { troubled } }) => {
+    const behind = troubled.filter(({ state }) => state === 'behind');
+    const [first] = behind.length > 0 ? behind : troubled;
+    if (first === undefined) return ok('freshness', 'every resource that may be read is current');
+    const count = behind.length > 0 ? `${behind.length} behind` : `${troubled.length} not current`;
+    const found = `resources: ${count}, such as ${first.name}, ${first.resource}: ${first.state}`;
+    return (behind.length > 0 ? fail : warn)('freshness', found, SEE_STATUS);
+  },
+
+  drift: ({ health }) => {
+    if (health.drift === 0) return [];
+    const found = `${health.drift} changes since yesterday were announced by no webhook`;
+    const todo = 'See the view "drift": webhooks are lost, or the webhook URL is not the right one.';
+    return warn('drift', found, todo);
+  },
+
+  /** What the registry restated is told and no fault. */
+  findings: ({ health }) => {
+    const { countedAt, counts } = health.findings;
+    const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
+    if (wrong !== null) return warn('findings', wrong, ON_FINDINGS);
+    if (countedAt === null) return [];
+    return ok('findings', describeCounts(counts) ?? 'all adds up, and nothing is seen that cannot be right');
+  },
+
+  refusals: async ({ reader, now }) => {
+    const causes = await readRefusalCauses(reader, now);
+    if (causes.length === 0) return [ok('refusals', 'no post was refused since yesterday')];
+    return causes.map(({ isFault, check, found, todo }) => (isFault ? fail : warn)(check, found, todo));
+  },
+
+  /** One captured delivery can be sent again for ever: there is no instant in what is signed. */
+  repeats: async ({ reader, now }) => {
+    const most = await findMostRepeated(reader, new Date(now - HOUR_MS).toISOString());
+    if (most === null) return ok('repeats', 'no delivery came twice within the hour');
+    const found = `the same delivery came ${most.posts} times within the hour, last as number ${most.newestId}`;
+    if (most.posts < MANY_REPEATS) return ok('repeats', found);
+    return warn(
+      'repeats',
+      found,
+      'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
+        `(docs/security.md), and see "carbon-mirror deliveries show ${most.newestId}".`,
+    );
+  },
+
+  origin: ({ health: { origin: from }, work }) => {
+    if (from === null || work === null) return [];
+    if (from.baseUrl === new URL(work.baseUrl).href && from.appId === work.appId) return [];
+    const found = `the mirror was filled from ${from.baseUrl} by app ${from.appId}`;
+    return fail('origin', found, 'Use another DATA_DIR for these settings, or go back to the old ones.');
+  },
+
+  /** What one round of the schedule takes, and whether there is time for it. */
+  round: async ({ reader, rate }) => {
+    const asked = await readRound(reader);
+    if (asked === null) return [];
+    const found = describeRound(asked, rate);
+    return rate !== null && isTooLong(asked, rate)
+      ? warn('round', found, ON_LONG_ROUNDS)
+      : ok('round', found);
+  },
+
+  /** What the registry really answered the last time that each resource was asked for. */
+  answers: async ({ reader, now }) => {
+    const groups = await readAnswers(reader);
+    return groups.map(({ resource, status, form, organizations, answeredAt, example, notOffered }) => {
+      const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${since(answeredAt, now)} ago, for`;
+      const whose = organizations === 1 ? example : `${organizations} organizations`;
+      if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', `${told} ${whose}`);
+      const among = organizations === 1 ? '' : `, ${example} among them`;
+      return warn('answers', `${told} ${whose}${among}`, notOffered > 0 ? NOT_OFFERED : SEE_STATUS);
+    });
+  },
+} satisfies Readonly<Record<string, Check>>;
