@@ -11,6 +11,8 @@ export interface Command {
   readonly options: AllTaken;
   readonly prints: Prints;
   readonly examples: Examples;
+  /** What may be said after its name. */
+  readonly commands: Readonly<Record<string, Command>>;
   readonly run: (context: Context, said: Said) => Promise<unknown>;
 }
 
@@ -48,18 +50,20 @@ interface Written<W extends AllTaken, O extends AllTaken> {
   readonly options?: O;
   readonly prints?: Prints;
   readonly examples?: Examples;
+  readonly commands?: Readonly<Record<string, Command>>;
   readonly run: (context: Context, said: Meant<W> & Meant<O>) => Promise<unknown>;
 }
 
 // biome-ignore lint/complexity/noBannedTypes: a command that takes nothing
 export function command<W extends AllTaken = {}, O extends AllTaken = {}>(written: Written<W, O>): Command {
-  const { says, words = {}, options = {}, prints = {}, examples: lines = [] } = written;
+  const { says, words = {}, options = {}, prints = {}, examples: lines = [], commands = {} } = written;
   return {
     says,
     words,
     options,
     prints,
     examples: lines,
+    commands,
     run: (context, said) =>
       written.run(context, meant<Meant<W> & Meant<O>>({ ...words, ...options }, said, context.io)),
   };

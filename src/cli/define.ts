@@ -1,4 +1,4 @@
-import { type Command as Defined, Option } from 'commander';
+import { Argument, type Command as Defined, Option } from 'commander';
 import { type Command, type CommandGroup, type CommandModule, examples } from './command.js';
 import { withContext } from './open-context.js';
 import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
@@ -13,20 +13,18 @@ export type AnyCommand = Command | CommandGroup | CommandModule;
 export function defineAny(program: Defined, name: string, any: AnyCommand | undefined, io: Io): void {
   if (any === undefined) return;
   if ('define' in any) any.define(program, io);
-  else if ('commands' in any) defineGroup(program, name, any, io);
-  else defineCommand(program, name, any, io);
+  else if ('run' in any) defineCommand(program, name, any, io);
+  else defineGroup(program, name, any, io);
 }
 
 /** Says to commander what a command takes, and does it when it is called. */
 function defineCommand(parent: Defined, name: string, command: Command, io: Io): void {
   const defined = parent.command(name).description(command.says);
   const words = Object.entries(command.words);
-  for (const [, taken] of words) {
-    const shown = taken.isNeeded ? `<${taken.shows}>` : `[${taken.shows}]`;
-    defined.argument(shown, saysOf(taken, io));
-  }
+  for (const [, taken] of words) defined.addArgument(wordOf(taken, io));
   for (const [key, taken] of Object.entries(command.options)) defined.addOption(optionOf(key, taken, io));
   addForms(defined, command.prints);
+  for (const [word, inner] of Object.entries(command.commands)) defineCommand(defined, word, inner, io);
   examples(defined, linesOf(command.examples, io));
   defined.action(async () => {
     const placed = words.map(([key], place) => [key, defined.processedArgs[place]] as const);
@@ -45,8 +43,14 @@ async function run(io: Io, defined: Defined, command: Command, placed: Record<st
   const said: FileOptions & { asOf?: string } = { ...defined.opts(), ...placed };
   const asked = { command: pathOf(defined), ...placed };
   await intoFile({ io, findPlace }, asked, said, (out, form) =>
-    withContext(out, formatOf(form), context => command.run(context, { ...form })),
+    withContext({ io: out, format: formatOf(form), asked }, context => command.run(context, { ...form })),
   );
+}
+
+function wordOf(taken: Taken<unknown>, io: Io): Argument {
+  const { shows, choices, isNeeded } = taken;
+  const argument = new Argument(isNeeded ? `<${shows}>` : `[${shows}]`, saysOf(taken, io));
+  return choices === undefined ? argument : argument.choices(choices);
 }
 
 function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {

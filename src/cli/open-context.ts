@@ -1,22 +1,24 @@
 import type { Context } from './context.js';
-import { type Io, print, say } from './io.js';
-import { type Format, writeRows, writeValue } from './output/output.js';
+import { print, say } from './io.js';
+import { writeRows, writeValue } from './output/output.js';
 import { demandMirror, findSettings } from './place/find-place.js';
 
+type Called = Pick<Context, 'io' | 'format' | 'asked'>;
+
 export async function withContext(
-  io: Io,
-  format: Format,
+  called: Called,
   work: (context: Context) => Promise<unknown>,
 ): Promise<void> {
   const closings: (() => Promise<unknown>)[] = [];
   try {
-    await work(createContext(io, format, close => void closings.push(close)));
+    await work(createContext(called, close => void closings.push(close)));
   } finally {
     for (const close of closings.toReversed()) await close();
   }
 }
 
-function createContext(io: Io, format: Format, atEnd: (close: () => Promise<unknown>) => void): Context {
+function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): Context {
+  const { io, format } = called;
   const settings = once(() => findSettings(io));
   const place = once(() => demandMirror(settings()));
   const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
@@ -28,8 +30,7 @@ function createContext(io: Io, format: Format, atEnd: (close: () => Promise<unkn
   const writers = opened(() => place().engine.openWriters(io.now));
   const pdfs = opened(() => place().engine.openPdfs(io.now));
   return {
-    io,
-    format,
+    ...called,
     place,
     settings,
     reader: opened(() => place().engine.openReader()),

@@ -37,7 +37,8 @@ export function text(shows: string, says: Says): Text<string> {
   return valued(shows, says, said => said);
 }
 
-function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
+/** A text that means something else. */
+export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
   return { shows, says, read: (said, io) => (typeof said === 'string' ? read(said, io) : undefined) };
 }
 
@@ -84,6 +85,9 @@ export function limit(most: number): Taken<number> {
 export const ORGANIZATION = text('name', OF_ORGANIZATION);
 export const THE_ORGANIZATION = needed(text('name', `the organization: ${HOW_NAMED}`));
 export const YES = flag('do it without a question');
+export const OLDER_COPIES = unless(
+  'leave older copies in unused parts of the files, so that no writer has to wait',
+);
 
 /** One row of what is mirrored. */
 export const ROW_WORDS = {

@@ -1,86 +1,75 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
 import { readSettings } from '../../config/config.js';
-import { databaseSecrets } from '../../config/database.js';
-import { createMask } from '../../registry/http/mask.js';
 import type { Hands } from '../../console/acts/acts.js';
 import type { Deed } from '../../console/demo/demo.js';
 import { connect } from '../place/connect.js';
-import { examples } from '../command.js';
+import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { type Io, print, say } from '../io.js';
-import { findPlace } from '../place/find-place.js';
+import type { Io } from '../io.js';
 import type { Place } from '../place/place.js';
 import { createDeeds } from './demo/deeds.js';
 import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
-import { runService, takesNextPort } from '../processes/service.js';
+import { createServiceLog, runService, takesNextPort } from '../processes/service.js';
+import { flag, unless } from '../taken.js';
 
-interface Options {
-  readonly address: boolean;
-  readonly readOnly?: boolean;
-}
+const printUrl = command({
+  says: 'Print an address that lets a browser in; it is good for one visit',
+  run: async ({ io, place, print }) => {
+    const known = findConsole(place());
+    if (known !== null) return await print(addressOf(known, io));
+    throw new CommandFault(
+      EXIT.notThere,
+      `No console has been started over the mirror in ${place().folder}.`,
+      'Start one: carbon-mirror console.',
+    );
+  },
+});
 
-export function define(program: Command, io: Io): void {
-  const command = program
-    .command('console')
-    .description('Pages over the mirror for a browser on this machine; runs until it is stopped')
-    .option('--no-address', 'say no address: "console url" does')
-    .option('--read-only', 'offer nothing that would ask for work')
-    .action((options: Options) => run(io, options));
-  command
-    .command('url')
-    .description('Print an address that lets a browser in; it is good for one visit')
-    .action(() => printAddress(io));
-  examples(command, [
-    'carbon-mirror console',
-    'carbon-mirror console url',
-    'open "$(carbon-mirror console url)"',
-  ]);
-}
-
-async function run(io: Io, { address, readOnly = false }: Options): Promise<void> {
-  const place = findPlace(io);
-  const settings = await readSettings(place.env, 'console');
-  const { createLog } = await import('../../log/log.js');
-  const { startConsole } = await import('../../app/console.js');
-  const secret = findConsole(place)?.secret ?? randomBytes(32).toString('hex');
-  const log = createLog({
-    level: settings.logLevel,
-    mask: createMask([secret, ...databaseSecrets(settings.database)]),
-    now: io.now,
-    pretty: io.terminal.stdout,
-    fields: { role: 'console' },
-  });
-  const { measure: inspect } = await import('./certificates/files.js');
-  await runService(io, 'console', async () => {
-    const setup = {
-      openReader: place.engine.openPages,
-      sharesReader: place.engine.sharesPages,
-      secret: Buffer.from(secret, 'hex'),
-      port: settings.consolePort,
-      orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
-      names: settings.consoleNames,
-      openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
-      webhookUrl: webhookUrlOf(place.env),
-      openPdfs: () => place.engine.openPagePdfs(io.now),
-      inspect,
-      deedsBy: readOnly ? null : await deedsOf(io, place),
-      asking: {
-        ask: place.engine.ask,
-        describeSchema: place.engine.describeSchema,
-        ready: readQuestions(),
-      },
-    };
-    const running = await startConsole(setup, { log, now: io.now });
-    const known = { port: running.port ?? settings.consolePort, secret };
-    keepConsole(place, known);
-    if (address) say(io, ...invitation(known, io));
-    return running;
-  });
-}
+export const CONSOLE = command({
+  says: 'Pages over the mirror for a browser on this machine; runs until it is stopped',
+  options: {
+    address: unless('say no address: "console url" does'),
+    readOnly: flag('offer nothing that would ask for work'),
+  },
+  examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
+  commands: { url: printUrl },
+  run: async ({ io, place: findPlace, say }, { address, readOnly }) => {
+    const place = findPlace();
+    const settings = await readSettings(place.env, 'console');
+    const { startConsole } = await import('../../app/console.js');
+    const { measure: inspect } = await import('./certificates/files.js');
+    const secret = findConsole(place)?.secret ?? randomBytes(32).toString('hex');
+    const log = await createServiceLog(io, 'console', settings, [secret]);
+    await runService(io, 'console', async () => {
+      const setup = {
+        openReader: place.engine.openPages,
+        sharesReader: place.engine.sharesPages,
+        secret: Buffer.from(secret, 'hex'),
+        port: settings.consolePort,
+        orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
+        names: settings.consoleNames,
+        openInbox: readOnly ? null : () => place.engine.openInbox(io.now),
+        webhookUrl: webhookUrlOf(place.env),
+        openPdfs: () => place.engine.openPagePdfs(io.now),
+        inspect,
+        deedsBy: readOnly ? null : await deedsOf(io, place),
+        asking: {
+          ask: place.engine.ask,
+          describeSchema: place.engine.describeSchema,
+          ready: readQuestions(),
+        },
+      };
+      const running = await startConsole(setup, { log, now: io.now });
+      const known = { port: running.port ?? settings.consolePort, secret };
+      keepConsole(place, known);
+      if (address) say(...invitation(known, io));
+      return running;
+    });
+  },
+});
 
 /** What the page Demo offers, where the registry is a sandbox. */
 async function deedsOf(io: Io, { env }: Place): Promise<((hands: Hands) => readonly Deed[]) | null> {
@@ -96,15 +85,4 @@ async function deedsOf(io: Io, { env }: Place): Promise<((hands: Hands) => reado
 /** Where the receiver is on this machine; from outside it has another name. */
 function webhookUrlOf({ HOST, PORT }: Io['env']): string {
   return `http://${HOST || '127.0.0.1'}:${PORT || '8080'}/webhooks`;
-}
-
-async function printAddress(io: Io): Promise<void> {
-  const place = findPlace(io);
-  const known = findConsole(place);
-  if (known !== null) return await print(io, addressOf(known, io));
-  throw new CommandFault(
-    EXIT.notThere,
-    `No console has been started over the mirror in ${place.folder}.`,
-    'Start one: carbon-mirror console.',
-  );
 }

@@ -3,7 +3,7 @@ import { type Purgeable, readPurgeable } from '../../query/mentions.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { organizationIn } from '../named/in-mirror.js';
-import { flag, needed, text, THE_ORGANIZATION, unless } from '../taken.js';
+import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../taken.js';
 
 export const PURGE = command({
   says: 'Remove all that was mirrored for one organization: rows, history and certificate files',
@@ -11,7 +11,7 @@ export const PURGE = command({
     organization: THE_ORGANIZATION,
     confirm: needed(text('name', 'its exact name, to say that it is meant')),
     force: flag('even while the app is installed there; the next read brings it back'),
-    vacuum: unless('leave older copies in unused parts of the files, so that no writer has to wait'),
+    vacuum: OLDER_COPIES,
   },
   prints: { json: 'print what was removed as JSON' },
   examples: [

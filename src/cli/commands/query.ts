@@ -1,63 +1,49 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { AskError } from '../../engines/contract/asked.js';
-import { examples } from '../command.js';
+import { command, ROWS } from '../command.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../exit.js';
-import { addFile, addFormats, type FileOptions, formatOf } from '../formats.js';
-import { intoFile } from '../output/into-file.js';
 import type { Io } from '../io.js';
-import { writeRows } from '../output/output.js';
-import { findPlace } from '../place/find-place.js';
-
-interface QueryCommandOptions extends FileOptions {
-  readonly timeLimit: string;
-  readonly file?: string;
-}
+import { otherwise, text, valued } from '../taken.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
 
-export function define(program: Command, io: Io): void {
-  const command = program
-    .command('query')
-    .description('Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs')
-    .argument('[sql]', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input')
-    .option('--file <file>', 'read the statement from a file instead')
-    .option('--time-limit <seconds>', 'stop the query after so long', '30')
-    .action(async (text: string | undefined, options: QueryCommandOptions) => {
-      const sql = await readStatement(io, text, options.file);
-      await intoFile({ io, findPlace }, { command: 'query', sql }, options, (out, form) =>
-        ask(out, sql, form),
-      );
-    });
-  addFile(addFormats(command));
-  examples(command, [
+export const QUERY = command({
+  says: 'Ask the mirror one question in SQL; the inbox is there as inbox.deliveries and inbox.jobs',
+  words: {
+    sql: text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
+  },
+  options: {
+    file: text('file', 'read the statement from a file instead'),
+    timeLimit: otherwise(valued('seconds', 'stop the query after so long', readSeconds), '30'),
+  },
+  prints: ROWS,
+  examples: [
     'carbon-mirror query "select count(*) from retirements"',
     'carbon-mirror query "select project_name, vintage, amount from available_credits" --out available.csv',
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
-  ]);
-}
+  ],
+  run: async ({ io, asked, place, rows }, { sql: said, file, timeLimit }) => {
+    const sql = await readStatement(io, said, file);
+    asked['sql'] = sql;
+    const signal = io.interruption();
+    try {
+      const answer = await place().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
+      await rows(answer.columns, answer.rows);
+    } catch (error) {
+      demandNotInterrupted(signal);
+      throw error instanceof AskError ? faultOf(error) : error;
+    }
+  },
+});
 
-async function ask(io: Io, sql: string, options: QueryCommandOptions): Promise<void> {
-  const { engine } = findPlace(io);
-  const timeLimitMs = readSeconds(options.timeLimit) * 1000;
-  const signal = io.interruption();
-  try {
-    const { columns, rows } = await engine.ask({ sql, timeLimitMs, signal });
-    await writeRows(io, formatOf(options), columns, rows);
-  } catch (error) {
-    demandNotInterrupted(signal);
-    throw error instanceof AskError ? faultOf(error) : error;
-  }
-}
-
-async function readStatement(io: Io, text: string | undefined, file: string | undefined): Promise<string> {
-  if ((text === undefined) === (file === undefined)) {
+async function readStatement(io: Io, said: string | undefined, file: string | undefined): Promise<string> {
+  if ((said === undefined) === (file === undefined)) {
     throw new CommandFault(EXIT.usage, 'Expected one statement, - for standard input, or --file FILE.');
   }
   if (file !== undefined) return readFileSync(file, 'utf8');
-  if (text !== '-') return text ?? '';
+  if (said !== '-') return said ?? '';
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
@@ -97,11 +83,11 @@ const ADVICE = {
 /** A week; a timer of Node holds no more than 24 days. */
 const LONGEST_SECONDS = 7 * 24 * 3600;
 
-function readSeconds(text: string): number {
-  const seconds = Number(text);
+function readSeconds(said: string): number {
+  const seconds = Number(said);
   if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
   throw new CommandFault(
     EXIT.usage,
-    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${text}".`,
+    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${said}".`,
   );
 }

@@ -1,56 +1,45 @@
-import { type Command, Option } from 'commander';
-import type { Relation } from '../../engines/contract/relation.js';
-import { examples } from '../command.js';
 import { grantsTo, PURPOSES, type Purpose } from '../../engines/contract/grants.js';
+import type { Relation } from '../../engines/contract/relation.js';
+import { findEntry } from '../../resources/resources.js';
+import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { emit, type Io } from '../io.js';
 import { notThere } from '../named/named.js';
-import { findEntry } from '../../resources/resources.js';
-import { writeValue } from '../output/output.js';
 import { writeWrapped } from '../output/wrapped.js';
 import { ownPlace } from '../place/find-place.js';
+import { choice, flag, text } from '../taken.js';
 
-interface SchemaOptions {
-  readonly json?: boolean;
-  readonly markdown?: boolean;
-  readonly grants?: Purpose;
-}
-
-export function define(program: Command, io: Io): void {
-  const command = program
-    .command('schema')
-    .description('Show the tables, views and columns that queries may use, and what each means')
-    .argument('[name]', 'show one table or view only; with --grants the role')
-    .option('--json', 'print it as JSON')
-    .option('--markdown', 'print it as the document docs/schema.md')
-    .addOption(
-      new Option('--grants <purpose>', 'print what PostgreSQL is to grant a role that does this').choices(
-        PURPOSES,
-      ),
-    )
-    .action(async (name: string | undefined, options: SchemaOptions) => {
-      if (options.grants !== undefined) return await emit(io, grantsText(options.grants, name));
-      const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
-      if (options.json) return await writeValue(io, relations);
-      if (options.markdown) {
-        const { writtenTypes } = await import('../../engines/contract/written-types.js');
-        return await emit(io, markdown(relations, writtenTypes()));
-      }
-      if (name !== undefined) return await showColumns(io, relations);
-      await writeWrapped(
-        io,
-        relations.map(relation => [queryName(relation), relation.meaning]),
-      );
-      io.stderr.write('"carbon-mirror schema NAME" shows the columns of one.\n');
-      return undefined;
-    });
-  examples(command, [
+export const SCHEMA = command({
+  says: 'Show the tables, views and columns that queries may use, and what each means',
+  words: { name: text('name', 'show one table or view only; with --grants the role') },
+  options: {
+    markdown: flag('print it as the document docs/schema.md'),
+    grants: choice('purpose', 'print what PostgreSQL is to grant a role that does this', PURPOSES),
+  },
+  prints: { json: 'print it as JSON' },
+  examples: [
     'carbon-mirror schema',
     'carbon-mirror schema retirements',
     'carbon-mirror schema --markdown > docs/schema.md',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
-  ]);
-}
+  ],
+  run: async ({ io, format, value, say }, { name, markdown, grants }) => {
+    if (grants !== undefined) return await emit(io, grantsText(grants, name));
+    const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
+    if (format === 'json') return await value(relations);
+    if (markdown) {
+      const { writtenTypes } = await import('../../engines/contract/written-types.js');
+      return await emit(io, asDocument(relations, writtenTypes()));
+    }
+    if (name !== undefined) return await showColumns(io, relations);
+    await writeWrapped(
+      io,
+      relations.map(relation => [queryName(relation), relation.meaning]),
+    );
+    say('"carbon-mirror schema NAME" shows the columns of one.');
+    return undefined;
+  },
+});
 
 function grantsText(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
@@ -61,7 +50,7 @@ function grantsText(purpose: Purpose, role: string | undefined): string {
 }
 
 /** The name under which "carbon-mirror query" knows it. */
-export function queryName(relation: Relation): string {
+function queryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
@@ -105,7 +94,7 @@ async function showColumns(io: Io, relations: readonly Relation[]): Promise<void
 type Column = Relation['columns'][number];
 
 /** Types are PostgreSQL's, those of SQLite follow from them; a view has those of the tables below it. */
-function markdown(relations: readonly Relation[], inPostgres: ReadonlyMap<string, string>): string {
+function asDocument(relations: readonly Relation[], inPostgres: ReadonlyMap<string, string>): string {
   const say = (relation: Relation) => (column: Column) => {
     const type = inPostgres.get(`${relation.database}.${relation.name}.${column.name}`) ?? 'text';
     return `\`${column.name}\`${type === 'text' ? '' : ` (${type})`} ${column.meaning}`;

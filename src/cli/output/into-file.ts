@@ -3,6 +3,7 @@ import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import type { Reader } from '../../engines/contract/reader.js';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/inbox/health.js';
@@ -15,7 +16,6 @@ import { demandNewFile, sidecarOf, writeSidecar } from './sidecar.js';
 const PRIVATE_FILE = 0o600;
 
 interface Options extends FileOptions {
-  readonly live?: boolean;
   readonly asOf?: string;
 }
 
@@ -42,7 +42,7 @@ export async function intoFile<T extends Options>(
   if (file === undefined) return await work(io, options);
   demandNewFile(file);
   const then = options.asOf === undefined ? null : { asOf: readSpan(options.asOf, io.now()).to };
-  const about = await readAbout(io, findPlace(io), { ...options, ...then });
+  const about = await aboutPlace(io, findPlace(io), then?.asOf);
   const part = join(dirname(file), `.${basename(file)}-${randomUUID()}.part`);
   try {
     await writeWhole(part, async stdout => {
@@ -82,19 +82,18 @@ async function writeWhole(part: string, work: (stdout: Writable) => Promise<void
   }
 }
 
-/** What the registry itself was asked for has no coverage: it is what it was then. */
-async function readAbout(io: Io, place: Place, { live, asOf }: Options) {
+async function aboutPlace(io: Io, place: Place, asOf: string | undefined) {
   const at = asOf ?? new Date(io.now()).toISOString();
-  if (live) return { asOf: at, demo: place.demo, coverage: null };
-  return await reading(place, async reader => {
-    const origin = await readOrigin(reader);
-    return {
-      asOf: at,
-      demo: place.demo,
-      registry: origin?.baseUrl ?? null,
-      appId: origin?.appId ?? null,
-      known: await countKnown(reader),
-      coverage: await readCoverage(reader, null, null),
-    };
-  });
+  return { asOf: at, demo: place.demo, ...(await reading(place, readAbout)) };
+}
+
+/** Which registry it is of, and how far the mirror could be trusted. */
+export async function readAbout(reader: Reader) {
+  const origin = await readOrigin(reader);
+  return {
+    registry: origin?.baseUrl ?? null,
+    appId: origin?.appId ?? null,
+    known: await countKnown(reader),
+    coverage: await readCoverage(reader, null, null),
+  };
 }

@@ -1,8 +1,27 @@
 import type { Running } from '../../app/running.js';
 import { volumeAdvice } from '../../config/platform.js';
-import type { Log } from '../../log/log.js';
-import { findExposures } from '../faults/exposures.js';
-import { type Io, say } from '../io.js';
+import { databaseSecrets } from '../../config/database.js';
+import type { StoreSettings } from '../../config/settings.js';
+import { createMask } from '../../registry/http/mask.js';
+import { colours, type Io, say } from '../io.js';
+
+export interface ServiceSettings {
+  readonly logLevel: string;
+  readonly database: StoreSettings['database'];
+}
+
+/** What a role tells of itself: for a person at a terminal, else one JSON line an event. */
+export async function createServiceLog(
+  io: Io,
+  role: string,
+  { logLevel: level, database }: ServiceSettings,
+  secrets: readonly string[],
+) {
+  const { createLog } = await import('../../log/log.js');
+  const mask = createMask([...secrets, ...databaseSecrets(database)]);
+  const looks = { pretty: io.terminal.stdout, inColour: colours(io) };
+  return createLog({ level, mask, now: io.now, ...looks, fields: { role } });
+}
 
 /** Run until the first signal, or until the program fails by itself; then stop it in order. */
 export async function runService(io: Io, role: string, start: () => Promise<Running>): Promise<void> {
@@ -28,11 +47,6 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-/** One line for each thing that others could read, write or ask. */
-export function warnOfExposures(io: Io, log: Pick<Log, 'warn'>): void {
-  for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
 }
 
 /** On a platform whose disks do not stay by themselves. */

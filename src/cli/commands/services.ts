@@ -1,0 +1,74 @@
+import { readSettings, readUpSettings } from '../../config/config.js';
+import { command } from '../command.js';
+import { findConsole, invitation } from '../console-address.js';
+import { meansDemo } from '../place/find-place.js';
+import { findExposures, findOpenSettings } from '../faults/exposures.js';
+import type { Io } from '../io.js';
+import type { Log } from '../../log/log.js';
+import type { Running } from '../../app/running.js';
+import {
+  adviseVolume,
+  createServiceLog,
+  runService,
+  type ServiceSettings,
+  takesNextPort,
+} from '../processes/service.js';
+import { SETTINGS_TOOLS } from '../settings-tools.js';
+
+export const UP = command({
+  says: 'Start receive, work and console together; with no settings at all, a demo with a registry of its own',
+  examples: ['carbon-mirror up', 'carbon-mirror up --env-file .env'],
+  run: async ({ io, settings, say }) => {
+    const interrupted = io.interruption();
+    if (meansDemo(io.env)) {
+      const { runDemo } = await import('./demo/demo.js');
+      return await runDemo(io, interrupted);
+    }
+    const { runChildren } = await import('../processes/children.js');
+    await readUpSettings(io.env, SETTINGS_TOOLS);
+    await settings().engine.migrate(io.now());
+    adviseVolume(io);
+    for (const { found, todo } of findOpenSettings(io.secretFiles)) say(`Warning: ${found}. ${todo}`);
+    return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
+      const known = consolePort === null ? null : findConsole(settings());
+      if (known !== null) say(...invitation(known, io));
+    });
+  },
+});
+
+export const RECEIVE = command({
+  says: 'Take webhooks at HOST:PORT and store them; runs until it is stopped',
+  examples: ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive'],
+  run: async ({ io }) => {
+    const settings = await readSettings(io.env, 'receive');
+    const { startReceive } = await import('../../app/receive.js');
+    await serve(io, 'receive', settings, settings.webhookSecrets, log =>
+      startReceive({ ...settings, orNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now }),
+    );
+  },
+});
+
+export const WORK = command({
+  says: 'Read the registry as deliveries and the schedule ask for it; runs until it is stopped',
+  examples: ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"],
+  run: async ({ io }) => {
+    const settings = await readSettings(io.env, 'work', SETTINGS_TOOLS);
+    const { startWork } = await import('../../app/work.js');
+    await serve(io, 'work', settings, [settings.privateKey], log =>
+      startWork(settings, { log, now: io.now }),
+    );
+  },
+});
+
+async function serve(
+  io: Io,
+  role: 'receive' | 'work',
+  settings: ServiceSettings,
+  secrets: readonly string[],
+  start: (log: Log) => Promise<Running>,
+): Promise<void> {
+  adviseVolume(io);
+  const log = await createServiceLog(io, role, settings, secrets);
+  for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
+  await runService(io, role, () => start(log));
+}
