@@ -1,5 +1,3 @@
-import { hideValues, secretValues } from '../config/hidden.js';
-import { createMask } from '../registry/http/mask.js';
 import { cleanText, UNSEEN } from '../text/clean.js';
 
 const LONGEST_LINE = 2000;
@@ -15,11 +13,4 @@ export function escapeJson(json: string): string {
   return json.replace(UNSEEN, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-/** For a sentence about a fault: without secrets, and without what may be one that stands in the wrong setting. */
-export function hideSecrets(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
-  const hide = hideValues(env);
-  const mask = createMask(secretValues(env));
-  return text => mask.text(hide(text));
 }

@@ -1,7 +1,7 @@
 import type { Command as Defined } from 'commander';
 import type { Context } from './context.js';
 import type { Io } from './io.js';
-import type { Taken } from './taken.js';
+import type { AllTaken, Meant } from './taken.js';
 
 /** A command is a value: what a person types, what it says of itself, and what it does. */
 export interface Command {
@@ -25,6 +25,7 @@ export interface CommandGroup {
 /** A module of before: it says to commander itself what it takes. */
 export interface CommandModule {
   define(program: Defined, io: Io): void;
+  readonly commands?: CommandGroup['commands'];
 }
 
 /** How rows can be had beside a table for people: the words of `--json` and `--csv`, and whether they go into a file. */
@@ -40,9 +41,7 @@ export const ROWS = { json: 'print the rows as JSON', csv: 'print the rows as CS
 /** The day that goes on is given, for examples that ask of it. */
 type Examples = readonly string[] | ((today: string) => readonly string[]);
 
-type AllTaken = Readonly<Record<string, Taken<unknown>>>;
 type Said = Readonly<Record<string, unknown>>;
-type Meant<W extends AllTaken> = { readonly [Name in keyof W]: ReturnType<W[Name]['read']> };
 
 interface Written<W extends AllTaken, O extends AllTaken> {
   readonly says: string;

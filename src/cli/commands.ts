@@ -11,7 +11,7 @@ import * as demoEnv from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EXPLAIN } from './commands/explain/explain.js';
 import { FORGET } from './commands/forget.js';
-import { FRIENDBOT } from './commands/writes/friendbot.js';
+import { FRIENDBOT, WRITES } from './commands/writes/writes.js';
 import { HISTORY } from './commands/history.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS } from './commands/jobs.js';
@@ -42,6 +42,9 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   console: CONSOLE,
   doctor: DOCTOR,
   ...SHOWN,
+  organizations: { ...SHOWN.organizations, commands: WRITES.organizations },
+  reservations: { ...SHOWN.reservations, commands: WRITES.reservations },
+  'inventory-requests': { ...SHOWN['inventory-requests'], commands: WRITES['inventory-requests'] },
   'as-of': asOf,
   history: HISTORY,
   runs: RUNS,

@@ -5,7 +5,7 @@ import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { RegistryClient } from '../registry/clients.js';
 import type { Io } from './io.js';
-import type { Format, Row } from './output/output.js';
+import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
 import type { Place } from './place/place.js';
 
@@ -32,5 +32,4 @@ export interface Context {
   readonly say: (...lines: readonly string[]) => void;
 }
 
-type Rows = Iterable<Row> | AsyncIterable<Row>;
 type AllWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };

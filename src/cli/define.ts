@@ -12,9 +12,15 @@ export type AnyCommand = Command | CommandGroup | CommandModule;
 
 export function defineAny(program: Defined, name: string, any: AnyCommand | undefined, io: Io): void {
   if (any === undefined) return;
-  if ('define' in any) any.define(program, io);
+  if ('define' in any) defineModule(program, name, any, io);
   else if ('run' in any) defineCommand(program, name, any, io);
   else defineGroup(program, name, any, io);
+}
+
+function defineModule(program: Defined, name: string, module: CommandModule, io: Io): void {
+  module.define(program, io);
+  const defined = program.commands.find(each => each.name() === name);
+  if (defined !== undefined) defineCommands(defined, module.commands ?? {}, io);
 }
 
 /** Says to commander what a command takes, and does it when it is called. */
@@ -24,7 +30,7 @@ function defineCommand(parent: Defined, name: string, command: Command, io: Io):
   for (const [, taken] of words) defined.addArgument(wordOf(taken, io));
   for (const [key, taken] of Object.entries(command.options)) defined.addOption(optionOf(key, taken, io));
   addForms(defined, command.prints);
-  for (const [word, inner] of Object.entries(command.commands)) defineCommand(defined, word, inner, io);
+  defineCommands(defined, command.commands, io);
   examples(defined, linesOf(command.examples, io));
   defined.action(async () => {
     const placed = words.map(([key], place) => [key, defined.processedArgs[place]] as const);
@@ -34,8 +40,12 @@ function defineCommand(parent: Defined, name: string, command: Command, io: Io):
 
 function defineGroup(parent: Defined, name: string, group: CommandGroup, io: Io): void {
   const defined = parent.command(name).description(group.says);
-  for (const [word, command] of Object.entries(group.commands)) defineCommand(defined, word, command, io);
+  defineCommands(defined, group.commands, io);
   examples(defined, linesOf(group.examples ?? [], io));
+}
+
+function defineCommands(parent: Defined, commands: CommandGroup['commands'], io: Io): void {
+  for (const [name, command] of Object.entries(commands)) defineCommand(parent, name, command, io);
 }
 
 /** As of one instant is as of the same for what is printed and for what is said of it. */

@@ -1,3 +1,5 @@
+import { hideValues, secretValues } from '../config/hidden.js';
+import { createMask } from '../registry/http/mask.js';
 import { describeDamage } from './faults/damage.js';
 import { adviceFor } from './faults/registry-advice.js';
 import { describeSystemFault } from './faults/system-fault.js';
@@ -115,4 +117,11 @@ function explainRegistry(error: Error): Explanation | null {
   const call = 'call' in error && typeof error.call === 'string' ? error.call : '';
   const said = code === 'bad_request' ? error.message : `The registry: ${error.message}`;
   return { exitCode, lines: [said, ...adviceFor(code, call, candidates)] };
+}
+
+/** For a sentence about a fault: without secrets, and without what may be one that stands in the wrong setting. */
+export function hideSecrets(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  const hide = hideValues(env);
+  const mask = createMask(secretValues(env));
+  return text => mask.text(hide(text));
 }

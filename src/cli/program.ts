@@ -1,11 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../config/config.js';
 import { takeEnvFile } from '../config/env-file.js';
-import { hideSecrets } from './clean.js';
 import { defineAny } from './define.js';
 import { COMMANDS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
-import { EXIT, type ExitCode, explain } from './exit.js';
+import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
 import { NoMirror } from './place/find-place.js';
 

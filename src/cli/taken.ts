@@ -19,6 +19,10 @@ export interface Taken<T> {
   readonly read: (said: unknown, io: Io) => T;
 }
 
+export type AllTaken = Readonly<Record<string, Taken<unknown>>>;
+/** What was typed, each as its own kind reads it. */
+export type Meant<W extends AllTaken> = { readonly [Name in keyof W]: ReturnType<W[Name]['read']> };
+
 type Says = Taken<unknown>['says'];
 type Read<T> = (text: string, io: Io) => T;
 type Text<T> = Taken<T | undefined>;

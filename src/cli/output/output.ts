@@ -1,20 +1,21 @@
 import { escapeJson } from '../clean.js';
-import { emit, type Io, say } from '../io.js';
+import { emit, type Io, print, say } from '../io.js';
 import { withSnakeKeys } from '../snake-case.js';
-import { DIALECTS, textOf } from '../../text/csv.js';
+import { type Cell, csvLine, type Dialect, DIALECTS, textOf } from '../../text/csv.js';
 import type { Row } from './cells.js';
-import { writeCsv } from './csv.js';
 import { type TableShape, writeTable } from './table.js';
 
 export type { Cell } from '../../text/csv.js';
 export type { Row } from './cells.js';
 export type Format = 'table' | 'json' | keyof typeof DIALECTS;
 
+export type Rows = Iterable<Row> | AsyncIterable<Row>;
+
 export async function writeRows(
   io: Io,
   format: Format,
   columns: readonly string[],
-  rows: Iterable<Row> | AsyncIterable<Row>,
+  rows: Rows,
   shape: TableShape = {},
 ): Promise<number> {
   const count = await writeAs(io, format, columns, rows, shape);
@@ -27,7 +28,7 @@ async function writeAs(
   io: Io,
   format: Format,
   columns: readonly string[],
-  rows: Iterable<Row> | AsyncIterable<Row>,
+  rows: Rows,
   shape: TableShape,
 ): Promise<number> {
   if (format === 'json') return await writeJson(io, rows);
@@ -35,11 +36,27 @@ async function writeAs(
   return await writeCsv(io, columns, rows, DIALECTS[format]);
 }
 
+/** On a terminal a line is cleaned of what would draw. */
+async function writeCsv(io: Io, columns: readonly string[], rows: Rows, dialect: Dialect): Promise<number> {
+  let count = 0;
+  const write = (cells: readonly Cell[]) =>
+    io.terminal.stdout
+      ? print(io, csvLine(cells, { ...dialect, end: '' }))
+      : emit(io, csvLine(cells, dialect));
+  if (!io.terminal.stdout) await emit(io, dialect.start);
+  await write(columns);
+  for await (const row of rows) {
+    await write(columns.map(name => row[name]));
+    count++;
+  }
+  return count;
+}
+
 export async function writeValue(io: Io, value: unknown): Promise<void> {
   await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
 }
 
-async function writeJson(io: Io, rows: Iterable<Row> | AsyncIterable<Row>): Promise<number> {
+async function writeJson(io: Io, rows: Rows): Promise<number> {
   let count = 0;
   for await (const row of rows) {
     await emit(io, `${count === 0 ? '[' : ','}\n${jsonText(withoutBytes(row))}`);

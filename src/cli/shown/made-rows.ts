@@ -1,5 +1,5 @@
 import type { RegistryClient } from '../../registry/clients.js';
-import type { InventoryRequest, Reservation } from '../../registry/model.js';
+import type { Credit, InventoryRequest, Reservation } from '../../registry/model.js';
 import { reservationState } from '../../registry/reservation-state.js';
 import type { Row } from '../output/output.js';
 
@@ -26,6 +26,16 @@ export function reservationRow(client: RegistryClient, item: Reservation, organi
 export function withMinutes({ seconds_left: seconds, ...row }: Row): Row {
   const isKnown = typeof seconds === 'number' || typeof seconds === 'bigint';
   return { ...row, minutes_left: isKnown ? Math.floor(Number(seconds) / 6) / 10 : null };
+}
+
+export function creditRow({ creditId, amount, project, vintage, serialization }: Credit): Row {
+  return {
+    credit_id: creditId,
+    amount_exact: amount.exact,
+    project_name: project?.fullName,
+    vintage,
+    serialization,
+  };
 }
 
 export function requestRow(item: InventoryRequest): Row {

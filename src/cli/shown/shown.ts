@@ -5,15 +5,12 @@ import { INSTALLATIONS } from '../../resources/installations.js';
 import { LISTS } from '../../resources/lists.js';
 import { PROJECTS } from '../../resources/projects.js';
 import { type CommandModule, examples } from '../command.js';
-import { defineRequest } from '../commands/writes/inventory-requests.js';
-import { defineReservationWrites } from '../commands/writes/reservations.js';
 import { installationIn, organizationIn } from '../named/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { stateFilter, textFilter, yearFilter } from './filters.js';
 import { defineFind } from './find-project.js';
 import { defineList } from './lists.js';
 import { withMinutes } from './made-rows.js';
-import { defineCreate } from './organizations-create.js';
 import type { Resource } from './resource.js';
 import { defineShow } from './show.js';
 
@@ -34,7 +31,6 @@ export const SHOWN = {
     list: LISTS.organization,
     hasShow: true,
     find: organizationIn,
-    more: defineCreate,
   }),
   members: shows('members', {
     description: 'The people of organizations that let this app see them',
@@ -109,7 +105,6 @@ export const SHOWN = {
     refine: withMinutes,
     filters: [stateFilter('state_now', ['outstanding', 'finished', 'cancelled', 'expired'])],
     hasShow: true,
-    more: defineReservationWrites,
   }),
   'inventory-requests': shows('inventory-requests', {
     description: 'What apps ask of inventories, for an administrator to accept or decline',
@@ -122,7 +117,6 @@ export const SHOWN = {
     list: LISTS.inventory_requests,
     filters: [textFilter('state', 'state')],
     hasShow: true,
-    more: defineRequest,
   }),
 };
 

@@ -3,7 +3,7 @@ import type { WorkSettings } from '../../../config/settings.js';
 import { type Finding, fail, ok } from '../../../engines/contract/finding.js';
 import { readHealth } from '../../../query/inbox/health.js';
 import { countAlive, readProcesses } from '../../../query/inbox/signs.js';
-import { hideSecrets } from '../../clean.js';
+import { hideSecrets } from '../../exit.js';
 import type { Context } from '../../context.js';
 import { CommandFault } from '../../exit.js';
 import { describeDamage } from '../../faults/damage.js';

@@ -1,0 +1,72 @@
+import { type Command, command } from '../../command.js';
+import { confirm } from '../../confirm.js';
+import type { Context } from '../../context.js';
+import type { Row } from '../../output/output.js';
+import { askToLook } from '../../place/inbox-writer.js';
+import { sheet } from '../../shown/sheet.js';
+import type { AllTaken, Meant } from '../../taken.js';
+
+/** A write to the registry. Its call is made once; the client itself looks for one whose answer was lost. */
+interface Write<W extends AllTaken, O extends AllTaken, Found, Made> {
+  readonly says: string;
+  readonly words?: W;
+  /** With `yes` where a person is asked. */
+  readonly options: O;
+  readonly json: string;
+  readonly examples: readonly string[];
+  /** Whom and what it is about. What is missing is told here, before anything is asked or sent. An installation that stands there is looked at afterwards. */
+  readonly find: (context: Context, said: Meant<W> & Meant<O>) => Promise<Found>;
+  readonly asks?: (found: Found, said: Meant<W> & Meant<O>) => string;
+  readonly call: (found: Found, said: Meant<W> & Meant<O>) => Promise<Made>;
+  /** Null where the registry shows it no more. */
+  readonly shows: (made: Made, found: Found) => Row | readonly Row[] | null;
+  readonly tells?: (made: Made, found: Found) => readonly string[];
+}
+
+// biome-ignore lint/complexity/noBannedTypes: a write that takes no words
+export function write<O extends AllTaken, Found extends object, Made, W extends AllTaken = {}>(
+  row: Write<W, O, Found, Made>,
+): Command {
+  const { says, words, options, json, examples, find, asks, call, shows, tells = () => [] } = row;
+  return command({
+    says,
+    ...(words !== undefined && { words }),
+    options,
+    prints: { json },
+    examples,
+    run: async (context, said) => {
+      const found = await find(context, said);
+      if (asks !== undefined)
+        await confirm(context.io, asks(found, said), { yes: Reflect.get(said, 'yes') === true });
+      const made = await call(found, said);
+      await show(context, shows(made, found));
+      context.say(...tells(made, found));
+      if ('installationId' in found) await lookAgain(context, String(found.installationId));
+    },
+  });
+}
+
+async function show(context: Context, made: Row | readonly Row[] | null): Promise<void> {
+  if (isList(made)) await context.rows(Object.keys(made[0] ?? {}), made);
+  else if (context.format === 'json') await context.value(made);
+  else if (made !== null) await context.print(...sheet({ ...made, document: null }));
+}
+
+function isList(made: Row | readonly Row[] | null): made is readonly Row[] {
+  return Array.isArray(made);
+}
+
+/**
+ * Most of what an app does itself is followed by no webhook, so the mirror is told to look again.
+ * The write has been done by now: whatever fails here must not make it look undone.
+ */
+async function lookAgain({ io, settings, say }: Context, installationId: string): Promise<void> {
+  const place = settings();
+  if (place.engine.findMissing() !== null) return;
+  try {
+    await askToLook(place, installationId, io.now);
+    say('The mirror follows as soon as a worker runs.');
+  } catch (error) {
+    say(`The mirror could not be told: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
