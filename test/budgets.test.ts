@@ -7,7 +7,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 900,
   'src/auth': 450,
   /** The table of the commands of the sandbox came here from there, 770 lines; what commands as values stand on comes before they shrink. */
-  'src/cli': 10_550,
+  'src/cli': 10_050,
   'src/config': 900,
   'src/console': 3350,
   'src/engines': 10_050,
@@ -15,7 +15,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/log': 100,
   'src/mirror': 2450,
   'src/operations': 400,
-  'src/query': 4050,
+  /** What adds up the balance came here from cli, 170 lines, where 540 went. */
+  'src/query': 4250,
   'src/registry': 4050,
   'src/resources': 600,
   'src/sandbox': 6150,

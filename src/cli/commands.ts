@@ -1,7 +1,7 @@
 import * as api from './commands/api/api.js';
 import * as asOf from './commands/as-of.js';
 import * as available from './commands/available.js';
-import * as balance from './commands/balance/balance.js';
+import { BALANCE } from './commands/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
 import type { AnyCommand } from './define.js';
@@ -50,7 +50,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   runs: RUNS,
   changes: CHANGES,
   explain: EXPLAIN,
-  balance,
+  balance: BALANCE,
   certificates,
   deliveries,
   jobs: JOBS,

@@ -57,6 +57,7 @@ const MOMENTS = [
   '-000001-12-31T23:00:00.000Z',
   '9999-12-31T23:59:59.999Z',
 ].concat([1, 3].map(minutes => new Date(NOON + minutes * MINUTE).toISOString()));
+const [EARLIEST = '', , LATEST = ''] = MOMENTS;
 const SINCE = ['0000-01-01T00:00:00.000Z', new Date(NOON + MINUTE).toISOString()];
 const MARK = { job: 3, run: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
 const ASKED = [null, ONE, 'nobody'].flatMap(organizationId =>
@@ -69,6 +70,12 @@ const OF_DATED = (['warehouse', 'inventory', 'retirements'] as const).flatMap(re
   [ONE, 'nobody'].map(organizationId => ({ resource, organizationId })),
 );
 const AT_MOMENTS = OF_DATED.flatMap(each => MOMENTS.map(at => ({ ...each, at })));
+
+const PERIODS = [
+  { year: null, from: null, to: LATEST, isNow: true },
+  ...MOMENTS.map(to => ({ year: null, from: null, to, isNow: false })),
+  ...SINCE.map(from => ({ year: '2026', from, to: LATEST, isNow: false })),
+];
 
 type Question = (reader: Reader) => readonly (() => unknown)[];
 
@@ -83,7 +90,6 @@ const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
   some.flatMap(one => others.map(other => [one, other] as const));
 
 type ListFilter = Parameters<typeof lists.readList>[2];
-const [EARLIEST = '', , LATEST = ''] = MOMENTS;
 const ofRetirements = (organizationId: string | null): ListFilter[] => [
   ...MOMENTS.map(at => ({ organizationId, at, limit: 9 })),
   ...['%', 'apfel', 'ÄPFEL', 'zeb'].map(holds => ({
@@ -141,17 +147,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       changes.readRestated(reader, { organizationId, resource: null, since: null, until: null }, year),
   ),
   readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
-  readReckonings: about(WHOSE, (reader, organizationId) =>
-    balance.readReckonings(reader, { organizationId }),
-  ),
-  readProjectBalances: once(balance.readProjectBalances),
-  readSerialBalances: once(balance.readSerialBalances),
-  readJudged: once(balance.readJudged),
-  countNotSummed: about(pairs([null, ONE], [null, '2026']), (reader, [organizationId, year]) =>
-    balance.countNotSummed(reader, { organizationId, year }),
-  ),
-  readStockAt: about(pairs([null, ONE], [null, ...MOMENTS]), (reader, [organizationId, at]) =>
-    balance.readStockAt(reader, { organizationId, from: at, to: LATEST }, at),
+  readBalance: about(pairs([null, ONE], PERIODS), (reader, [organizationId, period]) =>
+    balance.readBalance(reader, { organizationId, ...period }),
   ),
   readStates: about(
     [null, 'warehouse', 'organization', 'projects'].flatMap(resource =>
@@ -167,12 +164,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readOpenings: once(async reader =>
     [...(await balance.readOpenings(reader))].map(each => each.join(' ')).toSorted(),
-  ),
-  readMoves: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, from]) =>
-    balance.readMoves(reader, { organizationId, from, to: LATEST }),
-  ),
-  readTakenOut: about(['retirements', 'credit_uses'] as const, (reader, table) =>
-    balance.readTakenOut(reader, table, EARLIEST, LATEST),
   ),
   readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
   readBrokenBefore: about(

@@ -47,7 +47,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   inbox: ['registry/model.ts'],
   mirror: ['engines/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
   engines: ['inbox', 'mirror', 'resources', 'package', 'folder', 'thread'],
-  query: ['engines/contract', 'resources', 'text', 'registry/model.ts', 'registry/errors.ts'],
+  query: [
+    'engines/contract',
+    'resources',
+    'text',
+    'registry/model.ts',
+    'registry/errors.ts',
+    'registry/json/amount.ts',
+  ],
   webhook: [
     'inbox',
     'thread',
