@@ -25,7 +25,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, engines and app, and has 100 here. */
   'src/*.ts': 350,
-  migrations: 5350,
+  migrations: 2700,
   test: 49_400,
   docs: 1200,
   'README.md': 100,

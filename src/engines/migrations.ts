@@ -1,42 +1,38 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { PACKAGE } from '../package.js';
+import { inbox0001 } from '../../migrations/inbox/0001.js';
+import { mirror0001 } from '../../migrations/mirror/0001.js';
+import { type Dialect, POSTGRES, SQLITE } from '../../migrations/schema.js';
 
 export type Family = 'inbox' | 'mirror';
 
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Read when it is asked for: most who look want the names only. */
+  /** Made when it is asked for: most who look want the names only. */
   readonly sql: string;
 }
 
-const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
+type Written = readonly [name: string, sqlOf: (dialect: Dialect) => string];
 
-/** The numbered files of one folder of the package, in order. */
-export function readNumbered(path: string, root: URL = PACKAGE): Migration[] {
-  const folder = new URL(path, root);
-  return readdirSync(folder)
-    .filter(name => name.endsWith('.sql'))
-    .toSorted()
-    .map((name, index) => {
-      const version = Number(FILE_NAME.exec(name)?.[1]);
-      if (version !== index + 1) {
-        throw new Error(
-          `${path}${name}: expected a name like ${String(index + 1).padStart(4, '0')}-what-it-adds.sql`,
-        );
-      }
-      return {
-        version,
-        name,
-        get sql() {
-          return readFileSync(new URL(name, folder), 'utf8');
-        },
-      };
-    });
+const DIALECTS: Readonly<Record<Dialect['engine'], Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
+
+/** In their order: the number of each is its place. */
+const WRITTEN: Readonly<Record<Family, readonly Written[]>> = {
+  inbox: [['0001-inbox', inbox0001]],
+  mirror: [['0001-mirror', mirror0001]],
+};
+
+export function migrationsOf(engine: Dialect['engine'], family: Family): Migration[] {
+  return WRITTEN[family].map(([name, sqlOf], place) => ({
+    version: place + 1,
+    name,
+    get sql() {
+      return sqlOf(DIALECTS[engine]);
+    },
+  }));
 }
 
-/** What a database says of a file that was applied. One of an earlier program has no digest. */
+/** What a database says of a migration that was applied. One of an earlier program has no digest. */
 export interface Recorded {
   readonly version: number;
   readonly digest?: string;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readMigrations } from '../../src/engines/sqlite/migrate.js';
+import { migrationsOf } from '../../src/engines/migrations.js';
 import { describeSchema } from '../../src/engines/sqlite/describe-schema.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {
   const relations = describeSchema();
   const created = ['mirror', 'inbox'].flatMap(family =>
-    readMigrations(family === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
+    migrationsOf('sqlite', family === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
       Array.from(
         migration.sql.matchAll(/^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/gm),
         match => match[1],

@@ -46,7 +46,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   resources: ['registry/model.ts'],
   inbox: ['registry/model.ts'],
   mirror: ['engines/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
-  engines: ['inbox', 'mirror', 'resources', 'package', 'folder', 'thread'],
+  migrations: [],
+  engines: ['inbox', 'mirror', 'migrations', 'resources', 'package', 'folder', 'thread'],
   query: [
     'engines/contract',
     'resources',
@@ -84,7 +85,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['config/config.ts', 'package.ts', 'folder.ts', 'engines/migrations.ts', 'engines/sqlite', 'cli'],
+    homes: ['config/config.ts', 'package.ts', 'folder.ts', 'engines/sqlite', 'cli'],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'operations', 'console', 'app.ts', 'main.ts', 'cli'], sandbox: 'any' },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { BUILT_IN_HOMES, HOMES, MAY_IMPORT } from './architecture-rules.js';
@@ -24,15 +24,17 @@ interface Use {
 
 /** Every breach of the architecture under a folder that is laid out like src/. */
 export function checkArchitecture(folder: string): Fault[] {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => posix.relative(folder, join(entry.parentPath, entry.name)))
-    .toSorted();
-  const faults: Fault[] = names.filter(name => !name.endsWith('.ts')).map(notTypeScript);
+  const beside = namesIn(join(folder, '../migrations'));
+  const paths = new Map([
+    ...namesIn(folder).map(name => [name, name] as const),
+    ...beside.map(name => [`migrations/${name}`, `../migrations/${name}`] as const),
+  ]);
+  const faults: Fault[] = [...paths.keys()].filter(name => !name.endsWith('.ts')).map(notTypeScript);
   const files: SourceFile[] = [];
-  for (const file of names.filter(name => name.endsWith('.ts'))) {
+  for (const [file, path] of paths) {
+    if (!file.endsWith('.ts')) continue;
     try {
-      files.push({ file, ...readSource(readFileSync(join(folder, file), 'utf8')) });
+      files.push({ file, ...readSource(readFileSync(join(folder, path), 'utf8')) });
     } catch (error) {
       faults.push({ file, line: 1, rule: 'readable source', say: `cannot be scanned: ${String(error)}` });
     }
@@ -45,6 +47,14 @@ export function checkArchitecture(folder: string): Fault[] {
     ...homeFaults(files.flatMap(usesOf)),
     ...cycleFaults(files, known),
   ];
+}
+
+function namesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => posix.relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted();
 }
 
 export function explain(faults: readonly Fault[]): string {
@@ -61,7 +71,10 @@ function areaOf(file: string): string {
 }
 
 function resolveImport(file: string, from: string): string {
-  return posix.join(posix.dirname(file), from).replace(/\.js$/, '.ts');
+  return posix
+    .join(posix.dirname(file), from)
+    .replace(/^\.\.\//, '')
+    .replace(/\.js$/, '.ts');
 }
 
 function importFaults({ file, imports }: SourceFile, known: ReadonlySet<string>): Fault[] {

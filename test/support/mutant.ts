@@ -79,13 +79,14 @@ function brokenFolder(file: string, piece: string, broken: string): string {
   ]) {
     copyCode(join(ROOT, 'dist/src', part), join(folder, 'dist/src', part));
   }
+  cpSync(join(ROOT, 'dist/migrations'), join(folder, 'dist/migrations'), { recursive: true });
   borrow(folder);
   breakPiece(join(folder, 'dist/src', file), piece, broken);
   return folder;
 }
 
 function borrow(folder: string): void {
-  for (const shared of ['node_modules', 'migrations']) symlinkSync(join(ROOT, shared), join(folder, shared));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module","version":"0.0.0"}');
 }
 

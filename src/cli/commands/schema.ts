@@ -61,7 +61,7 @@ function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;
     if (name.endsWith('_past')) return 4;
-    if (kind === 'view') return 0;
+    if (kind === 'view') return name === 'freshness' ? -1 : 0;
     if (findEntry(name) !== undefined) return 1;
     return OF_USE.includes(name) ? 2 : 5;
   };

@@ -1,7 +1,7 @@
 import { versioned } from './columns.js';
 import { CERTIFICATE_STATES, INSTALLATION_STATES } from './states.js';
 
-/** The rows that mirror the registry. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
+/** The rows that mirror the registry. The meaning of each column stands beside it in migrations/mirror/. */
 const AMOUNTS = {
   amount: 'real?',
   amount_micro: 'large?',

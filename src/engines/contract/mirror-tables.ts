@@ -19,7 +19,7 @@ const RECKONINGS = ['month', 'beneficiary', 'certificate'] as const;
 
 const { document: _, ...HELD } = RESERVATIONS.now;
 
-/** What readers ask of the mirror. The meaning of each column stands beside it in migrations/sqlite/mirror/. */
+/** What readers ask of the mirror. The meaning of each column stands beside it in migrations/mirror/. */
 export const MIRROR_TABLES = {
   installations: INSTALLATIONS.now,
   installations_past: INSTALLATIONS.past,

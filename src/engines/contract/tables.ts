@@ -4,7 +4,7 @@ import { PROCESS_ROLES } from '../../inbox/process.js';
 import type { Columns, RowOf } from './columns.js';
 import { MIRROR_TABLES } from './mirror-tables.js';
 
-/** What readers ask of the inbox. The meaning of each column stands beside it in migrations/sqlite/inbox/. */
+/** What readers ask of the inbox. The meaning of each column stands beside it in migrations/inbox/. */
 export const INBOX_TABLES = {
   'inbox.deliveries': {
     id: 'integer',

@@ -4,7 +4,7 @@ import {
   type Family,
   type Migration,
   type Recorded,
-  readNumbered,
+  migrationsOf,
 } from '../migrations.js';
 import { PostgresError } from './errors.js';
 import type { Postgres, Query } from './open.js';
@@ -13,25 +13,20 @@ const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
 /** One lock for all who migrate a database of ours, whatever else they lock. */
 const LOCK = 7_261_003_415;
 
-/** The numbered files of one schema, in order. */
-export function readMigrations(family: Family): Migration[] {
-  return readNumbered(`migrations/postgres/${family}/`);
-}
-
 /**
- * Bring a database to the program's schema; answers the names of the files applied. Each file and its record share one
+ * Bring a database to the program's schema; answers the names of the migrations applied. Each and its record share one
  * transaction, and the version is read under a lock, so that many processes may do this at once. Where one schema is not
  * for this program, neither is changed.
  */
 export async function migrate(
   postgres: Postgres,
   now: string,
-  migrationsOf: (family: Family) => readonly Migration[] = readMigrations,
+  given: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, migrationsOf(family));
+  for (const family of FAMILIES) await knownVersionOf(postgres.query, family, given(family));
   for (const family of FAMILIES) {
-    const migrations = migrationsOf(family);
+    const migrations = given(family);
     for (const migration of migrations) {
       const isNew = await postgres.transact(query => apply(query, family, migration, migrations, now));
       if (isNew) applied.push(`${family}/${migration.name}`);
@@ -42,7 +37,7 @@ export async function migrate(
 
 /** For those who never migrate: say what to do when the schema is not the program's. */
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  const migrations = readMigrations(family);
+  const migrations = migrationsOf('postgres', family);
   const version = await knownVersionOf(query, family, migrations);
   if (version < migrations.length) {
     throw new PostgresError(

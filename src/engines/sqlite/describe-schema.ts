@@ -1,11 +1,10 @@
 import type { ColumnDescription, Relation } from '../contract/relation.js';
-import type { Family } from '../migrations.js';
-import { readMigrations } from './migrate.js';
+import { type Family, migrationsOf } from '../migrations.js';
 
 /** The tables and views of both databases, in the words of the migrations' own comments. */
 export function describeSchema(): Relation[] {
   return (['mirror', 'inbox'] as const).flatMap(database =>
-    readMigrations(database).flatMap(({ sql }) => parseRelations(database, sql)),
+    migrationsOf('sqlite', database).flatMap(({ sql }) => parseRelations(database, sql)),
   );
 }
 

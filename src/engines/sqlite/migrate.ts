@@ -1,11 +1,10 @@
-import { PACKAGE } from '../../package.js';
 import {
   areOurs,
   digestOf,
   type Family,
   type Migration,
   type Recorded,
-  readNumbered,
+  migrationsOf,
 } from '../migrations.js';
 import { DatabaseError } from './errors.js';
 import { openDatabase, type Sqlite, write } from './open.js';
@@ -15,21 +14,16 @@ const MIGRATION_LOCK_MS = 60_000;
 /** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
 const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192 };
 
-/** The numbered files of one database, in order. */
-export function readMigrations(family: Family, root: URL = PACKAGE): Migration[] {
-  return readNumbered(`migrations/sqlite/${family}/`, root);
-}
-
 /**
- * Bring a database to the program's schema; answers the names of the files applied.
- * Each file and its record share one transaction, and the version is read inside it,
+ * Bring a database to the program's schema; answers the names of the migrations applied.
+ * Each and its record share one transaction, and the version is read inside it,
  * so that several processes may do this at once and a crash leaves the old schema or the new one.
  */
 export function migrate(
   db: Sqlite,
   family: Family,
   now: string,
-  migrations: readonly Migration[] = readMigrations(family),
+  migrations: readonly Migration[] = migrationsOf('sqlite', family),
 ): string[] {
   if (knownVersion(db, family, migrations) === migrations.length) return [];
   write(db, () => db.exec(RECORDS));
@@ -54,7 +48,7 @@ export function schemaVersion(db: Sqlite): number {
 
 /** For readers, which never migrate: say what to do when the file's schema is not the program's. */
 export function demandSchema(db: Sqlite, family: Family): void {
-  const migrations = readMigrations(family);
+  const migrations = migrationsOf('sqlite', family);
   const version = knownVersion(db, family, migrations);
   if (version < migrations.length) {
     throw new DatabaseError(

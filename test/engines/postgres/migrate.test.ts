@@ -1,15 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { demandSchema, migrate, readMigrations } from '../../../src/engines/postgres/migrate.js';
+import { demandSchema, migrate } from '../../../src/engines/postgres/migrate.js';
+import { migrationsOf } from '../../../src/engines/migrations.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
-/** As the folders have them, in their order. */
-const ALL = ['inbox', 'mirror'].flatMap(family =>
-  readdirSync(join(import.meta.dirname, '../../../migrations/postgres', family))
-    .toSorted()
-    .map(name => `${family}/${name}`),
+const ALL = (['inbox', 'mirror'] as const).flatMap(family =>
+  migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
 );
 
 test('ten who migrate at once apply each file once, and each has its record', async () => {
@@ -48,7 +44,7 @@ test('a file that fails leaves nothing of itself behind', async () => {
 test('a newer schema is refused, and an older one tells its reader to migrate', async () => {
   const postgres = openTemporary(await temporaryDatabase());
   await demandSchema(postgres, 'mirror');
-  const known = readMigrations('mirror').length;
+  const known = migrationsOf('postgres', 'mirror').length;
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
     known + 1,
     NOW,
@@ -121,7 +117,7 @@ test('nothing is made outside our two schemas', async () => {
   );
   expect(made).toEqual([{ nspname: 'inbox' }, { nspname: 'mirror' }]);
   expect(
-    readMigrations('mirror')
+    migrationsOf('postgres', 'mirror')
       .map(({ sql }) => sql)
       .join('\n'),
   ).not.toMatch(/EXTENSION/i);

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { explain } from '../../../src/cli/exit.js';
 import type { PoolOptions } from '../../../src/engines/postgres/driver.js';
 import { createInboxPort } from '../../../src/engines/postgres/inbox/inbox.js';
-import { migrate, readMigrations } from '../../../src/engines/postgres/migrate.js';
+import { migrate } from '../../../src/engines/postgres/migrate.js';
+import { migrationsOf } from '../../../src/engines/migrations.js';
 import { awaitSchema } from '../../../src/engines/postgres/prepare.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import { receivedBy } from '../../support/box.js';
@@ -82,7 +83,7 @@ test('ten who type migrate at once all succeed, and each file is applied by one 
   );
   expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   const applied = ended.flatMap(({ stdout }): unknown[] => JSON.parse(stdout));
-  expect(applied).toHaveLength(FAMILIES.flatMap(family => readMigrations(family)).length);
+  expect(applied).toHaveLength(FAMILIES.flatMap(family => migrationsOf('postgres', family)).length);
 });
 
 /** What a later version may do to a schema: columns are only added. */
@@ -103,7 +104,7 @@ test('T65 a running program of the version before goes on after columns were add
   const credits = ['c-1', 'c-2'].map(id => credit(id));
   await stage.read('warehouse', credits);
   await inbox.enqueue([installationJob('installation-1', 'organization-1', 'person')]);
-  await openTemporary(database, 1).query(LATER(readMigrations('mirror').length));
+  await openTemporary(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
 
   stage.clock.at += 60_000;
   await stage.read('warehouse', [credit('c-1', { vintage: '2022' }), credit('c-3')], {

@@ -23,7 +23,7 @@ const CURE = FROM_NODE_22
 /** The program and all it needs, but for the two drivers. */
 function copyWithoutDrivers(): string {
   const folder = temporaryFolder();
-  for (const name of ['dist', 'migrations', 'package.json']) {
+  for (const name of ['dist', 'package.json']) {
     const filter = (file: string): boolean => !/\.(?:map|d\.ts)$/.test(file);
     cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter });
   }

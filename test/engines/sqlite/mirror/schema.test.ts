@@ -1,11 +1,9 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { migrationsOf } from '../../../../src/engines/migrations.js';
 import { temporaryMirror } from '../../../support/mirror.js';
 
-const FOLDER = new URL('../../../../migrations/sqlite/mirror/', import.meta.url);
-const SQL = readdirSync(FOLDER)
-  .toSorted()
-  .map(name => readFileSync(new URL(name, FOLDER), 'utf8'))
+const SQL = migrationsOf('sqlite', 'mirror')
+  .map(({ sql }) => sql)
   .join('\n');
 
 test('every table and view has words above it, and every column of it beside it', () => {

@@ -1,0 +1,539 @@
+import { type Dialect, type Part, view } from '../../schema.js';
+
+const LARGEST = '9000000000000000000';
+const MICRO = 'millionths of a tonne';
+
+/** A number of millionths; null where it is larger than a column holds. */
+const micro = ({ whole }: Dialect, number: string): string =>
+  `CASE WHEN abs(${number}) < ${LARGEST} THEN ${whole(number)} END`;
+
+const oneWhere = ({ whole }: Dialect, condition: string): string =>
+  whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
+
+/** Whether a hold stands, as far as its own row tells. */
+const stands = (alias: string): string =>
+  `coalesce(${alias}.is_complete, 0) = 0 AND lower(coalesce(${alias}.state, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
+
+const held = (alias: string): string => `CASE WHEN ${stands(alias)} THEN ${alias}.amount_micro ELSE 0 END`;
+
+/** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
+const PLACES = [
+  {
+    place: 'warehouse',
+    resource: 'warehouse',
+    table: 'warehouse_credits',
+    part: 'inventory_id',
+    isHeld: false,
+  },
+  {
+    place: 'inventory',
+    resource: 'inventory',
+    table: 'inventory_credits',
+    part: 'inventory_id',
+    isHeld: false,
+  },
+  { place: 'held', resource: 'reservations', table: 'reservations', part: 'id', isHeld: true },
+] as const;
+type Place = (typeof PLACES)[number];
+
+const amountOf = ({ isHeld }: Place, alias: string): string =>
+  isHeld ? held(alias) : `${alias}.amount_micro`;
+
+const vintageOf = ({ lastYear }: Dialect, { isHeld }: Place, alias: string): string =>
+  isHeld ? lastYear(`${alias}.serialization`) : `${alias}.vintage`;
+
+const union = (parts: readonly string[]): string => parts.join('\n  UNION ALL\n  ');
+
+/** What may be issued, in all its versions, and until when a hold counts. */
+const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''): string =>
+  union(
+    PLACES.map(place => {
+      const ends = place.isHeld ? 's.reserved_to_at' : dialect.none('instant');
+      const rule = place.isHeld ? ` AND ${stands('s')}` : '';
+      return `SELECT s.organization_id, s.credit_id, ${columns(place)}, s.amount_micro, s.valid_from, s.valid_to, ${ends} AS held_to FROM ${dialect.mirror}${place.table}_history AS s WHERE coalesce(s.type, '') <> 'exAnte'${where}${rule}`;
+    }),
+  );
+
+/** Organizations of whose three lists it is known what stood in them, and since when. */
+const judged = ({ mirror }: Dialect): string => `judged AS (
+  SELECT organization_id, max(first_complete_at) AS since, min(complete_at) AS settled_at FROM ${mirror}resource_states
+  WHERE resource IN ('warehouse', 'inventory', 'reservations') GROUP BY organization_id HAVING count(first_complete_at) = 3
+)`;
+
+const stoodSince = (row: string, since: string): string =>
+  `${row}.valid_from <= ${since} AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${since}) AND (${row}.held_to IS NULL OR ${row}.held_to > ${since})`;
+
+const standsNow = ({ now }: Dialect, row: string): string =>
+  `${row}.valid_to IS NULL AND (${row}.held_to IS NULL OR ${row}.held_to > ${now})`;
+
+const isNowhere = ({ mirror }: Dialect, table: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)
+  AND NOT EXISTS (SELECT 1 FROM ${mirror}${table}_past AS n WHERE n.version = p.closed_version)`;
+
+const MOVES: Part = view(
+  'mirror.credit_moves',
+  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and held, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. In and out of a place are not told by the registry: what came and went within one read is not seen.',
+  {
+    number: 'number of the counter that the change took as it was committed',
+    learnt_at: 'when the answer that showed it had arrived; the registry may have changed earlier',
+    organization_id: 'the organization whose list it stood in',
+    place: 'warehouse, inventory or held; a hold that is over counts nothing',
+    credit_id: "the registry's id of the credit",
+    part: 'which row of it: its inventory, or the id of the hold',
+    project_id: 'the project that issued the credit',
+    vintage: 'year of the reduction; of a hold the year that ends its serialization',
+    serialization: 'what names the credit in public',
+    before_micro: `${MICRO} that stood there; null where the row is new or had no usable amount`,
+    after_micro: `${MICRO} that stand there since; null where the row is gone or has no usable amount`,
+    moved_micro: 'after less before, null counted as nothing; null where that is too large',
+    type: 'exPost (issued) or exAnte (expected)',
+  },
+  dialect => {
+    const { mirror, none, word, wide } = dialect;
+    const since = (place: Place, alias: string, instant: string) =>
+      `JOIN ${mirror}resource_states AS s ON s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
+    const row = (place: Place, alias: string) =>
+      `${word(place.place)}, ${alias}.credit_id, ${alias}.${place.part}, ${alias}.project_id, ${vintageOf(dialect, place, alias)}, ${alias}.serialization`;
+    return PLACES.flatMap(place => {
+      const [after, before] = [amountOf(place, 'n'), amountOf(place, 'p')];
+      const moved = `(${wide(`coalesce(${after}, 0)`)} - ${wide(`coalesce(${before}, 0)`)})`;
+      return [
+        `SELECT n.version, n.valid_from, n.organization_id, ${row(place, 'n')},
+  CASE WHEN p.version IS NOT NULL THEN ${before} END, ${after}, ${micro(dialect, moved)}, n.type
+FROM ${mirror}${place.table}_history AS n LEFT JOIN ${mirror}${place.table}_past AS p ON p.closed_version = n.version
+${since(place, 'n', 'valid_from')}`,
+        `SELECT p.closed_version, p.valid_to, p.organization_id, ${row(place, 'p')},
+  ${before}, ${none('int')}, ${micro(dialect, `(0 - ${wide(`coalesce(${before}, 0)`)})`)}, p.type
+FROM ${mirror}${place.table}_past AS p
+${since(place, 'p', 'valid_to')}
+WHERE ${isNowhere(dialect, place.table)}`,
+      ];
+    }).join('\nUNION ALL\n');
+  },
+);
+
+const USES: Part = view(
+  'mirror.credit_uses',
+  'What reservations and inventory requests of an organization have taken out of its lists for good: reservations that were finished, and requests to retire that were carried out. They explain retirements; what nobody reserved or requested here does not stand here.',
+  {
+    organization_id: 'the organization whose list it stands in',
+    resource: 'reservations or inventory_requests',
+    id: "the registry's id of it",
+    serialization: 'what names the credit in public',
+    project_id: 'the project that issued the credit',
+    vintage: 'year of the reduction; of a reservation the year that ends its serialization',
+    amount_micro: `${MICRO}; null where the amount is finer or larger than that holds`,
+    begun_at: 'when the registry says it was created',
+    ended_at: 'when the registry says it last changed; where it says nothing, when the hold would have ended',
+  },
+  ({
+    mirror,
+    word,
+    lastYear,
+  }) => `SELECT organization_id, ${word('reservations')}, id, serialization, project_id, ${lastYear('serialization')}, amount_micro, created_at, coalesce(updated_at, reserved_to_at)
+FROM ${mirror}reservations WHERE is_complete = 1 OR lower(state) = 'finished'
+UNION ALL
+SELECT organization_id, ${word('inventory_requests')}, id, serialization, project_id, vintage, amount_micro, created_at, updated_at
+FROM ${mirror}inventory_requests
+WHERE tx_id IS NOT NULL AND lower(action) IN ('retire', 'transfer_retire') AND coalesce(from_organization_id, organization_id) = organization_id`,
+);
+
+/** The lists with an amount: their resource, table and what names a row. */
+const LISTS = [
+  ['warehouse', 'warehouse_credits', 'credit_id'],
+  ['inventory', 'inventory_credits', 'credit_id'],
+  ['reservations', 'reservations', 'id'],
+  ['inventory_requests', 'inventory_requests', 'id'],
+  ['retirements', 'retirements', 'id'],
+] as const;
+
+const FINDINGS_OF_CREDITS: Part = view(
+  'mirror.credit_findings',
+  'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a hold that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
+  {
+    finding: 'negative_amount, serialization_twice, listed_and_retired or hold_outlived',
+    organization_id: 'whose list it stands in',
+    resource: 'which list, by its word in sync_runs',
+    id: 'id of the row: of a credit its credit_id',
+    serialization: 'what names the credit in public',
+    amount_exact: "the registry's own digits; null where it sent no usable number",
+    found: 'what is wrong, in words',
+  },
+  dialect => {
+    const { mirror, word, sum, least, asText, hourAfter } = dialect;
+    const amounts = LISTS.map(
+      ([resource, table, id]) =>
+        `SELECT organization_id, ${word(resource)} AS resource, ${id} AS id, serialization, amount, amount_exact, fault FROM ${mirror}${table}`,
+    );
+    const issued = LISTS.slice(0, 2).map(
+      ([resource, table]) =>
+        `SELECT organization_id, ${word(resource)} AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact FROM ${mirror}${table} WHERE type = 'exPost' AND serialization IS NOT NULL`,
+    );
+    const isRetired = ' AND lower(s.serialization) IN (SELECT serial FROM retired)';
+    const used = least('x.micro', 'u.micro');
+    return `WITH amounts AS (
+  ${union(amounts)}
+),
+issued AS (
+  ${union(issued)}
+),
+twice AS (
+  SELECT serial, min(credit_id) AS one, max(credit_id) AS other FROM issued GROUP BY serial HAVING min(credit_id) <> max(credit_id)
+),
+${judged(dialect)},
+retired AS (
+  SELECT r.organization_id, r.id, r.serialization, lower(r.serialization) AS serial, r.amount_micro, r.amount_exact, r.created_at
+  FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
+  WHERE r.created_at > j.since AND r.serialization IS NOT NULL
+),
+stock AS (
+  ${stock(dialect, () => 'lower(s.serialization) AS serial', isRetired)}
+),
+serials AS (
+  SELECT s.serial, max(j.since) AS since, min(j.settled_at) AS settled_at
+  FROM (SELECT DISTINCT organization_id, serial FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id GROUP BY s.serial
+),
+stood AS (
+  SELECT p.serial, ${sum(`CASE WHEN ${stoodSince('s', 'p.since')} THEN s.amount_micro ELSE 0 END`)} AS opening,
+    ${sum(`CASE WHEN ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END`)} AS closing,
+    max(CASE WHEN s.valid_from > p.since THEN s.valid_from END) AS moved_at, min(s.valid_from) AS seen_at
+  FROM stock AS s JOIN judged AS j ON j.organization_id = s.organization_id JOIN serials AS p ON p.serial = s.serial GROUP BY p.serial
+),
+taken AS (
+  SELECT p.serial, ${sum('r.amount_micro')} AS micro
+  FROM retired AS r JOIN serials AS p ON p.serial = r.serial AND r.created_at > p.since AND r.created_at <= p.settled_at GROUP BY p.serial
+),
+used AS (
+  SELECT p.serial, ${sum('u.amount_micro')} AS micro
+  FROM ${mirror}credit_uses AS u JOIN serials AS p ON p.serial = lower(u.serialization) AND u.begun_at > p.since AND u.ended_at <= p.settled_at GROUP BY p.serial
+),
+rises AS (
+  SELECT p.serial, ${sum('m.moved_micro')} AS micro
+  FROM ${mirror}credit_moves AS m JOIN serials AS p ON p.serial = lower(m.serialization) AND m.learnt_at > p.since WHERE coalesce(m.type, '') <> 'exAnte' AND m.place <> 'held' AND m.moved_micro > 0 GROUP BY p.serial
+),
+listed AS (
+  SELECT p.serial, p.since, p.settled_at FROM serials AS p JOIN stood AS s ON s.serial = p.serial JOIN taken AS x ON x.serial = p.serial
+  JOIN used AS u ON u.serial = p.serial LEFT JOIN rises AS e ON e.serial = p.serial
+  WHERE s.seen_at <= p.since AND ${used} > 0 AND s.opening - s.closing + coalesce(e.micro, 0) < ${used} AND (s.moved_at IS NULL OR s.moved_at < p.settled_at)
+)
+SELECT ${word('negative_amount')}, organization_id, resource, id, serialization, amount_exact, ${word('its amount is below zero')}
+FROM amounts WHERE amount < 0 OR fault = 'negative'
+UNION ALL
+SELECT ${word('serialization_twice')}, i.organization_id, i.resource, i.credit_id, i.serialization, i.amount_exact,
+  'its serialization stands for credit ' || CASE WHEN i.credit_id = t.one THEN t.other ELSE t.one END || ' too'
+FROM issued AS i JOIN twice AS t ON t.serial = i.serial
+UNION ALL
+SELECT ${word('listed_and_retired')}, r.organization_id, ${word('retirements')}, r.id, r.serialization, r.amount_exact,
+  ${word('less of its serialization has gone from the lists than reservations and requests have retired of it')}
+FROM retired AS r JOIN listed AS l ON l.serial = r.serial AND r.created_at > l.since AND r.created_at <= l.settled_at
+WHERE EXISTS (SELECT 1 FROM ${mirror}credit_uses AS u WHERE lower(u.serialization) = r.serial AND u.amount_micro = r.amount_micro AND u.begun_at > l.since AND u.begun_at <= r.created_at)
+UNION ALL
+SELECT ${word('hold_outlived')}, r.organization_id, ${word('reservations')}, r.id, r.serialization, r.amount_exact,
+  'it ended at ' || ${asText('r.reserved_to_at')} || ' and is listed as ' || r.state
+FROM ${mirror}reservations AS r JOIN ${mirror}resource_states AS s ON s.organization_id = r.organization_id AND s.resource = 'reservations'
+WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'cancelled', 'expired')
+  AND s.complete_at >= ${hourAfter('r.reserved_to_at')}`;
+  },
+);
+
+const OF_RETIREMENTS: Part = view(
+  'mirror.balance_retirements',
+  "Retirements added up in three ways: by month and by beneficiary, as their columns say it and as the registry's own digits say it, and by what became of their certificates, as the rows and as the counters say it. Each of both sides must be the same.",
+  {
+    organization_id: 'who retired',
+    reckoning: 'month, beneficiary or certificate',
+    value: "the month, the beneficiary, or stored, pending, unclaimed and missing; '' where there is none",
+    rows: 'how many retirements are listed so',
+    amount_micro: `${MICRO} that they add up to; null where that is too large`,
+    counted_rows: 'how many there are by the other side',
+    counted_micro: `${MICRO} by the registry's own digits; of certificates no amount is counted`,
+    ties: '1 where both sides are the same, else 0',
+  },
+  dialect => {
+    const { mirror, word, bytewise, month, microOf, sum, whole } = dialect;
+    const told = microOf('amount_exact', 'amount_micro');
+    return `WITH listed AS (
+  SELECT organization_id, ${word('month')} AS reckoning, coalesce(${month('created_at')}, '') AS value, amount_micro, ${told} AS told_micro FROM ${mirror}retirements
+  UNION ALL
+  SELECT organization_id, ${word('beneficiary')}, coalesce(beneficiary, ''), amount_micro, ${told} FROM ${mirror}retirements
+),
+certified AS (
+  SELECT r.organization_id, ${bytewise(`CASE
+      WHEN c.state = 'stored' THEN 'stored'
+      WHEN c.state IS NULL AND r.version <= (SELECT retirement_version FROM ${mirror}certificate_mark) THEN 'missing'
+      WHEN coalesce(r.beneficiary, '') = '' THEN 'unclaimed'
+      ELSE 'pending'
+    END`)} AS value, r.amount_micro, c.state
+  FROM ${mirror}retirements AS r LEFT JOIN ${mirror}certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id
+),
+unclaimed AS (
+  SELECT organization_id, count(*) AS rows FROM certified WHERE value = 'unclaimed' AND state IS NOT NULL GROUP BY organization_id
+),
+sides AS (
+  SELECT organization_id, reckoning, value, count(*) AS rows, ${sum('amount_micro')} AS micro, count(*) AS counted, ${sum('told_micro')} AS counted_micro
+  FROM listed GROUP BY organization_id, reckoning, value
+  UNION ALL
+  SELECT organization_id, ${word('certificate')}, value, count(*), ${sum('amount_micro')},
+    count(*) FILTER (WHERE value <> 'stored' AND state IS NULL AND value <> 'missing'), ${sum('amount_micro')}
+  FROM certified GROUP BY organization_id, value
+  UNION ALL
+  SELECT organization_id, ${word('certificate')}, ${word('stored')}, 0, 0, certificates, 0
+  FROM ${mirror}certificate_sums WHERE state = 'stored'
+  UNION ALL
+  SELECT organization_id, ${word('certificate')}, ${word('unclaimed')}, 0, 0, rows, 0
+  FROM unclaimed
+  UNION ALL
+  SELECT s.organization_id, ${word('certificate')}, ${word('pending')}, 0, 0,
+    s.certificates - coalesce(u.rows, 0), 0
+  FROM (SELECT organization_id, sum(certificates) AS certificates FROM ${mirror}certificate_sums WHERE state <> 'stored' GROUP BY organization_id) AS s
+  LEFT JOIN unclaimed AS u ON u.organization_id = s.organization_id
+),
+added AS (
+  SELECT organization_id, reckoning, value, ${whole('sum(rows)')} AS rows, sum(micro) AS micro,
+    ${whole('sum(counted)')} AS counted, sum(counted_micro) AS counted_micro
+  FROM sides GROUP BY organization_id, reckoning, value
+)
+SELECT organization_id, reckoning, value, rows, ${micro(dialect, 'micro')}, counted, ${micro(dialect, 'counted_micro')}, ${oneWhere(dialect, 'rows = counted AND micro = counted_micro')}
+FROM added WHERE rows <> 0 OR counted <> 0`;
+  },
+);
+
+const OF_CREDITS: Part = view(
+  'mirror.balance_credits',
+  "Per credit and place: what stood there at the end of the list's first complete read, and what it was seen to rise and to fall by since, adds up to what is listed now, by the registry's own digits. Lists that were never read completely are left out.",
+  {
+    organization_id: 'the organization whose list it stands in',
+    place: 'warehouse, inventory or held',
+    credit_id: "the registry's id of the credit",
+    part: 'which row of it: its inventory, or the id of the hold',
+    moves: 'how often it was seen to move',
+    risen_micro: `${MICRO} that it was seen to rise by; null where that is too large`,
+    fallen_micro: `${MICRO} that it was seen to fall by; null where that is too large`,
+    listed_micro: `${MICRO} that are listed now; null where that is too large`,
+    ties: '1 where they add up, else 0',
+    type: 'exPost (issued) or exAnte (expected)',
+    opening_micro: `${MICRO} that stood there when its list had first been read completely; null where that is too large`,
+    opening_at: 'when that was',
+  },
+  dialect => {
+    const { mirror, word, greatest, microOf, sum } = dialect;
+    const told = microOf('l.amount_exact', 'l.amount_micro');
+    const lists = PLACES.flatMap(place => {
+      const { place: name, resource, table, part, isHeld } = place;
+      const listed = isHeld ? `CASE WHEN ${stands('l')} THEN ${told} ELSE 0 END` : told;
+      const known = (alias: string) =>
+        `s.organization_id = ${alias}.organization_id AND s.resource = '${resource}'`;
+      return [
+        `SELECT l.organization_id, ${word(name)}, l.credit_id, l.${part}, 0, 0, ${listed}, 0, l.type FROM ${mirror}${table} AS l
+  WHERE EXISTS (SELECT 1 FROM ${mirror}resource_states AS s WHERE ${known('l')} AND s.first_complete_at IS NOT NULL)`,
+        `SELECT h.organization_id, ${word(name)}, h.credit_id, h.${part}, 0, 0, 0, coalesce(${amountOf(place, 'h')}, 0), h.type FROM ${mirror}${table}_history AS h
+  JOIN ${mirror}resource_states AS s ON ${known('h')} AND h.valid_from <= s.first_complete_at AND (h.valid_to IS NULL OR h.valid_to > s.first_complete_at)`,
+      ];
+    });
+    return `WITH sides AS (
+  SELECT organization_id, place, credit_id, part, ${greatest('coalesce(moved_micro, 0)', '0')} AS risen, ${greatest('0 - coalesce(moved_micro, 0)', '0')} AS fallen, 0 AS listed, 0 AS opening, type
+  FROM ${mirror}credit_moves
+  UNION ALL
+  ${union(lists)}
+),
+added AS (
+  SELECT organization_id, place, credit_id, part, count(*) FILTER (WHERE risen <> 0 OR fallen <> 0) AS moves,
+    ${sum('risen')} AS risen, ${sum('fallen')} AS fallen, ${sum('listed')} AS listed, ${sum('opening')} AS opening, max(type) AS type
+  FROM sides GROUP BY organization_id, place, credit_id, part
+)
+SELECT a.organization_id, a.place, a.credit_id, a.part, a.moves, ${micro(dialect, 'risen')}, ${micro(dialect, 'fallen')}, ${micro(dialect, 'listed')}, ${oneWhere(dialect, 'opening + risen - fallen = listed')}, a.type, ${micro(dialect, 'opening')}, s.first_complete_at
+FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.organization_id AND s.resource = CASE a.place WHEN 'held' THEN 'reservations' ELSE a.place END`;
+  },
+);
+
+const OF_PROJECTS: Part = view(
+  'mirror.balance_projects',
+  'Per project and vintage, without what is exAnte: warehouse, inventory and held together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.',
+  {
+    project_id: 'the project that issued the credits',
+    project_name: 'its name, as it was sent with them',
+    vintage: 'year of the reduction',
+    begun_at: 'end of the last of the first complete reads: what was before is not known',
+    settled_at:
+      'start of the oldest last complete read of those lists: what was retired after it is not counted yet',
+    opening_micro: `${MICRO} that stood there at the start`,
+    closing_micro: `${MICRO} that stand there now`,
+    fallen_micro: `${MICRO} that its rows were seen to fall by`,
+    fall_micro: `${MICRO} that it fell by, moves from one place to another left out`,
+    retirements: 'how many retirements',
+    retired_micro: `${MICRO} that they add up to`,
+    ties: '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
+    risen_micro: `${MICRO} that warehouses and inventories were seen to rise by: from elsewhere, or from one another`,
+    explained_micro: `${MICRO} of what was retired that reservations and inventory requests of these organizations explain`,
+    unexplained_micro: `${MICRO} of what was retired that they do not explain, and that did not go from these lists in all: it came from elsewhere`,
+  },
+  dialect => {
+    const { mirror, none, greatest, least, sum, whole, instant } = dialect;
+    const columns = (place: Place) =>
+      `s.project_id, s.project_name, ${vintageOf(dialect, place, 's')} AS vintage`;
+    const fallen = greatest('0 - coalesce(m.moved_micro, 0)', '0');
+    const risen = greatest('coalesce(m.moved_micro, 0)', '0');
+    const place = 'JOIN places AS p ON p.project_id = ';
+    const unexplained = greatest(`a.retired - ${greatest('a.explained', 'a.fall')}`, '0');
+    return `WITH stock AS (
+  ${stock(dialect, columns)}
+),
+${judged(dialect)},
+places AS (
+  SELECT s.project_id, s.vintage, max(s.project_name) AS project_name, max(j.since) AS since, min(j.settled_at) AS settled_at
+  FROM (SELECT DISTINCT organization_id, project_id, project_name, vintage FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id
+  WHERE s.project_id IS NOT NULL AND s.vintage IS NOT NULL GROUP BY s.project_id, s.vintage
+),
+credits AS (
+  SELECT credit_id, min(valid_from) AS seen_at FROM stock GROUP BY credit_id
+),
+-- Each credit meets its first sight alone, where the planner knows how many there are: among the joins below it takes them for few, and goes through all credits for each.
+seen AS MATERIALIZED (
+  SELECT s.*, c.seen_at FROM stock AS s JOIN credits AS c ON c.credit_id = s.credit_id
+),
+moved AS MATERIALIZED (
+  SELECT m.*, c.seen_at FROM ${mirror}credit_moves AS m JOIN credits AS c ON c.credit_id = m.credit_id WHERE coalesce(m.type, '') <> 'exAnte'
+),
+amounts AS (
+  SELECT p.project_id, p.vintage,
+    CASE WHEN ${stoodSince('s', 'p.since')} THEN s.amount_micro ELSE 0 END AS opening,
+    CASE WHEN ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END AS closing,
+    CASE WHEN s.seen_at <= p.since AND ${standsNow(dialect, 's')} THEN s.amount_micro ELSE 0 END AS closing_known,
+    0 AS fallen, 0 AS fallen_new, 0 AS retired, 0 AS retirements, 0 AS risen, 0 AS used, ${none('instant')} AS rose_at
+  FROM seen AS s JOIN judged AS j ON j.organization_id = s.organization_id
+  ${place}s.project_id AND p.vintage = s.vintage
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, ${fallen},
+    CASE WHEN m.seen_at > p.since THEN ${fallen} ELSE 0 END, 0, 0,
+    CASE WHEN m.seen_at <= p.since AND m.place <> 'held' THEN ${risen} ELSE 0 END, 0,
+    CASE WHEN m.moved_micro > 0 THEN m.learnt_at END
+  FROM moved AS m JOIN judged AS j ON j.organization_id = m.organization_id
+  ${place}m.project_id AND p.vintage = m.vintage AND m.learnt_at > p.since
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, ${none('instant')}
+  FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
+  ${place}r.project_id AND p.vintage = r.vintage AND r.created_at > p.since AND r.created_at <= p.settled_at
+  UNION ALL
+  SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, 0, 0, 0, coalesce(u.amount_micro, 0), ${none('instant')}
+  FROM ${mirror}credit_uses AS u JOIN judged AS j ON j.organization_id = u.organization_id
+  ${place}u.project_id AND p.vintage = u.vintage AND u.begun_at > p.since AND u.ended_at <= p.settled_at
+),
+added AS (
+  SELECT project_id, vintage, ${['opening', 'closing', 'closing_known', 'fallen', 'fallen_new', 'retired', 'risen', 'used'].map(name => `${sum(name)} AS ${name}`).join(', ')}, ${whole('sum(retirements)')} AS retirements, max(rose_at) AS rose_at
+  FROM amounts GROUP BY project_id, vintage
+),
+told AS (
+  SELECT project_id, vintage, opening, closing, fallen, opening - closing_known + fallen_new AS fall, risen, retired, retirements,
+    ${greatest(least('retired', 'used'), '0')} AS explained, rose_at
+  FROM added
+)
+SELECT a.project_id, p.project_name, a.vintage, ${instant('p.since')}, ${instant('p.settled_at')}, ${micro(dialect, 'a.opening')}, ${micro(dialect, 'a.closing')}, ${micro(dialect, 'a.fallen')},
+  ${micro(dialect, 'a.fall')}, a.retirements, ${micro(dialect, 'a.retired')},
+  ${whole('CASE WHEN a.fall + a.risen >= a.explained OR a.explained <= 0 THEN 1 WHEN a.rose_at >= p.settled_at THEN NULL ELSE 0 END')},
+  ${micro(dialect, 'a.risen')}, ${micro(dialect, 'a.explained')}, ${micro(dialect, unexplained)}
+FROM told AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a.vintage`;
+  },
+);
+
+const OF_SERIALS: Part = view(
+  'mirror.balance_serials',
+  'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length tells no amount.',
+  {
+    serialization: 'what names the credit in public, in lower case',
+    credit_id: 'the credit that it stands for; the first of several',
+    other_credit_id: 'the last of several; the same where there is one',
+    rows: 'how many rows name it',
+    ties: '1 where it stands for one credit, else 0',
+  },
+  dialect => {
+    const named = PLACES.map(
+      ({ table }) =>
+        `SELECT lower(serialization) AS serialization, credit_id FROM ${dialect.mirror}${table} WHERE type = 'exPost' AND serialization IS NOT NULL`,
+    );
+    return `WITH named AS (
+  ${union(named)}
+)
+SELECT serialization, min(credit_id), max(credit_id), count(*), ${oneWhere(dialect, 'min(credit_id) = max(credit_id)')}
+FROM named GROUP BY serialization`;
+  },
+);
+
+const RESTATEMENTS: Part = view(
+  'mirror.restatements',
+  'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.',
+  {
+    number: 'number of the counter that the change took: the same as in changes',
+    learnt_at: 'when the answer that showed it had arrived; the registry may have changed earlier',
+    organization_id: 'whose retirement it is',
+    resource: 'retirements or certificates',
+    id: 'the retirement',
+    year: 'the year that the registry dated the retirement in before, in UTC; null where it sent no usable date',
+    change: 'changed or removed',
+    before:
+      "what stood there: of a retirement its amount in the registry's own digits, of a certificate the SHA-256 of the file",
+    after: 'what stands there since; null where it is gone',
+    sync_run_id: 'the sync run that found it; old runs are removed in time',
+  },
+  ({ mirror, word, bytewise, year }) => {
+    const inPlace = (table: string, column: string) =>
+      `(SELECT n.${column} FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)`;
+    const next = (table: string, column: string) =>
+      `coalesce(${inPlace(table, column)}, ${inPlace(`${table}_past`, column)})`;
+    const hasNext = (table: string) =>
+      `(EXISTS ${inPlace(table, 'version')} OR EXISTS ${inPlace(`${table}_past`, 'version')})`;
+    const change = (table: string) =>
+      bytewise(`CASE WHEN ${hasNext(table)} THEN 'changed' ELSE 'removed' END`);
+    const proven = `r.organization_id = p.organization_id AND r.id = p.retirement_id`;
+    const dated = year(
+      `coalesce((SELECT r.created_at FROM ${mirror}retirements AS r WHERE ${proven}), (SELECT max(r.created_at) FROM ${mirror}retirements_past AS r WHERE ${proven}))`,
+    );
+    return `SELECT p.closed_version, p.valid_to, p.organization_id, ${word('retirements')}, p.id, ${year('p.created_at')},
+  ${change('retirements')},
+  p.amount_exact, ${next('retirements', 'amount_exact')}, p.closed_by
+FROM ${mirror}retirements_past AS p
+WHERE ${year('p.created_at')} < ${year('p.valid_to')}
+UNION ALL
+SELECT p.closed_version, p.valid_to, p.organization_id, ${word('certificates')}, p.retirement_id, ${dated},
+  ${change('certificates')},
+  p.sha256, ${next('certificates', 'sha256')}, p.closed_by
+FROM ${mirror}certificates_past AS p
+WHERE p.state = 'stored' AND ${next('certificates', 'sha256')} IS DISTINCT FROM p.sha256
+  AND (${hasNext('certificates')} OR ${dated} < ${year('p.valid_to')})`;
+  },
+);
+
+const COUNTED = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'];
+const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', 'hold_outlived'];
+
+const FINDINGS: Part = view(
+  'mirror.findings',
+  'How many rows each balance, the restatements and the findings have at this moment, the balances those that do not tie. Every row of the lists is looked at.',
+  {
+    finding: 'name of the balance, restatements, or what is found in credit_findings',
+    rows: 'how many',
+  },
+  ({ mirror, word, bytewise }) => `WITH found AS (
+  SELECT finding, count(*) AS rows FROM ${mirror}credit_findings GROUP BY finding
+),
+kinds (finding) AS (
+  VALUES ${KINDS.map(kind => `('${kind}')`).join(', ')}
+)
+${COUNTED.map(name => `SELECT ${word(name)}, (SELECT count(*) FROM ${mirror}${name} WHERE ties = 0)`).join('\nUNION ALL\n')}
+UNION ALL
+SELECT ${word('restatements')}, (SELECT count(*) FROM ${mirror}restatements)
+UNION ALL
+SELECT ${bytewise('k.finding')}, coalesce(f.rows, 0)
+FROM kinds AS k LEFT JOIN found AS f ON f.finding = k.finding`,
+);
+
+export const BALANCE: readonly Part[] = [
+  MOVES,
+  USES,
+  FINDINGS_OF_CREDITS,
+  OF_RETIREMENTS,
+  OF_CREDITS,
+  OF_PROJECTS,
+  OF_SERIALS,
+  RESTATEMENTS,
+  FINDINGS,
+];

@@ -1,0 +1,282 @@
+import { index, type Part, table } from '../../schema.js';
+
+/** What is kept of reading itself. */
+export const BOOKS: readonly Part[] = [
+  table(
+    'mirror.origin',
+    'The one registry that this mirror was filled from. It refuses any other. One row.',
+    {
+      only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
+      base_url: ['text', 'address of the registry', 'NOT NULL'],
+      app_id: ['text', 'the app that reads it', 'NOT NULL'],
+      schedule_seconds: [
+        'int',
+        'time between two scheduled reads; twice as old is late',
+        'NOT NULL DEFAULT 900',
+      ],
+      created_at: ['instant', 'when the mirror was first filled', 'NOT NULL'],
+      watched_at: ['instant', 'the latest sign of life of any worker; one comes every 15 seconds'],
+      listed_at: [
+        'instant',
+        "when the registry's list of installations was last read to its end, and said of each what it may; null before",
+      ],
+    },
+  ),
+  table(
+    'mirror.version_counter',
+    'The counter behind the column "version" of every table. One row.',
+    {
+      only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
+      last: ['int', 'the newest number in use', 'NOT NULL'],
+    },
+    { storage: 'fillfactor = 10' },
+  ),
+  ({ mirror }) => `INSERT INTO ${mirror}version_counter VALUES (1, 0);\n`,
+  table(
+    'mirror.fences',
+    'The highest claim seen per organization and lane. A write that carries a lower one is refused.',
+    {
+      organization_id: ['text', 'whose rows it guards', 'NOT NULL'],
+      lane: [
+        'text',
+        'the two kinds of work that may run side by side',
+        "NOT NULL CHECK (lane IN ('data', 'certificates'))",
+      ],
+      claim: ['int', 'number of the newest claim', 'NOT NULL'],
+    },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, lane)'], storage: 'fillfactor = 50' },
+  ),
+  table(
+    'mirror.sync_runs',
+    'One read of one resource of one organization. Entered with its first write, or when it ends.',
+    {
+      id: ['counted', 'rises in the order of writing'],
+      organization_id: ['text', 'whose resource; null for what belongs to nobody'],
+      resource: ['text', 'what was read', 'NOT NULL'],
+      trigger: ['text', 'what asked for it: delivery, schedule, worker or a person', 'NOT NULL'],
+      claim: ['int', 'the claim that did it', 'NOT NULL'],
+      started_at: ['instant', 'when the read began', 'NOT NULL'],
+      finished_at: ['instant', 'when it ended; null while it runs'],
+      state: [
+        'text',
+        'how it ended',
+        "NOT NULL CHECK (state IN ('running', 'complete', 'partial', 'doubtful', 'failed'))",
+      ],
+      requests: ['int', 'calls to the registry', 'NOT NULL DEFAULT 0'],
+      bytes: ['int', 'bytes that came back', 'NOT NULL DEFAULT 0'],
+      rows_added: ['int', 'rows that were not there before', 'NOT NULL DEFAULT 0'],
+      rows_changed: ['int', 'rows that got a new version', 'NOT NULL DEFAULT 0'],
+      rows_removed: ['int', 'rows that were closed', 'NOT NULL DEFAULT 0'],
+      rows_unchanged: ['int', 'rows that were seen and not written', 'NOT NULL DEFAULT 0'],
+      drift: ['int', 'changes that no delivery had announced', 'NOT NULL DEFAULT 0'],
+      error_code: ['text', 'code of what went wrong; null where nothing did'],
+      error: ['text', 'what went wrong, in words'],
+      job_id: ['int', 'the job of the inbox that did it; null where none did'],
+      delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
+      answered_at: [
+        'instant',
+        "when the registry's latest answer had come; null while it runs, and where none came",
+      ],
+      last_number: [
+        'int',
+        'the newest number of the counter when the run last changed a row: none of its changes has a later one; null where it changed none',
+      ],
+    },
+  ),
+  index('sync_runs_by_resource', 'mirror.sync_runs', 'organization_id, resource, id'),
+  index('sync_runs_by_finished_at', 'mirror.sync_runs', 'finished_at'),
+  index('sync_runs_running', 'mirror.sync_runs', 'id', "state = 'running'"),
+  index('sync_runs_with_drift', 'mirror.sync_runs', 'id', 'drift > 0'),
+  /** Where the changes since an instant begin: after those of the runs that had ended by then. */
+  index('sync_runs_that_changed', 'mirror.sync_runs', 'finished_at', 'last_number IS NOT NULL'),
+  table(
+    'mirror.resource_states',
+    'What is known of each resource of each organization. People read the view "freshness" instead.',
+    {
+      organization_id: ['text', 'whose resource', 'NOT NULL'],
+      resource: ['text', 'what is read', 'NOT NULL'],
+      rows: ['int', 'rows that are there now', 'NOT NULL DEFAULT 0'],
+      first_complete_at: ['instant', 'end of the first complete read; what was before it is not known'],
+      complete_at: ['instant', 'start of the last complete read; null before the first'],
+      attempted_at: ['instant', 'start of the latest read, however it ended'],
+      outcome: [
+        'text',
+        'how the latest read ended',
+        "CHECK (outcome IN ('complete', 'partial', 'doubtful', 'failed'))",
+      ],
+      error_code: ['text', 'code of what went wrong with it'],
+      error: ['text', 'what went wrong with it, in words'],
+      forbidden_at: [
+        'instant',
+        'since when the permission is missing, or since when it is refused all the same; null where it may be read',
+      ],
+      refusals: [
+        'int',
+        'refusals in a row of what should be permitted; each is believed for longer than the one before',
+        'NOT NULL DEFAULT 0',
+      ],
+      not_offered_at: [
+        'instant',
+        'since when the registry has answered that there is no such thing for this organization; null where it offers it',
+      ],
+      answer_status: ['int', 'HTTP status of the latest answer; null before the first'],
+      answer_form: ['text', 'form of the latest answer: list, pages, object, none or unusable'],
+      answered_at: ['instant', 'when the latest answer came'],
+      answer_text: [
+        'text',
+        'the latest answer itself, its first 4,096 characters, where it has another form than this resource has; null elsewhere',
+      ],
+      page_size: [
+        'int',
+        'rows that it was asked for a page, where the registry refuses as many as we ask for; null elsewhere',
+      ],
+      open_run: ['int', 'the sync run that has written and not ended; null between runs'],
+      doubted_at: [
+        'instant',
+        'start of the complete read that lacked most rows; null where none waits for a second one',
+      ],
+      doubted: ['bytes', 'the versions that it lacked, a packed set'],
+      drift: ['int', 'changes so far that no delivery had announced', 'NOT NULL DEFAULT 0'],
+      drift_at: ['instant', 'start of the read that found the latest of them'],
+      duration_ms: [
+        'int',
+        'how long the last complete read took, without the time in which it waited for answers that never came',
+      ],
+      stamp_at: [
+        'instant',
+        'the latest instant given to a row of it; the next one is later, whatever the clock says',
+      ],
+      read_claim: ['int', 'claim of the newest read that has written'],
+      read_at: ['instant', 'start of that read'],
+      owner_told: [
+        'int',
+        '1 where its answers say whose they are: one that does not say it closes no row',
+        'NOT NULL DEFAULT 0 CHECK (owner_told IN (0, 1))',
+      ],
+      every_seconds: [
+        'int',
+        'how often it is read without a webhook; null where each scheduled round reads it',
+      ],
+      requests: ['int', 'calls that the last complete read took'],
+    },
+    { rules: ['PRIMARY KEY (organization_id, resource)'], storage: 'fillfactor = 50' },
+  ),
+  table(
+    'mirror.read_pages',
+    'What stood on each page of a paginated list when it was last read, so that an unchanged page costs nothing.',
+    {
+      organization_id: ['text', 'whose list', 'NOT NULL'],
+      resource: ['text', 'which list', 'NOT NULL'],
+      page: ['int', 'number of the page, from 0', 'NOT NULL'],
+      digest: ['text', 'hash of the documents on it', 'NOT NULL'],
+      versions: ['bytes', 'the versions on it, eight bytes each', 'NOT NULL'],
+    },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource, page)'] },
+  ),
+  table(
+    'mirror.project_references',
+    "The projects that an organization's rows have ever named.",
+    {
+      organization_id: ['text', 'whose rows', 'NOT NULL'],
+      project_id: ['text', 'the project they name', 'NOT NULL'],
+    },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, project_id)'] },
+  ),
+  table(
+    'mirror.project_states',
+    'Whether a project could be read when it was last asked for.',
+    {
+      project_id: ['text', 'the project', 'PRIMARY KEY'],
+      state: [
+        'text',
+        'unavailable: the registry does not show it to us',
+        "NOT NULL CHECK (state IN ('readable', 'unavailable'))",
+      ],
+      checked_at: ['instant', 'start of the latest question', 'NOT NULL'],
+      error: ['text', 'what the registry answered; null where it is readable'],
+    },
+    { isSmall: true },
+  ),
+  table(
+    'mirror.forgotten_people',
+    'People who asked to be forgotten: a hash of the e-mail address, so that the next read does not bring them back.',
+    {
+      email_sha256: ['text', 'SHA-256 of the address in lower case', 'PRIMARY KEY'],
+      forgotten_at: ['instant', 'when it was asked for', 'NOT NULL'],
+    },
+    { isSmall: true },
+  ),
+  table(
+    'mirror.certificate_sums',
+    'How many certificates are in which state. Kept by triggers, so that nobody has to count a million rows.',
+    {
+      organization_id: ['text', 'whose certificates', 'NOT NULL'],
+      state: ['text', 'pending, unavailable or stored', 'NOT NULL'],
+      certificates: ['int', 'how many', 'NOT NULL'],
+    },
+    { isSmall: true, rules: ['PRIMARY KEY (organization_id, state)'] },
+  ),
+  table(
+    'mirror.certificate_mark',
+    'How far certificates have been entered for new and changed retirements. One row.',
+    {
+      only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
+      retirement_version: [
+        'int',
+        'every retirement up to this version has a row in certificates',
+        'NOT NULL',
+      ],
+    },
+  ),
+  ({ mirror }) => `INSERT INTO ${mirror}certificate_mark VALUES (1, 0);\n`,
+  table(
+    'mirror.finding_counts',
+    'The same as a worker counted it last, so that nobody has to look at a million rows.',
+    {
+      finding: ['text', 'as in the view findings', 'PRIMARY KEY'],
+      rows: ['int', 'how many', 'NOT NULL'],
+      counted_at: ['instant', 'when that was', 'NOT NULL'],
+    },
+    { isSmall: true },
+  ),
+  table(
+    'mirror.awaited_installations',
+    'Installations that a webhook, a person or the registry\'s list has named and nobody has looked at yet. The first look takes a row away, whatever it finds. People read the view "coverage" instead.',
+    {
+      id: ['text', "the registry's id", 'PRIMARY KEY'],
+      organization_id: ['text', 'whose it is; null where only a webhook named it'],
+      known_at: ['instant', 'when a worker came to know of it', 'NOT NULL'],
+    },
+    { isSmall: true },
+  ),
+];
+
+/** SQLite cannot see another file: the worker copies what waits there. PostgreSQL's `freshness` asks the inbox itself. */
+export const ANNOUNCEMENTS: Part = table(
+  'mirror.announcements',
+  'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
+  {
+    organization_id: ['text', 'whose resource', 'NOT NULL'],
+    resource: ['text', 'what is to be read', 'NOT NULL'],
+    announced_at: ['instant', 'when the delivery came', 'NOT NULL'],
+  },
+  { isSmall: true, rules: ['PRIMARY KEY (organization_id, resource)'] },
+);
+
+/** PostgreSQL has no folder. */
+export const PIECES: Part = dialect =>
+  table(
+    'mirror.certificate_pieces',
+    'The PDFs themselves, each in pieces of 1 MiB.',
+    {
+      file: [
+        'text',
+        'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there',
+        'NOT NULL',
+      ],
+      piece: ['int', 'its place in the file, from 0', 'NOT NULL'],
+      written_at: ['instant', 'when it was stored', 'NOT NULL'],
+      bytes: ['bytes', 'what stands there, as the registry sent it', 'NOT NULL'],
+    },
+    { rules: ['PRIMARY KEY (file, piece)'] },
+  )(dialect) + 'ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;\n';

@@ -1,0 +1,155 @@
+import { type Dialect, type Part, view } from '../../schema.js';
+
+const COVERAGE = view(
+  'mirror.coverage',
+  'Every organization that is known, one row each: what any sum is a part of. Those that have removed the app are kept apart by their state.',
+  {
+    organization_id:
+      'whose installation it is; null where only a webhook named that, and nobody has looked at it yet',
+    organization_name: 'its name; null where that is not known',
+    installation_id: 'the liveliest of its installations',
+    state:
+      'active, suspended, never_read (announced or found, and not looked at yet) or uninstalled: the first that fits',
+  },
+  ({ mirror }) => `WITH known AS (
+  SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
+  FROM ${mirror}installations
+  UNION ALL
+  SELECT organization_id, id, 'never_read', 3 FROM ${mirror}awaited_installations
+  WHERE id NOT IN (SELECT id FROM ${mirror}installations)
+),
+ranked AS (
+  SELECT *, row_number() OVER (PARTITION BY coalesce(organization_id, id) ORDER BY place, id DESC) AS rank FROM known
+)
+SELECT k.organization_id, o.full_name, k.id, k.state
+FROM ranked AS k
+LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id
+WHERE k.rank = 1`,
+);
+
+/** The oldest delivery that no read has answered, and the latest sign of life of a worker. SQLite has a copy of both. */
+const SEEN: Readonly<Record<Dialect['engine'], string>> = {
+  sqlite: `waiting AS (
+  SELECT a.organization_id, a.resource, a.announced_at
+  FROM announcements AS a
+  JOIN resource_states AS r
+    ON r.organization_id = a.organization_id AND r.resource = a.resource AND a.announced_at >= r.complete_at
+),
+watched AS (
+  SELECT (SELECT watched_at FROM origin) AS watched_at
+)`,
+  postgres: `waiting AS (
+  SELECT r.organization_id, r.resource, min(d.at)::timestamptz(3) AS announced_at
+  FROM mirror.resource_states AS r
+  JOIN mirror.installations AS i ON i.organization_id = r.organization_id AND i.state = 'active'
+  CROSS JOIN LATERAL (
+    SELECT least((
+        SELECT min(received_at) FROM inbox.deliveries
+        WHERE verdict = 'accepted' AND installation_id = i.id AND received_at >= r.complete_at
+      ), (
+        SELECT min(unread_at) FROM inbox.deliveries
+        WHERE verdict = 'accepted' AND installation_id = i.id AND unread_at >= r.complete_at
+      )) AS at
+  ) AS d
+  WHERE r.forbidden_at IS NULL AND r.not_offered_at IS NULL AND r.resource <> 'certificates' AND d.at IS NOT NULL
+    AND EXISTS (SELECT FROM inbox.processes WHERE role = 'work')
+  GROUP BY r.organization_id, r.resource
+),
+watched AS (
+  SELECT max(seen_at)::timestamptz(3) AS watched_at FROM inbox.processes WHERE role = 'work'
+)`,
+};
+
+const FRESHNESS = view(
+  'mirror.freshness',
+  'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one before) and none has been seen for 60 seconds.',
+  {
+    organization_id:
+      'whose resource; null where only a webhook named its installation, and nobody has looked at it yet',
+    resource: 'what is read; * where it is not known yet what may be read',
+    state:
+      'suspended, uninstalled, forbidden, not_offered, never_read, doubtful, partial, failing, behind, late or current: the first that fits',
+    complete_at: 'start of the last complete read; null before the first',
+    age_seconds: 'how long ago that was',
+    rows: 'rows that are there now; of the certificates those that are stored',
+    drift: 'changes so far that no delivery had announced',
+    attempted_at: 'start of the latest read, however it ended',
+    error: 'what is wrong; null where nothing is',
+    announced_at:
+      'the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits',
+    watched_at: 'the latest sign of life of any worker; null before the first',
+  },
+  ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole, asText }) => {
+    const since = (instant: string) => `r.now - ${seconds(instant)}`;
+    const pause = greatest(
+      'coalesce(r.schedule_seconds, 900)',
+      'coalesce(r.every_seconds, 0)',
+      'coalesce(r.duration_ms, 0) / 100',
+    );
+    return `WITH access AS (
+  SELECT organization_id, CASE
+    WHEN ${any("state = 'active'")} THEN 'active'
+    WHEN ${any("state = 'suspended'")} THEN 'suspended'
+    ELSE 'uninstalled'
+  END AS state
+  FROM ${mirror}installations
+  GROUP BY organization_id
+),
+${SEEN[engine]},
+seconds AS (
+  SELECT ${nowSeconds} AS now
+),
+told AS (
+  SELECT r.*, s.now, coalesce(access.state, 'uninstalled') AS access, o.schedule_seconds, t.watched_at, w.announced_at, CASE
+    WHEN access.state IS DISTINCT FROM 'active' OR r.forbidden_at IS NOT NULL OR r.not_offered_at IS NOT NULL THEN NULL
+    WHEN s.now - ${seconds('w.announced_at')} > 60
+      THEN 'a delivery of ' || ${asText('w.announced_at')} || ' is not read yet'
+    WHEN abs(s.now - ${seconds('t.watched_at')}) > 60 AND ${seconds('t.watched_at')} + 20 > ${seconds('r.complete_at')}
+      THEN 'no worker has been seen since ' || ${asText('t.watched_at')}
+  END AS why
+  FROM ${mirror}resource_states AS r
+  CROSS JOIN seconds AS s
+  CROSS JOIN watched AS t
+  LEFT JOIN access ON access.organization_id = r.organization_id
+  LEFT JOIN ${mirror}origin AS o ON true
+  LEFT JOIN waiting AS w
+    ON w.organization_id = r.organization_id
+    AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
+)
+SELECT r.organization_id, r.resource,
+  ${bytewise(`CASE
+    WHEN r.access <> 'active' THEN r.access
+    WHEN r.forbidden_at IS NOT NULL THEN 'forbidden'
+    WHEN r.not_offered_at IS NOT NULL THEN 'not_offered'
+    WHEN r.complete_at IS NULL AND (r.open_run IS NOT NULL OR r.outcome = 'partial') THEN 'partial'
+    WHEN r.complete_at IS NULL AND r.outcome = 'failed' THEN 'failing'
+    WHEN r.complete_at IS NULL THEN 'never_read'
+    WHEN r.doubted_at IS NOT NULL THEN 'doubtful'
+    WHEN r.open_run IS NOT NULL OR r.outcome = 'partial' THEN 'partial'
+    WHEN r.outcome = 'failed' THEN 'failing'
+    WHEN r.why IS NOT NULL THEN 'behind'
+    WHEN ${since('r.complete_at')} NOT BETWEEN 0 AND 2 * ${pause} THEN 'late'
+    ELSE 'current'
+  END`)},
+  r.complete_at, ${since('r.complete_at')},
+  CASE r.resource
+    WHEN 'projects' THEN (
+      SELECT count(*) FROM ${mirror}project_references AS n JOIN ${mirror}projects AS p ON p.id = n.project_id
+      WHERE n.organization_id = r.organization_id
+    )
+    WHEN 'certificates' THEN (
+      SELECT ${whole('coalesce(sum(certificates), 0)')} FROM ${mirror}certificate_sums AS c
+      WHERE c.organization_id = r.organization_id AND c.state = 'stored'
+    )
+    ELSE r.rows
+  END,
+  r.drift, r.attempted_at, coalesce(r.error, r.why), r.announced_at, r.watched_at
+FROM told AS r
+UNION ALL
+SELECT c.organization_id, '*', c.state, ${none('instant')}, NULL, 0, 0, ${none('instant')}, NULL, ${none('instant')}, t.watched_at
+FROM ${mirror}coverage AS c CROSS JOIN watched AS t
+WHERE c.state = 'never_read'`;
+  },
+);
+
+export const OF_NOW: readonly Part[] = [COVERAGE, FRESHNESS];
