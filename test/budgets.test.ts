@@ -7,7 +7,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 900,
   'src/auth': 450,
   /** The table of the commands of the sandbox came here from there, 770 lines; what commands as values stand on comes before they shrink. */
-  'src/cli': 10_050,
+  'src/cli': 9750,
   'src/config': 900,
   'src/console': 3350,
   'src/engines': 10_050,

@@ -26,7 +26,7 @@ import * as status from './commands/status.js';
 import * as sync from './commands/sync/sync.js';
 import * as trigger from './commands/trigger/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
-import * as verify from './commands/verify/verify.js';
+import { VERIFY } from './commands/verify/verify.js';
 import { SHOWN } from './shown/shown.js';
 
 /** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
@@ -57,7 +57,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   snapshot: SNAPSHOT,
   schema: SCHEMA,
   migrate: MIGRATE,
-  verify,
+  verify: VERIFY,
   purge: PURGE,
   forget: FORGET,
   trigger,

@@ -1,6 +1,7 @@
 import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
 import type { Row, Value } from '../engines/contract/tables.js';
 import { type Entry, keyOf } from '../resources/entry.js';
+import { LIST_RESOURCES } from '../resources/lists.js';
 import { byName, NULLS_FIRST } from './by-name.js';
 import { UNREADABLE } from './unreadable.js';
 
@@ -53,12 +54,13 @@ export async function readReadable({ db }: Reader): Promise<ReadList[]> {
     .execute();
 }
 
-/** What the mirror keeps or would keep, and nobody can read again or has read completely. */
-export async function readNotReadable({ db }: Reader) {
+/** Lists that the mirror keeps or would keep, and that nobody can read again or has read completely. */
+export async function readNotCompared({ db }: Reader) {
   return await db
     .selectFrom('coverage as c')
     .leftJoin('freshness as f', 'f.organization_id', 'c.organization_id')
     .where(eb => eb.or([eb('f.complete_at', 'is', null), eb('f.state', 'in', UNREADABLE)]))
+    .where(eb => eb.or([eb('f.resource', 'is', null), eb('f.resource', 'in', [...LIST_RESOURCES, '*'])]))
     .select(eb => [
       'c.organization_id',
       'c.installation_id',

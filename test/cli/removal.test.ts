@@ -54,6 +54,8 @@ describe('forget', () => {
     for (const file of readdirSync(demo.folder).filter(name => name.startsWith('mirror.db'))) {
       expect(readFileSync(join(demo.folder, file)).includes(email)).toBe(false);
     }
+    const verified = await runCommand(['verify', '--against-registry'], { env: demo.env });
+    expect(verified).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
   test('a person who sent a webhook is taken out of it, and what is left of it says so', async () => {

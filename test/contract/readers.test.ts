@@ -202,7 +202,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readForgotten: once(documents.readForgotten),
   readReadable: once(documents.readReadable),
-  readNotReadable: once(documents.readNotReadable),
+  readNotCompared: once(documents.readNotCompared),
   findProjects: about(
     TEXTS.flatMap(text => [
       { serialization: `ICR-ÄÖ-${text}-2021`, creditId: undefined },

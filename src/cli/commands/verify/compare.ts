@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reader } from '../../../engines/contract/reader.js';
+import { isForgotten } from '../../../mirror/people.js';
+import { readDocuments, readForgotten, readReadable } from '../../../query/documents.js';
+import { readCertificates, readInstallations, readProjects, type Single } from '../../../query/singles.js';
+import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
+import type { Entry } from '../../../resources/entry.js';
+import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
+import { SOURCES } from '../../../sync/sources.js';
+
+interface Difference {
+  readonly organization_id: string;
+  readonly resource: string;
+  readonly key: string;
+  readonly difference: 'changed' | 'not in the mirror' | 'not at the registry';
+}
+
+interface Comparing {
+  readonly reader: Reader;
+  readonly client: RegistryClient;
+  /** Every certificate is asked for again. */
+  readonly certificates: boolean;
+  /** Told what is asked for next. Throws where nobody waits any more. */
+  readonly turn: (part: Part) => void;
+}
+
+type Kept = ReadonlyMap<string, string>;
+
+/** A list of an organization, or one thing that is asked for by its id: as the mirror keeps it and as the registry has it. */
+interface Part {
+  readonly organization_id: string;
+  readonly resource: string;
+  readonly name: string;
+  /** By key what tells one content from another. */
+  readonly kept: () => Promise<Kept>;
+  readonly asked: (kept: Kept) => AsyncIterable<readonly [key: string, now: string]>;
+}
+
+/** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
+const QUIET_MS = 2000;
+
+/**
+ * A fresh read of everything that active installations let us read, held against the mirror row by row.
+ * What differs is read once more, so that a change on its way to the mirror is not taken for a fault.
+ */
+export async function compareWithRegistry(comparing: Comparing) {
+  const { parts, ...first } = await compareAll(comparing, () => true);
+  if (parts.size === 0) return first;
+  await sleep(QUIET_MS);
+  const again = await compareAll(comparing, ({ name }) => parts.has(name));
+  const before = new Set(first.differences.map(each => JSON.stringify(each)));
+  return { ...first, differences: again.differences.filter(each => before.has(JSON.stringify(each))) };
+}
+
+async function compareAll(comparing: Comparing, isMeant: (part: Part) => boolean) {
+  let rows = 0;
+  /** Of which any list was read. */
+  const organizations = new Set<string>();
+  const differences: Difference[] = [];
+  /** Those that differ. */
+  const parts = new Set<string>();
+  for await (const part of partsOf(comparing)) {
+    if (!isMeant(part)) continue;
+    comparing.turn(part);
+    const kept = await part.kept();
+    rows += kept.size;
+    if (isListResource(part.resource)) organizations.add(part.organization_id);
+    for await (const difference of compare(part, kept)) {
+      differences.push(difference);
+      parts.add(part.name);
+    }
+  }
+  return { rows, organizations: organizations.size, differences, parts };
+}
+
+async function* compare(part: Part, kept: Kept): AsyncGenerator<Difference> {
+  const { organization_id, resource } = part;
+  const unseen = new Set(kept.keys());
+  for await (const [key, now] of part.asked(kept)) {
+    unseen.delete(key);
+    const before = kept.get(key);
+    const difference = before === undefined ? 'not in the mirror' : 'changed';
+    if (before !== now) yield { organization_id, resource, key, difference };
+  }
+  for (const key of unseen) yield { organization_id, resource, key, difference: 'not at the registry' };
+}
+
+async function* partsOf({ reader, client, certificates }: Comparing): AsyncGenerator<Part> {
+  const forgotten = await readForgotten(reader);
+  for (const { resource, organization_id: id, installation_id: by } of await readReadable(reader))
+    if (isListResource(resource)) yield listOf(resource, id, reader, client.organization(by, id), forgotten);
+  for (const [resource, { read, ask }] of Object.entries(SINGLES)) {
+    if (resource === 'certificates' && !certificates) continue;
+    for (const single of await read(reader)) yield singleOf(resource, single, () => ask(client, single));
+  }
+}
+
+function listOf<Name extends ListResource>(
+  resource: Name,
+  id: string,
+  reader: Reader,
+  owner: OrganizationClient,
+  forgotten: ReadonlySet<string>,
+): Part {
+  const entry = LISTS[resource];
+  const email = entry.columns.find(({ name }) => name === 'email');
+  return {
+    organization_id: id,
+    resource,
+    name: `${resource} ${id}`,
+    kept: () => readKept(reader, entry, id),
+    asked: async function* (kept) {
+      for await (const { items } of SOURCES[resource].parts(owner, {})) {
+        for (const item of items) {
+          const key = entry.key.map(({ of }) => String(of(item))).join('/');
+          /** A person who asked to be forgotten is missing on purpose. */
+          const isMissed = !kept.has(key) && isForgotten(forgotten, String(email?.of(item)));
+          if (!isMissed) yield [key, digest(item.document)];
+        }
+      }
+    },
+  };
+}
+
+async function readKept(reader: Reader, entry: Entry, id: string): Promise<Kept> {
+  const kept = new Map<string, string>();
+  for await (const row of readDocuments(reader, entry, id)) {
+    const key = entry.key.map(({ name }) => String(row[name])).join('/');
+    kept.set(key, digest(String(row['document'])));
+  }
+  return kept;
+}
+
+/** A few bytes instead of the row: a million of them fit into memory. */
+function digest(document: string): string {
+  return createHash('sha256').update(document).digest('base64').slice(0, 22);
+}
+
+function singleOf(
+  resource: string,
+  { organization_id: id, key, kept }: Single,
+  ask: () => Promise<string>,
+): Part {
+  return {
+    organization_id: id,
+    resource,
+    name: `${resource} ${id} ${key}`,
+    kept: async () => new Map(kept === null ? [] : [[key, kept]]),
+    asked: async function* () {
+      const now = await ask().catch(where(['not_found', 'installation_gone'], null));
+      if (now !== null) yield [key, now];
+    },
+  };
+}
+
+interface Kind {
+  readonly read: (reader: Reader) => Promise<Single[]>;
+  readonly ask: (client: RegistryClient, single: Single) => Promise<string>;
+}
+
+const SINGLES: Readonly<Record<string, Kind>> = {
+  installations: {
+    read: readInstallations,
+    /** No answer shows a state: one that is refused a token is suspended. */
+    ask: async ({ app }, { key }) => {
+      const { document } = await app.readInstallation(key);
+      const token = app.createInstallationToken(key);
+      return `${await token.then(() => 'active', where(['forbidden'], 'suspended'))} ${document}`;
+    },
+  },
+  projects: {
+    read: readProjects,
+    ask: async (client, { key }) => (await client.token.readProject(key)).document,
+  },
+  certificates: {
+    read: readCertificates,
+    ask: async (client, { installation_id: by, organization_id: id, key }) => {
+      const { body } = await client.organization(by, id).downloadCertificate(key);
+      const hash = createHash('sha256');
+      for await (const chunk of body) hash.update(chunk);
+      return hash.digest('hex');
+    },
+  },
+};
+
+/** What an error of these codes says; any other is thrown. */
+function where<T>(codes: readonly string[], says: T): (error: unknown) => T {
+  return error => {
+    if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return says;
+    throw error;
+  };
+}
