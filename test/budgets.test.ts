@@ -16,7 +16,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/mirror': 2450,
   'src/operations': 400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went. */
-  'src/query': 4250,
+  'src/query': 4150,
   'src/registry': 4050,
   'src/resources': 600,
   'src/sandbox': 6150,

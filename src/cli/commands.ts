@@ -1,5 +1,5 @@
 import * as api from './commands/api/api.js';
-import * as asOf from './commands/as-of.js';
+import { AS_OF } from './commands/as-of.js';
 import * as available from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
@@ -45,7 +45,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   organizations: { ...SHOWN.organizations, commands: WRITES.organizations },
   reservations: { ...SHOWN.reservations, commands: WRITES.reservations },
   'inventory-requests': { ...SHOWN['inventory-requests'], commands: WRITES['inventory-requests'] },
-  'as-of': asOf,
+  'as-of': AS_OF,
   history: HISTORY,
   runs: RUNS,
   changes: CHANGES,

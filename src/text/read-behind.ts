@@ -1,5 +1,5 @@
 /** A read of the registry, and what had asked for it. */
-interface ReadBehind {
+export interface ReadBehind {
   readonly id: number;
   readonly trigger: string;
   readonly state: string;
@@ -8,6 +8,7 @@ interface ReadBehind {
   readonly finished_at: string | null;
   readonly job_id: number | null;
   readonly delivery_id: number | null;
+  /** Null where the delivery is older than the retention, and where none asked. */
   readonly delivery: { readonly event: string | null; readonly received_at: string } | null;
 }
 
@@ -70,10 +71,10 @@ function askedBy({ trigger, job_id: job, delivery_id: id, delivery }: ReadBehind
   return `What asked for it: delivery ${id} (${came}).${work}`;
 }
 
-interface Certificate {
+export interface Certificate {
   readonly sha256: string | null;
   readonly file: string | null;
-  readonly state: string;
+  readonly state: 'as it was stored' | 'missing' | 'changed';
 }
 
 /** What stands in the file of a certificate, as it is now. */

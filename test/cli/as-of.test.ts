@@ -45,8 +45,7 @@ test('inside a read as-of shows what had been told by then, and says so', async 
   const early = await ask('2026-05-04T13:05:00Z');
   expect(early).toMatchObject({ exitCode: 0 });
   expect(early.stderr).toContain(
-    'retirements were being read from 2026-05-04T13:00:00.000Z to 2026-05-04T13:10:00.000Z: ' +
-      'shown as told by 2026-05-04T13:05:00.000Z.',
+    'retirements: a read was under way from 2026-05-04T13:00:00.000Z: what it had not told by then is not shown.',
   );
   expect(early.stdout).toMatch(
     /^retirements as of 2026-05-04T13:05:00.000Z, last read 2026-05-04T12:00:00.000Z:\n/,
@@ -113,7 +112,7 @@ test('between two reads as-of speaks of no read', async () => {
   const between = await ask('2026-05-04T12:30:00Z');
   expect(between.stdout).toContain('last read 2026-05-04T12:00:00.000Z');
   expect((await ask('2026-05-04T12:30:00Z', '--csv')).stderr).toContain('last read 2026-05-04T12:00:00.000Z');
-  expect(between.stderr).not.toContain('being read');
+  expect(between.stderr).not.toContain('under way');
   expect(JSON.parse((await ask('2026-05-04T12:30:00Z', '--json')).stdout)).toMatchObject({
     retirements: { being_read: null },
   });
@@ -127,7 +126,7 @@ test('a read that changed nothing leaves nothing to say', async () => {
   };
   const same = [...retirements(3), retirement('second')];
   expect(await read('retirements', same, { limit: 3, total: 4, ask: slow })).toMatchObject({ changed: 0 });
-  expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('being read');
+  expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('under way');
 });
 
 test('as-of answers from the end of the first complete read: before it, a list would be shown in halves, and what carries an earlier date is counted', async () => {
@@ -147,7 +146,7 @@ test('what is being read now is said to be so', async () => {
   await open.writePage(0, retirements(900, 'new'), startedAt);
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');
-  expect(now.stderr).toContain('retirements were being read from 2026-05-04T14:00:00.000Z and still may be');
+  expect(now.stderr).toContain('retirements: a read was under way from 2026-05-04T14:00:00.000Z: what');
 });
 
 test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {

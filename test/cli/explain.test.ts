@@ -50,7 +50,9 @@ test('a row is told with the read that showed it, the last that saw it so, and t
   const { stdout } = await ask('retirements', 'r-1');
   expect(stdout).toContain('asked 2026-05-04T12:20:00.000Z');
   expect(stdout).toContain('What asked for it: delivery.');
-  expect(stdout).toContain('What changed at the registry after 2026-05-04T12:20:00.000Z');
+  expect(stdout).toContain(
+    'retirements: what changed at the registry after 2026-05-04T12:20:00.000Z was not read by then.',
+  );
   expect(stdout).toContain(RENAMED.document);
 });
 
@@ -58,7 +60,9 @@ test('before the first complete read it says what can still be said, and ends as
   const { ask } = await sceneOfThree();
   const early = await ask('retirements', 'r-1', '--as-of', '2026-05-01');
   expect(early.exitCode).toBe(3);
-  expect(early.stdout).toContain('What retirements held before 2026-05-04T12:00:00.000Z');
+  expect(early.stdout).toContain(
+    'retirements: not known before 2026-05-04T12:00:00.000Z, the end of the first complete read',
+  );
   expect(early.stdout).toContain("1 retirements of today's list carry an earlier date.");
   expect(await ask('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
   expect(await ask('nothing', 'r-1')).toMatchObject({ exitCode: 2 });

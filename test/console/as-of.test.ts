@@ -102,7 +102,7 @@ test('what cannot be known of an instant is said plainly', async () => {
   expect(await shown(`/?as-of=${before}`)).toContain('organization-1, warehouse: not known before');
   expect(await shown(`/?as-of=${before}`)).toContain('Nothing is known to have stood in any warehouse then.');
   expect(await shown(`/?as-of=${before}`)).not.toContain('0 t stood');
-  expect(await shown(`/organizations/organization-1?as-of=${before}`)).toContain('It is not known before');
+  expect(await shown(`/organizations/organization-1?as-of=${before}`)).toContain('not known before');
   expect(await shown(`/retirements?as-of=${between}`)).not.toContain('What cannot be known');
 });
 

@@ -12,7 +12,6 @@ import * as certificates from '../../src/query/certificates.js';
 import * as documents from '../../src/query/documents.js';
 import * as findings from '../../src/query/past/findings.js';
 import { findProjects } from '../../src/query/find-projects.js';
-import * as explained from '../../src/query/past/explain.js';
 import { readActivity } from '../../src/query/inbox/activity.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
@@ -105,13 +104,11 @@ const ofRetirements = (organizationId: string | null): ListFilter[] => [
 /** Every reader, and all that it is asked. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readAnswers: once(readAnswers),
-  readKnownSince: about(OF_DATED, asOf.readKnownSince),
-  readKnownUntil: about(
-    pairs(RESOURCES, [ONE, 'organization_1', 'Organization-1', 'nobody']),
-    (reader, [resource, organizationId]) => asOf.readKnownUntil(reader, { resource, organizationId }),
+  readKnownAt: about(
+    pairs(pairs(RESOURCES, MOMENTS), [ONE, 'organization_1', 'Organization-1', 'nobody']),
+    (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
   readLastReadBefore: about(AT_MOMENTS, asOf.readLastReadBefore),
-  readReadAt: about(AT_MOMENTS, asOf.readReadAt),
   readAsOf: about(AT_MOMENTS, asOf.readAsOf),
   readGaps: about(
     pairs(pairs(['warehouse', 'inventory'], MOMENTS), [null, ONE]),
@@ -165,19 +162,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOpenings: once(async reader =>
     [...(await balance.readOpenings(reader))].map(each => each.join(' ')).toSorted(),
   ),
-  readBehind: about([1, 2, 3, 4, 5, 6, 7, 99], explained.readBehind),
-  readBrokenBefore: about(
-    RESOURCES.flatMap(resource => MOMENTS.map(at => ({ organizationId: ONE, resource, at }))),
-    explained.readBrokenBefore,
-  ),
-  countDatedBy: about(MOMENTS, (reader, at) => explained.countDatedBy(reader, ONE, at)),
-  readCertificateAt: once(async reader => {
-    const found: unknown[] = [];
-    for await (const { retirementId } of certificates.readStoredFiles(reader, ONE)) {
-      for (const at of MOMENTS) found.push(await explained.readCertificateAt(reader, ONE, retirementId, at));
-    }
-    return found;
-  }),
   readStoredFiles: about(WHOSE, certificates.readStoredFiles),
   isNamed: once(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];

@@ -1,6 +1,6 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { type Paged, type Paging, readPage } from '../../query/paged.js';
-import { type Gap, readGaps } from '../../query/past/as-of.js';
+import { type Known, readGaps } from '../../query/past/as-of.js';
 import { type FreshnessSum, readStates, type States, sumFreshness } from '../../query/reads/freshness.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../parts/as-of.js';
@@ -18,7 +18,7 @@ import type { Listing } from './listing.js';
 interface Answer {
   readonly paging: Paging;
   readonly paged: Paged;
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly Known[];
   /** Of what is known now; null where rows are of no resource, and as of an instant. */
   readonly freshness: readonly FreshnessSum[] | null;
   /** Of rows of a list that is read: how current they are. */

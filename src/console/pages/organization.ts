@@ -1,4 +1,4 @@
-import { countAt, readKnownSince, readKnownUntil, readLastReadBefore } from '../../query/past/as-of.js';
+import { countAt, readKnownAt, readLastReadBefore } from '../../query/past/as-of.js';
 import { type OrganizationStatus, readOrganization } from '../../query/reads/status.js';
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
@@ -14,8 +14,7 @@ import { ago, badge, counted } from '../parts/words.js';
 interface Stood {
   readonly resource: string;
   readonly rows: number;
-  readonly since: string | null;
-  readonly until: string | null;
+  readonly unknown: string | null;
   readonly lastRead: string | null;
 }
 
@@ -39,8 +38,7 @@ async function readStood({ reader }: Ask, organizationId: string, at: string): P
     stood.push({
       resource,
       rows: await countAt(reader, entry.table, owner, { organizationId, at }),
-      since: await readKnownSince(reader, { organizationId, resource }),
-      until: await readKnownUntil(reader, { organizationId, resource }),
+      unknown: (await readKnownAt(reader, { organizationId, resource, at })).unknown,
       lastRead: await readLastReadBefore(reader, { organizationId, resource, at }),
     });
   }
@@ -61,7 +59,7 @@ function show(answer: Known, ask: Ask): Shown {
     return {
       title: called,
       body: head,
-      later: async () => known(await readStood(ask, organizationId, at), at),
+      later: async () => known(await readStood(ask, organizationId, at)),
     };
   }
   const body = html`${head}
@@ -86,23 +84,17 @@ function resources({ resources: all }: OrganizationStatus, now: number): Html {
   );
 }
 
-function known(stood: readonly Stood[], at: string): Html {
+function known(stood: readonly Stood[]): Html {
   return table(
     'What was known of it then',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
       { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
-      { name: 'What cannot be known', cell: each => gap(each, at) },
+      { name: 'What cannot be known', cell: ({ unknown }) => unknown },
     ],
     stood,
   );
-}
-
-function gap({ since, until }: Stood, at: string): string {
-  if (since === null) return 'It was never read completely.';
-  if (until !== null && until < at) return `It is not known after ${until}: nobody can read it any more.`;
-  return since > at ? `It is not known before ${since}, the end of the first complete read.` : '';
 }
 
 function certificates({ certificates: counts }: OrganizationStatus): Html {

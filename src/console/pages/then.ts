@@ -1,4 +1,4 @@
-import { type Gap, readGaps, readStoodAt } from '../../query/past/as-of.js';
+import { type Known, readGaps, readStoodAt } from '../../query/past/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { ofKnown } from '../../text/known.js';
 import { withThousands } from '../../text/thousands.js';
@@ -14,7 +14,7 @@ import { byMicro, microOf } from '../parts/cell.js';
 interface Then {
   readonly at: string;
   readonly stood: Awaited<ReturnType<typeof readStoodAt>>;
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly Known[];
   /** Of how many organizations this is all that can be said. */
   readonly known: number;
 }

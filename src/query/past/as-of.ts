@@ -44,49 +44,98 @@ export interface AsOf extends ReadAt {
   readonly resource: DatedResource;
 }
 
-/** End of the first complete read: what was before it is not known. Null where there was none. */
-export async function readKnownSince(
-  { db }: Reader,
-  { organizationId, resource }: Omit<ReadAt, 'at'>,
-): Promise<string | null> {
-  const row = await db
-    .selectFrom('resource_states')
-    .select('first_complete_at')
-    .where('organization_id', '=', organizationId)
+/** How far a list was known at an instant. */
+export interface Known {
+  /** Its installation's, where only a webhook has named that and nobody has looked yet. */
+  readonly organizationId: string;
+  readonly name: string | null;
+  /** Why it was not known then, in words; null where it was. */
+  readonly unknown: string | null;
+  /** The read that was under way then and changed something, and its end: what it had not told by then is not shown. */
+  readonly reading: { readonly from: string; readonly to: string | null } | null;
+}
+
+export async function readKnownAt(reader: Reader, asked: ReadAt): Promise<Known> {
+  const [known] = await readAllKnownAt(reader, asked);
+  return known ?? { organizationId: asked.organizationId, name: null, unknown: NEVER_READ, reading: null };
+}
+
+/** What cannot be known of a list: of one organization, or of all of them. */
+export async function readGaps(
+  reader: Reader,
+  resource: string,
+  at: string,
+  organizationId: string | null,
+): Promise<Known[]> {
+  const all = await readAllKnownAt(reader, { resource, at, organizationId });
+  const unread = organizationId === null ? await readUnread(reader) : [];
+  return [...all.filter(({ unknown, reading }) => unknown !== null || reading !== null), ...unread];
+}
+
+const NEVER_READ = 'never read completely';
+
+async function readAllKnownAt(
+  reader: Reader,
+  asked: Omit<ReadAt, 'organizationId'> & { readonly organizationId: string | null },
+): Promise<Known[]> {
+  const { organizationId, resource, at } = asked;
+  let states = reader.db
+    .selectFrom('resource_states as s')
+    .leftJoin('organizations as o', 'o.id', 's.organization_id')
+    .where('s.resource', '=', resource)
+    .select(['s.organization_id as id', 'o.full_name as name', 's.first_complete_at as since'])
+    .orderBy('s.organization_id');
+  let ended = reader.db
+    .selectFrom('freshness')
     .where('resource', '=', resource)
-    .executeTakeFirst();
-  return row?.first_complete_at ?? null;
+    .where('state', 'in', UNREADABLE)
+    .select(['organization_id as id', 'complete_at as at']);
+  let reads = underWay(reader, resource, at)
+    .select(['organization_id as id', 'started_at as from', 'finished_at as to'])
+    .orderBy('sync_runs.id', 'desc');
+  if (organizationId !== null) {
+    states = states.where('s.organization_id', '=', organizationId);
+    ended = ended.where('organization_id', '=', organizationId);
+    reads = reads.where('organization_id', '=', organizationId);
+  }
+  const [ends, underWayThen] = [await ended.execute(), await reads.execute()];
+  const known: Known[] = [];
+  for (const { id, name, since } of await states.execute()) {
+    const end = ends.find(each => each.id === id)?.at ?? null;
+    const reading = underWayThen.find(each => each.id === id);
+    known.push({
+      organizationId: id,
+      name,
+      unknown: await whyUnknown(reader, { organizationId: id, resource, at }, { since, end }),
+      reading: reading === undefined ? null : { from: reading.from, to: reading.to },
+    });
+  }
+  return known;
 }
 
-/** Until when a list is known that nobody can read any more: the start of its last complete read, or the end of its only one. */
-export async function readKnownUntil(
-  { db }: Reader,
-  { organizationId, resource }: Omit<ReadAt, 'at'>,
+/** What nobody can read any more is known until its last complete read began, or its only one had ended. */
+async function whyUnknown(
+  reader: Reader,
+  { organizationId, resource, at }: ReadAt,
+  { since, end }: { readonly since: string | null; readonly end: string | null },
 ): Promise<string | null> {
-  const row = await ended({ db })
-    .where('f.organization_id', '=', organizationId)
-    .where('f.resource', '=', resource)
-    .executeTakeFirst();
-  return row?.until ?? null;
+  if (since === null) return NEVER_READ;
+  if (since > at) {
+    // The registry dates retirements itself.
+    const dated = resource === 'retirements' ? await countDatedBy(reader, organizationId, at) : 0;
+    const earlier = dated === 0 ? '' : `; ${dated} retirements of today's list carry an earlier date`;
+    return `not known before ${since}, the end of the first complete read${earlier}`;
+  }
+  const until = end !== null && end < since ? since : end;
+  return until !== null && until < at ? `not known after ${until}: nobody can read it any more` : null;
 }
 
-function ended({ db }: Pick<Reader, 'db'>) {
-  return db
-    .selectFrom('freshness as f')
-    .innerJoin('resource_states as s', join =>
-      join.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
-    )
-    .where('f.state', 'in', UNREADABLE)
-    .select(eb => [
-      'f.organization_id as organizationId',
-      eb
-        .case()
-        .when('s.first_complete_at', '>', eb.ref('f.complete_at'))
-        .then(eb.ref('s.first_complete_at'))
-        .else(eb.ref('f.complete_at'))
-        .end()
-        .as('until'),
-    ]);
+async function countDatedBy({ db }: Reader, organizationId: string, at: string): Promise<number> {
+  const dated = db
+    .selectFrom('retirements')
+    .where('organization_id', '=', organizationId)
+    .where('created_at', '<=', at);
+  return await count(dated);
 }
 
 /** Start of the last complete read that had ended by the instant, as far back as sync runs are kept. */
@@ -105,84 +154,18 @@ export async function readLastReadBefore(
   return from;
 }
 
-export interface ReadUnderWay {
-  readonly from: string;
-  /** Null where it still runs. */
-  readonly to: string | null;
-}
-
-/** The read that was under way at the instant and changed something: what it had not told by then is not shown. */
-export async function readReadAt(
-  reader: Reader,
-  { organizationId, resource, at }: ReadAt,
-): Promise<ReadUnderWay | null> {
-  const row = await underWay(reader, resource, at)
-    .where('organization_id', '=', organizationId)
-    .select(['started_at as from', 'finished_at as to'])
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/** What cannot be known of a resource as it stood at an instant: of whom, and why. */
-export interface Gap {
-  /** Its installation's, where only a webhook has named that and nobody has looked yet. */
-  readonly organizationId: string;
-  readonly name: string | null;
-  /** Null where it was known; else since when it is, where it ever was, and until when, where it had ended by then. */
-  readonly unknown: { readonly since: string | null; readonly until: string | null } | null;
-  /** Since when a read was under way. */
-  readonly reading: string | null;
-}
-
-/** Of one organization, or of all of them. */
-export async function readGaps(
-  reader: Reader,
-  resource: string,
-  at: string,
-  organizationId: string | null,
-): Promise<Gap[]> {
-  const { db } = reader;
-  const reads = await underWay(reader, resource, at)
-    .select(['organization_id as organizationId', 'started_at as from'])
-    .orderBy('id', 'desc')
-    .execute();
-  const asked = db
-    .selectFrom('resource_states as s')
-    .leftJoin('organizations as o', 'o.id', 's.organization_id')
-    .where('s.resource', '=', resource)
-    .select(['s.organization_id as organizationId', 'o.full_name as name', 's.first_complete_at as since'])
-    .orderBy('s.organization_id');
-  const states = await (organizationId === null
-    ? asked
-    : asked.where('s.organization_id', '=', organizationId)
-  ).execute();
-  const unread = organizationId === null ? await readUnread(reader) : [];
-  const ends = await ended(reader).where('f.resource', '=', resource).execute();
-  return [...states, ...unread].flatMap(({ since, ...state }) => {
-    const end = ends.find(each => each.organizationId === state.organizationId)?.until ?? null;
-    const until = since !== null && end !== null && end < at ? end : null;
-    const isKnown = since !== null && since <= at && until === null;
-    const reading = reads.find(each => each.organizationId === state.organizationId)?.from ?? null;
-    return isKnown && reading === null
-      ? []
-      : [{ ...state, unknown: isKnown ? null : { since, until }, reading }];
-  });
-}
-
 /** Those that are known, and that nobody has looked at yet. */
-async function readUnread({ db }: Reader) {
-  return await db
+async function readUnread({ db }: Reader): Promise<Known[]> {
+  const rows = await db
     .selectFrom('coverage')
     .where('state', '=', 'never_read')
     .select(eb => [
       eb.fn.coalesce('organization_id', 'installation_id').as('organizationId'),
       'organization_name as name',
-      eb.lit(null).$castTo<string | null>().as('since'),
     ])
     .orderBy('installation_id')
     .execute();
+  return rows.map(row => ({ ...row, unknown: NEVER_READ, reading: null }));
 }
 
 function underWay({ db }: Reader, resource: string, at: string) {

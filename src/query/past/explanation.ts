@@ -2,8 +2,10 @@ import type { Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { type Entry, keyOf, nameOf, ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { readKnownSince, readLastReadBefore, readReadAt } from './as-of.js';
-import { countDatedBy, type ReadBehind, readBehind, readBrokenBefore, readCertificateAt } from './explain.js';
+import { underWay } from '../../text/known.js';
+import type { Certificate, ReadBehind } from '../../text/read-behind.js';
+import { stoodAt } from '../by-name.js';
+import { type ReadAt, readKnownAt, readLastReadBefore } from './as-of.js';
 
 export interface Explanation {
   readonly table: string;
@@ -28,12 +30,6 @@ export interface Explanation {
   readonly dated_at: string | null;
   readonly certificate: Certificate | null;
   readonly not_known: readonly string[];
-}
-
-interface Certificate {
-  readonly sha256: string | null;
-  readonly file: string | null;
-  readonly state: 'as it was stored' | 'missing' | 'changed';
 }
 
 /** A certificate's file as it is now. */
@@ -71,7 +67,7 @@ export async function explainRow(
   const organizationId = text(any[ownerOf(entry) ?? '']);
   const id = String(any[nameOf(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
-  const known = await readKnown(ground, entry, organizationId);
+  const known = await readNotKnown(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
   const since = version === null || contradicted.length > 0 ? null : instant(version, 'valid_from');
   return {
@@ -109,64 +105,79 @@ function shownOf(version: Row): Row {
   return Object.fromEntries(Object.entries(version).filter(([name]) => !beside.includes(name)));
 }
 
-async function runOf(reader: Reader, id: unknown): Promise<ReadBehind | null> {
-  return typeof id === 'number' ? await readBehind(reader, id) : null;
+/** Null where there was none, or its record is gone. */
+async function runOf({ db }: Reader, id: unknown): Promise<ReadBehind | null> {
+  if (typeof id !== 'number') return null;
+  const run = await db
+    .selectFrom('sync_runs')
+    .select(['id', 'trigger', 'state', 'started_at', 'answered_at', 'finished_at', 'job_id', 'delivery_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (run === undefined) return null;
+  const delivery = await db
+    .selectFrom('inbox.deliveries')
+    .select(['event', 'received_at'])
+    .where('id', '=', run.delivery_id ?? 0)
+    .executeTakeFirst();
+  return { ...run, delivery: delivery ?? null };
 }
 
+/** The one that stood there at the instant. */
 async function certificateOf(
-  { reader, inspect, at }: Ground,
+  { reader: { db }, inspect, at }: Ground,
   { table }: Entry,
   organizationId: string | null,
-  id: string,
+  retirementId: string,
 ): Promise<Certificate | null> {
   if (organizationId === null || !['retirements', 'certificates'].includes(table)) return null;
-  const stored = await readCertificateAt(reader, organizationId, id, at);
-  if (stored === null || stored.file === null) return null;
+  const stored = await db
+    .selectFrom('certificates_history')
+    .select(['file', 'sha256'])
+    .where('organization_id', '=', organizationId)
+    .where('retirement_id', '=', retirementId)
+    .where('state', '=', 'stored')
+    .where(stoodAt(at))
+    .executeTakeFirst();
+  if (stored === undefined || stored.file === null) return null;
   const found = await inspect(stored.file);
   const state = found === null ? 'missing' : found.sha256 === stored.sha256 ? 'as it was stored' : 'changed';
-  return { sha256: stored.sha256, file: stored.file, state };
-}
-
-interface Known {
-  readonly lastRead: string | null;
-  readonly gaps: readonly string[];
+  return { ...stored, state };
 }
 
 /** What no read can have told by then, in words. */
-async function readKnown(
+async function readNotKnown(
   { reader, at }: Ground,
-  entry: Entry,
+  { table }: Entry,
   organizationId: string | null,
-): Promise<Known> {
-  const resource = Object.entries(ENTRY_OF).find(([, known]) => known.table === entry.table)?.[0];
+): Promise<{ readonly lastRead: string | null; readonly gaps: readonly string[] }> {
+  const resource = Object.entries(ENTRY_OF).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined) return { lastRead: null, gaps: [] };
   const place = { organizationId, resource, at };
+  const { unknown, reading } = await readKnownAt(reader, place);
   const lastRead = await readLastReadBefore(reader, place);
-  const since = await readKnownSince(reader, place);
-  const gaps = [];
-  if (since === null) gaps.push(`${resource} were never read completely.`);
-  else if (since > at) {
-    gaps.push(`What ${resource} held before ${since}, the end of the first complete read, is not known.`);
-    if (resource === 'retirements') {
-      gaps.push(
-        `${await countDatedBy(reader, organizationId, at)} retirements of today's list carry an earlier date.`,
-      );
-    }
-  }
-  const underWay = await readReadAt(reader, place);
-  if (underWay !== null) {
-    gaps.push(`A read was under way from ${underWay.from}: what it had not told by then is not shown.`);
-  }
-  const broken = await readBrokenBefore(reader, place);
-  if (broken !== null) {
-    const why = broken.error === null ? '' : ` (${broken.error})`;
-    gaps.push(
-      `The read that began ${broken.started_at} was ${broken.state}${why}: it may have missed changes.`,
-    );
-  }
-  if (lastRead !== null)
-    gaps.push(`What changed at the registry after ${lastRead} and was not read by then.`);
-  return { lastRead, gaps };
+  const gaps = [
+    unknown,
+    reading === null ? null : underWay(reading),
+    await readBroken(reader, place),
+    lastRead === null ? null : `what changed at the registry after ${lastRead} was not read by then`,
+  ];
+  return { lastRead, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
+}
+
+/** Of the newest read that had ended by the instant, where it was not complete. */
+async function readBroken({ db }: Reader, { organizationId, resource, at }: ReadAt): Promise<string | null> {
+  const newest = await db
+    .selectFrom('sync_runs')
+    .select(['state', 'started_at', 'error'])
+    .where('organization_id', '=', organizationId)
+    .where('resource', '=', resource)
+    .where('finished_at', '<=', at)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (newest === undefined || newest.state === 'complete') return null;
+  const why = newest.error === null ? '' : ` (${newest.error})`;
+  return `the read that began ${newest.started_at} was ${newest.state}${why}: it may have missed changes`;
 }
 
 function instant(row: Row, name: string): string {
