@@ -1,6 +1,12 @@
 import { KeyObject } from 'node:crypto';
 import { createAppClient } from './registry/app-client.js';
-import type { AppClient, OrganizationClient, RegistryClient, TokenClient } from './registry/clients.js';
+import type {
+  AppClient,
+  CreatedOrganization,
+  OrganizationClient,
+  RegistryClient,
+  TokenClient,
+} from './registry/clients.js';
 import type { HttpOptions } from './registry/http/calls.js';
 import { RegistryError } from './registry/errors.js';
 import { createHttp } from './registry/http/http.js';
@@ -20,17 +26,14 @@ export {
   type GivenTokenOptions,
 } from './registry/given-token.js';
 export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
+export type { Action, Amount, Permissions } from './registry/model.js';
 export type {
-  Action,
   Address,
-  Amount,
-  CreatedOrganization,
   Credit,
   Installation,
   InventoryRequest,
   Member,
   Organization,
-  Permissions,
   Project,
   Reservation,
   Retirement,
@@ -45,7 +48,7 @@ export type {
   RetirementData,
 } from './registry/writes/requests.js';
 export { PrivateKeyError } from './auth/private-key.js';
-export type { AppClient, OrganizationClient, TokenClient };
+export type { AppClient, CreatedOrganization, OrganizationClient, TokenClient };
 
 export interface ClientOptions extends HttpOptions {
   readonly appId: string;

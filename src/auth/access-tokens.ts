@@ -1,18 +1,12 @@
-import type {
-  AppAccessToken,
-  AppToken,
-  InstallationAccessToken,
-  InstallationToken,
-  TokenSource,
-} from '../registry/http/credential.js';
+import type { AccessToken, AppToken, InstallationToken, TokenSource } from '../registry/http/credential.js';
 import { RegistryError } from '../registry/errors.js';
 import type { Permissions } from '../registry/model.js';
 import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';
 
 /** What of the app client is called here. */
 interface TokenMint {
-  createAppToken(): Promise<AppAccessToken>;
-  createInstallationToken(installationId: string): Promise<InstallationAccessToken>;
+  createAppToken(): Promise<AccessToken<AppToken>>;
+  createInstallationToken(installationId: string): Promise<AccessToken<InstallationToken>>;
 }
 
 export interface AccessTokensOptions {
@@ -78,7 +72,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   };
 }
 
-async function mintFor(mint: TokenMint, installationId: string): Promise<InstallationAccessToken> {
+async function mintFor(mint: TokenMint, installationId: string): Promise<AccessToken<InstallationToken>> {
   const minted = await mint.createInstallationToken(installationId).catch(error => {
     throw isNotFound(error) ? gone(error) : error;
   });

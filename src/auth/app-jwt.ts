@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { type AppJwt, isAppJwt, type TokenSource } from '../registry/http/credential.js';
+import { type AppJwt, isCredential, type TokenSource } from '../registry/http/credential.js';
 import { RegistryError } from '../registry/errors.js';
 
 const ISSUED_BACK_SECONDS = 60;
@@ -46,7 +46,7 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
     .setIssuedAt(nowSeconds - ISSUED_BACK_SECONDS)
     .setExpirationTime(nowSeconds + LIFETIME_SECONDS)
     .sign(privateKey);
-  if (!isAppJwt(jwt)) throw new RegistryError('bad_request', 'The app id is too long for a JWT');
+  if (!isCredential<AppJwt>(jwt)) throw new RegistryError('bad_request', 'The app id is too long for a JWT');
   return jwt;
 }
 

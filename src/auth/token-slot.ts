@@ -1,4 +1,5 @@
-import type { AccessToken, Permissions } from '../registry/model.js';
+import type { AccessToken } from '../registry/http/credential.js';
+import type { Permissions } from '../registry/model.js';
 
 const RETIRED_EARLY_MS = 5 * 60_000;
 /** For a token that does not say when it ends, or says a time gone by. Half of it is used. */
@@ -6,12 +7,8 @@ const UNKNOWN_LIFETIME_MS = 10 * 60_000;
 /** A clock that steps back further than this makes the age of a token unknown. */
 const STEP_BACK_MS = 2 * 60_000;
 
-interface Minted<T extends string> extends AccessToken {
-  readonly token: T;
-}
-
 export interface TokenSlotOptions<T extends string> {
-  readonly mint: () => Promise<Minted<T>>;
+  readonly mint: () => Promise<AccessToken<T>>;
   readonly now: () => number;
 }
 
@@ -32,7 +29,7 @@ export interface TokenSlot<T extends string> {
 }
 
 interface Kept<T extends string> {
-  readonly minted: Minted<T>;
+  readonly minted: AccessToken<T>;
   readonly mintedAtMs: number;
   readonly retiredAtMs: number;
   /** What the installation was known to grant when this token was asked for. */
@@ -41,7 +38,7 @@ interface Kept<T extends string> {
 
 export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>): TokenSlot<T> {
   let kept: Kept<T> | undefined;
-  let flight: Promise<Minted<T>> | undefined;
+  let flight: Promise<AccessToken<T>> | undefined;
   let granted: string | undefined;
 
   /** A token asked for after the permissions were known is not dropped for them again: it would have no end. */
@@ -52,7 +49,7 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
 
   const usable = () => (kept !== undefined && fits(kept) && isAlive(kept, options.now()) ? kept : undefined);
 
-  async function mint(): Promise<Minted<T>> {
+  async function mint(): Promise<AccessToken<T>> {
     const knowing = granted;
     const minted = await options.mint();
     kept = keep(minted, options.now(), knowing);
@@ -78,7 +75,7 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
   };
 }
 
-function issue<T extends string>(minted: Minted<T>, fresh: boolean): Issued<T> {
+function issue<T extends string>(minted: AccessToken<T>, fresh: boolean): Issued<T> {
   return {
     token: minted.token,
     fresh,
@@ -87,7 +84,7 @@ function issue<T extends string>(minted: Minted<T>, fresh: boolean): Issued<T> {
   };
 }
 
-function keep<T extends string>(minted: Minted<T>, nowMs: number, knowing: string | undefined): Kept<T> {
+function keep<T extends string>(minted: AccessToken<T>, nowMs: number, knowing: string | undefined): Kept<T> {
   const told = Date.parse(minted.expiresAt) - nowMs;
   const lifetimeMs = told > 0 ? told : UNKNOWN_LIFETIME_MS;
   const earlyMs = Math.min(RETIRED_EARLY_MS, lifetimeMs / 2);

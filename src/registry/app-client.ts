@@ -1,13 +1,13 @@
 import type { Call, Http } from './http/calls.js';
-import type { AppClient } from './clients.js';
+import type { AppClient, CreatedOrganization } from './clients.js';
 import type { AppJwt, TokenSource } from './http/credential.js';
 import { badAnswer, memberSource, readSource } from './json/fields.js';
-import type { CreatedOrganization, Installation } from './model.js';
-import { collect } from './writes/look-up.js';
-import { type Made, writeOnce } from './writes/once.js';
-import { listPages } from './pages/pages.js';
+import type { Installation } from './model.js';
 import { parseInstallation, parseOrganization, parseUser } from './json/parse.js';
-import { parseAppToken, parseInstallationToken } from './json/parse-token.js';
+import { collect } from './writes/look-up.js';
+import { writeOnce } from './writes/once.js';
+import { listPages } from './pages/pages.js';
+import { parseToken } from './json/parse-token.js';
 import { type ListOptions, observed, type ReadOptions } from './reading.js';
 import { userAndOrganizationBody } from './writes/requests.js';
 import { isSameId } from './owner.js';
@@ -18,15 +18,12 @@ export interface AppClientOptions {
   readonly token: TokenSource<AppJwt>;
 }
 
+type Params = Readonly<Record<string, string>>;
+
 const INSTALLATION = { name: 'installation', parse: parseInstallation };
 
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
-  const get = (route: string, params: Readonly<Record<string, string>> = {}): Call => ({
-    method: 'GET',
-    route,
-    params,
-    token,
-  });
+  const get = (route: string, params: Params = {}): Call => ({ method: 'GET', route, params, token });
 
   function listInstallations(options?: ListOptions) {
     const call = get('/app/installations');
@@ -34,34 +31,34 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   }
 
   /** Minting may be repeated: a token too many is forgotten and runs out. */
-  async function mint(route: string, params: Readonly<Record<string, string>>, options: ReadOptions = {}) {
+  async function mint(route: string, params: Params, options: ReadOptions = {}) {
     const call: Call = { method: 'POST', route, params, token, repeatable: true };
     return bodyText(await http.call({ ...call, ...observed(options) }));
   }
 
-  async function findCreated(fullName: string, made: Made, options: ReadOptions) {
-    const found = await collect(listInstallations(options), ({ organization, createdAt }) =>
-      organization?.fullName === fullName && made.since(createdAt) ? 'yes' : 'no',
-    );
-    return { candidates: found.candidates.map(asCreated), certain: found.certain.map(asCreated) };
-  }
-
   return {
-    createAppToken: async options => parseAppToken(await mint('/app/accessTokens', {}, options)),
+    createAppToken: async options => parseToken(await mint('/app/accessTokens', {}, options)),
     createInstallationToken: async (installationId, options) =>
-      parseInstallationToken(
-        await mint('/app/installations/:installationId/accessTokens', { installationId }, options),
-      ),
-    createUserAndOrganization: async (request, options = {}) => {
-      const body = userAndOrganizationBody(request);
-      return writeOnce(http, {
-        call: { method: 'POST', route: '/app/create/user/organization', body, token, ...observed(options) },
+      parseToken(await mint('/app/installations/:installationId/accessTokens', { installationId }, options)),
+    createUserAndOrganization: async (request, options = {}) =>
+      writeOnce<CreatedOrganization>(http, options, {
+        call: {
+          method: 'POST',
+          route: '/app/create/user/organization',
+          body: userAndOrganizationBody(request),
+          token,
+        },
         read: answer => parseCreated(bodyText(answer)),
-        lookUp: made => findCreated(request.organization.fullName, made, options),
+        lookUp: async since => {
+          const { fullName } = request.organization;
+          const found = await collect(listInstallations(options), ({ organization, createdAt }) =>
+            organization?.fullName === fullName && since(createdAt) ? 'yes' : 'no',
+          );
+          return { candidates: found.candidates.map(asCreated), certain: found.certain.map(asCreated) };
+        },
         newId: ({ installation }) => installation.id,
         twin: request.organization.fullName,
-      });
-    },
+      }),
     listInstallations,
     readInstallation: (installationId, options) =>
       readOne(

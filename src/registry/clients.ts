@@ -1,9 +1,8 @@
 import type { Http } from './http/calls.js';
-import type { AppAccessToken, InstallationAccessToken } from './http/credential.js';
+import type { AccessToken, AppToken, InstallationToken } from './http/credential.js';
 import type {
   Action,
   Address,
-  CreatedOrganization,
   Credit,
   Installation,
   InventoryRequest,
@@ -12,6 +11,7 @@ import type {
   Project,
   Reservation,
   Retirement,
+  User,
 } from './model.js';
 import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
 import type {
@@ -20,6 +20,13 @@ import type {
   InventoryActionRequest,
   ReserveRequest,
 } from './writes/requests.js';
+
+/** What creating a user and an organization answers. A lost answer that was found again knows no user. */
+export interface CreatedOrganization {
+  readonly user: User | null;
+  readonly organization: Organization | null;
+  readonly installation: Installation;
+}
 
 /** The registry as one app sees it. All parts share one budget of calls. */
 export interface RegistryClient {
@@ -36,8 +43,11 @@ export interface RegistryClient {
 
 /** What the app does as itself, with its JWT. */
 export interface AppClient {
-  createAppToken(options?: ReadOptions): Promise<AppAccessToken>;
-  createInstallationToken(installationId: string, options?: ReadOptions): Promise<InstallationAccessToken>;
+  createAppToken(options?: ReadOptions): Promise<AccessToken<AppToken>>;
+  createInstallationToken(
+    installationId: string,
+    options?: ReadOptions,
+  ): Promise<AccessToken<InstallationToken>>;
   /** Never repeated. A lost answer is looked for among the installations, by the organization's name. */
   createUserAndOrganization(
     request: CreateUserAndOrganizationRequest,

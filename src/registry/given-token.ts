@@ -1,7 +1,7 @@
 import type { OrganizationClient, TokenClient } from './clients.js';
 import { RegistryError } from './errors.js';
 import type { Http, HttpOptions } from './http/calls.js';
-import { type InstallationToken, isInstallationToken, type TokenSource } from './http/credential.js';
+import { type InstallationToken, isCredential, type TokenSource } from './http/credential.js';
 import { createHttp } from './http/http.js';
 import { createOrganizationClient } from './organization-client.js';
 import { createTokenClient } from './token-client.js';
@@ -42,6 +42,6 @@ function keep(token: string) {
 }
 
 function checked(text: string): InstallationToken {
-  if (isInstallationToken(text)) return text;
+  if (isCredential<InstallationToken>(text)) return text;
   throw new RegistryError('bad_request', 'token: expected an access token: printable characters, no blanks');
 }

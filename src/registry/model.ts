@@ -1,13 +1,11 @@
-/** The words of the registry. Everything here is data; nothing here imports anything. */
+/** The words of the registry, and what stands in its objects. Everything here is data; nothing here imports anything. */
 
 /** The names that permissions have in the registry's JSON. */
-const PERMISSION_NAMES = [
-  'organization_info',
-  'organization_members',
-  'organization_warehouse',
-  'organization_inventory',
-] as const;
-export type PermissionName = (typeof PERMISSION_NAMES)[number];
+export type PermissionName =
+  | 'organization_info'
+  | 'organization_members'
+  | 'organization_warehouse'
+  | 'organization_inventory';
 
 /** Levels rise from left to right; a higher one includes the lower ones. */
 export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
@@ -43,175 +41,200 @@ export interface Amount {
   readonly fault: string | null;
 }
 
-/** Every object keeps the registry's own text of itself, digit for digit. */
-interface Documented {
-  readonly document: string;
-}
-
 export interface ProjectReference {
   readonly id: string;
   readonly fullName: string | null;
 }
 
-export interface Organization extends Documented {
+/** How a member of an object is read, and what it is then; `?` where it may be null. */
+interface Kinds {
+  /** Enters a path or a file name. */
   readonly id: string;
-  readonly fullName: string | null;
-  readonly type: string | null;
-  readonly countryCode: string | null;
-  readonly city: string | null;
-  readonly zip: string | null;
-  readonly physicalAddress: string | null;
-  readonly registrationNumber: string | null;
-  /** An address of the registry's choosing: text, nothing here asks for it. */
-  readonly logo: string | null;
-  readonly website: string | null;
-  readonly isPublic: boolean | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-}
-
-export interface Installation extends Documented {
-  readonly id: string;
-  readonly appId: string | null;
-  readonly organizationId: string | null;
+  readonly 'id?': string | null;
+  /** The registry's where it sends one, else a hash of the object. */
+  readonly 'id or hash': string;
+  readonly printable: string;
+  readonly 'printable?': string | null;
+  readonly owner: string | null;
+  readonly text: string | null;
+  readonly flag: boolean | null;
+  readonly instant: string | null;
+  readonly amount: Amount;
+  readonly 'amount?': Amount | null;
+  readonly project: ProjectReference | null;
+  readonly permissions: Permissions | null;
   readonly organization: Organization | null;
+}
+export type Kind = keyof Kinds;
+export type KindOf<K extends Kind> = Kinds[K];
+
+/** The members of one object: the kind of each, and where its name is not its only one all names in their order. */
+export type Members = Readonly<Record<string, Kind | readonly [Kind, ...string[]]>>;
+
+/** Every object keeps the registry's own text of itself, digit for digit. */
+export type Read<T extends Members> = { readonly document: string } & {
+  readonly [Name in keyof T]: Kinds[T[Name] extends Kind ? T[Name] : T[Name][0] & Kind];
+};
+
+export const ORGANIZATION = {
+  id: 'id',
+  fullName: ['text', 'fullName', 'name'],
+  type: 'text',
+  countryCode: 'text',
+  city: 'text',
+  zip: 'text',
+  physicalAddress: 'text',
+  registrationNumber: 'text',
+  /** An address of the registry's choosing: nothing here asks for it. */
+  logo: 'text',
+  website: 'text',
+  isPublic: 'flag',
+  createdAt: 'instant',
+  updatedAt: 'instant',
+} as const satisfies Members;
+export type Organization = Read<typeof ORGANIZATION>;
+
+export const INSTALLATION = {
+  id: 'id',
+  appId: 'id?',
+  organizationId: ['id?', 'organizationId', 'organization.id'],
+  organization: 'organization',
   /** Null where the answer does not say them; each installation has one at least. */
-  readonly permissions: Permissions | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-}
+  permissions: 'permissions',
+  createdAt: 'instant',
+  updatedAt: 'instant',
+} as const satisfies Members;
+export type Installation = Read<typeof INSTALLATION>;
 
-/** A live credential. It stays in memory; it has no `document`, so that it cannot be stored by accident. */
-export interface AccessToken {
-  readonly token: string;
-  /** Empty where the registry does not say it in a way that can be read. */
-  readonly expiresAt: string;
-  /** Null where the answer does not say them. */
-  readonly permissions: Permissions | null;
-  readonly installationId: string | null;
-  readonly organizationId: string | null;
-}
-
-export interface Credit extends Documented {
-  readonly creditId: string;
-  readonly inventoryId: string | null;
-  readonly organizationId: string | null;
-  readonly project: ProjectReference | null;
-  readonly serialization: string | null;
-  readonly vintage: string | null;
-  readonly type: string | null;
-  readonly tokenId: string | null;
-  readonly tokenAddress: string | null;
-  readonly unit: string | null;
-  readonly amount: Amount;
+export const CREDIT = {
+  creditId: ['printable', 'creditId', 'id'],
+  inventoryId: 'printable?',
+  organizationId: 'printable?',
+  project: 'project',
+  serialization: 'text',
+  vintage: 'text',
+  type: 'text',
+  tokenId: 'text',
+  tokenAddress: 'text',
+  unit: 'text',
+  amount: 'amount',
   /** How much of it was ever made; null where the registry does not say it. */
-  readonly supply: Amount | null;
-}
+  supply: 'amount?',
+} as const satisfies Members;
+export type Credit = Read<typeof CREDIT>;
 
-export interface Reservation extends Documented {
-  readonly id: string;
-  readonly creditId: string;
-  readonly serialization: string | null;
-  readonly type: string | null;
-  readonly amount: Amount;
-  readonly project: ProjectReference | null;
-  readonly reserverId: string | null;
-  readonly reserverName: string | null;
+export const RESERVATION = {
+  id: 'id',
+  creditId: 'printable',
+  serialization: 'text',
+  type: 'text',
+  amount: 'amount',
+  project: 'project',
+  reserverId: ['text', 'reserver.id'],
+  reserverName: ['text', 'reserver.name'],
   /** The registry's own word where it sends one; else null, and derived when it is read. */
-  readonly state: string | null;
-  readonly isComplete: boolean | null;
-  readonly reservedToDate: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-}
+  state: 'text',
+  isComplete: 'flag',
+  reservedToDate: 'instant',
+  createdAt: 'instant',
+  updatedAt: 'instant',
+} as const satisfies Members;
+export type Reservation = Read<typeof RESERVATION>;
 
-export interface InventoryRequest extends Documented {
-  readonly id: string;
-  readonly creditId: string;
-  readonly action: string | null;
-  readonly state: string | null;
-  readonly type: string | null;
-  readonly serialization: string | null;
-  readonly vintage: string | null;
-  readonly amount: Amount;
-  readonly fromOrganizationId: string | null;
-  readonly toOrganizationId: string | null;
-  readonly toAddress: string | null;
-  readonly project: ProjectReference | null;
-  readonly txId: string | null;
-  readonly retirementReason: string | null;
-  readonly beneficiary: string | null;
-  readonly retirementComment: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-}
+export const INVENTORY_REQUEST = {
+  id: 'id',
+  creditId: 'printable',
+  action: 'text',
+  state: 'text',
+  type: 'text',
+  serialization: 'text',
+  vintage: 'text',
+  amount: 'amount',
+  fromOrganizationId: 'printable?',
+  toOrganizationId: 'printable?',
+  toAddress: 'text',
+  project: 'project',
+  txId: 'text',
+  retirementReason: ['text', 'retirementReason', 'reason', 'retirementData.reason'],
+  beneficiary: ['text', 'beneficiaryName', 'beneficiary', 'retirementData.beneficiaryName'],
+  retirementComment: ['text', 'retirementComment', 'comment', 'retirementData.comment'],
+  createdAt: 'instant',
+  updatedAt: 'instant',
+} as const satisfies Members;
+export type InventoryRequest = Read<typeof INVENTORY_REQUEST>;
 
-export interface Retirement extends Documented {
-  readonly id: string;
-  readonly organizationId: string | null;
-  readonly project: ProjectReference | null;
-  readonly serialization: string | null;
-  readonly vintage: string | null;
-  readonly amount: Amount;
-  readonly reason: string | null;
-  readonly beneficiary: string | null;
-  readonly comment: string | null;
-  readonly isClaimed: boolean | null;
-  readonly createdAt: string | null;
-}
+export const RETIREMENT = {
+  id: 'id',
+  organizationId: 'owner',
+  project: 'project',
+  serialization: 'text',
+  vintage: 'text',
+  amount: 'amount',
+  reason: ['text', 'reason', 'retirementReason'],
+  beneficiary: ['text', 'beneficiary', 'beneficiaryName'],
+  comment: ['text', 'comment', 'retirementComment'],
+  isClaimed: 'flag',
+  createdAt: 'instant',
+} as const satisfies Members;
+export type Retirement = Read<typeof RETIREMENT>;
 
-export interface Project extends Documented {
-  readonly id: string;
-  readonly num: string | null;
-  readonly fullName: string | null;
-  readonly shortDescription: string | null;
-  readonly status: string | null;
-  readonly registry: string | null;
-  readonly countryCode: string | null;
-  readonly sector: string | null;
-  readonly methodology: string | null;
-  readonly type: string | null;
-  readonly startDate: string | null;
-}
+export const PROJECT = {
+  id: ['id', 'id', '_id', 'projectId'],
+  num: 'text',
+  fullName: ['text', 'fullName', 'name'],
+  shortDescription: 'text',
+  status: [
+    'text',
+    'status',
+    'status.title',
+    'status.id',
+    'projectStatus',
+    'projectStatus.title',
+    'projectStatus.id',
+  ],
+  registry: 'text',
+  countryCode: 'text',
+  sector: ['text', 'sector', 'sector.title', 'sector.id'],
+  methodology: ['text', 'methodology', 'methodology.title', 'methodology.id'],
+  type: ['text', 'type', 'type.id', 'type.title'],
+  startDate: 'text',
+} as const satisfies Members;
+export type Project = Read<typeof PROJECT>;
 
-/** `id` is the registry's where it sends one, else a hash of the object. */
-export interface Address extends Documented {
-  readonly id: string;
-  readonly address: string | null;
-  readonly name: string | null;
-  readonly isDefault: boolean | null;
-}
+export const ADDRESS = {
+  id: 'id or hash',
+  address: ['text', 'address', 'publicKey'],
+  name: ['text', 'name', 'fullName'],
+  isDefault: 'flag',
+} as const satisfies Members;
+export type Address = Read<typeof ADDRESS>;
 
-export interface Member extends Documented {
-  readonly id: string;
-  readonly fullName: string | null;
-  readonly email: string | null;
-}
+export const MEMBER = {
+  id: 'id or hash',
+  fullName: ['text', 'fullName', 'name'],
+  email: 'text',
+} as const satisfies Members;
+export type Member = Read<typeof MEMBER>;
 
-/** A person; kept apart from `Member`, which belongs to an organization. */
-export interface User extends Documented {
-  readonly id: string | null;
-  readonly email: string | null;
-  readonly fullName: string | null;
-}
+/** A person; kept apart from a member, who belongs to an organization. */
+export const USER = {
+  id: 'id?',
+  email: 'text',
+  fullName: ['text', 'fullName', 'name'],
+} as const satisfies Members;
+export type User = Read<typeof USER>;
 
 /** What a webhook tells of a movement of credits. */
-export interface Transaction extends Documented {
-  readonly id: string;
-  readonly creditId: string | null;
-  readonly type: string | null;
-  readonly status: string | null;
-  readonly amount: Amount;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-}
-
-/** What creating a user and an organization answers. A lost answer that was found again knows no user. */
-export interface CreatedOrganization {
-  readonly user: User | null;
-  readonly organization: Organization | null;
-  readonly installation: Installation;
-}
+export const TRANSACTION = {
+  id: 'printable',
+  creditId: 'printable?',
+  type: 'text',
+  status: 'text',
+  amount: 'amount',
+  createdAt: 'instant',
+  updatedAt: 'instant',
+} as const satisfies Members;
+export type Transaction = Read<typeof TRANSACTION>;
 
 /** The one pattern for ids that enter a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -225,6 +248,10 @@ const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u;
 /** What an id may be that enters neither: a credit's, or a serialization. */
 export function isPrintable(value: unknown): value is string {
   return typeof value === 'string' && PRINTABLE.test(value) && value.trim() !== '';
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function permits(permissions: Permissions, name: PermissionName, level: PermissionLevel): boolean {

@@ -2,13 +2,12 @@ import type { Answer, Call, CallRecord, Http } from './http/calls.js';
 import type { ProjectQuery, TokenClient } from './clients.js';
 import type { AnyAccessToken, TokenSource } from './http/credential.js';
 import { RegistryError } from './errors.js';
-import { isObject, parseJson } from './json/fields.js';
-import type { Credit } from './model.js';
-import { isId, isPrintable } from './model.js';
+import { isObject, isId, isPrintable, type Credit } from './model.js';
+import { parseJson } from './json/fields.js';
+import { parseCredit, parseProject, parseRetirement } from './json/parse.js';
 import { writeOnce } from './writes/once.js';
 import { listPages } from './pages/pages.js';
-import { parseCredit, parseProject, parseRetirement } from './json/parse.js';
-import { observed, type ReadOptions } from './reading.js';
+import type { ReadOptions } from './reading.js';
 import { bodyText, cutAll, download, readOne } from './pages/single.js';
 
 export interface TokenClientOptions {
@@ -16,43 +15,28 @@ export interface TokenClientOptions {
   readonly token: TokenSource<AnyAccessToken>;
 }
 
+type Params = Readonly<Record<string, string>>;
+
 const PROJECT = { name: 'project', parse: parseProject };
+const PROJECTS = { key: 'projects', parse: parseProject, idNames: ['id', '_id', 'projectId'] };
 const RETIREMENT = { name: 'retirement', parse: parseRetirement };
 
 export function createTokenClient({ http, token }: TokenClientOptions): TokenClient {
-  const get = (route: string, params: Readonly<Record<string, string>> = {}): Call => ({
-    method: 'GET',
-    route,
-    params,
-    token,
-  });
+  const get = (route: string, params: Params = {}): Call => ({ method: 'GET', route, params, token });
 
   return {
-    listProjects: options =>
-      listPages(
-        {
-          http,
-          call: get('/projects'),
-          key: 'projects',
-          parse: parseProject,
-          idNames: ['id', '_id', 'projectId'],
-        },
-        options,
-      ),
+    listProjects: options => listPages({ http, call: get('/projects'), ...PROJECTS }, options),
     findProject: async (query, options) =>
       readOne(http, { ...get(http.findPath), query: findQuery(query) }, PROJECT, options),
     readProject: (projectId, options) =>
       readOne(http, get('/projects/:projectId', { projectId }), PROJECT, options),
     readRetirement: async (id, options) =>
-      readOne(http, { ...get('/retirements'), query: { id: checkedId('id', id) } }, RETIREMENT, options),
+      readOne(http, { ...get('/retirements'), query: { id: checkedId(id) } }, RETIREMENT, options),
     downloadCertificate: (retirementId, options) =>
       download(http, get('/retirements/:retirementId/pdf', { retirementId }), options),
     friendbot: (organizationId, options = {}) =>
-      writeOnce(http, {
-        call: {
-          ...get('/organizations/:organizationId/friendbot', { organizationId }),
-          ...observed(options),
-        },
+      writeOnce(http, options, {
+        call: get('/organizations/:organizationId/friendbot', { organizationId }),
         read: readDeposit,
       }),
     revokeToken: options => revoke(http, token, options),
@@ -88,14 +72,14 @@ async function revoke(http: Http, token: TokenSource<AnyAccessToken>, options: R
   }
 }
 
-function findQuery({ serialization, creditId }: ProjectQuery): Record<string, string> {
+function findQuery({ serialization, creditId }: ProjectQuery): Params {
   if (serialization === undefined && creditId === undefined) {
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
   }
-  return {
-    ...(serialization === undefined ? {} : { serialization: printable('serialization', serialization) }),
-    ...(creditId === undefined ? {} : { creditId: printable('creditId', creditId) }),
-  };
+  const asked = Object.entries({ serialization, creditId });
+  return Object.fromEntries(
+    asked.flatMap(([name, text]) => (text === undefined ? [] : [[name, printable(name, text)]])),
+  );
 }
 
 function printable(name: string, text: string): string {
@@ -103,7 +87,7 @@ function printable(name: string, text: string): string {
   throw new RegistryError('bad_request', `${name}: expected printable text`);
 }
 
-function checkedId(name: string, id: string): string {
+function checkedId(id: string): string {
   if (isId(id)) return id;
-  throw new RegistryError('bad_request', `${name}: expected an id`);
+  throw new RegistryError('bad_request', 'id: expected an id');
 }

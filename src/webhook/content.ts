@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject } from '../registry/json/fields.js';
+import { isObject } from '../registry/model.js';
 
 const CONTENT_FAULTS = [
   'not_base64',

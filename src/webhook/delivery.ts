@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
 import { maskLooks } from '../registry/http/mask.js';
-import { isId } from '../registry/model.js';
-import { isObject } from '../registry/json/fields.js';
+import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
 

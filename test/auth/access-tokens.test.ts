@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type AccessTokens, createAccessTokens } from '../../src/auth/access-tokens.js';
 import {
-  type AppAccessToken,
-  type InstallationAccessToken,
-  isAppToken,
-  isInstallationToken,
+  type AccessToken,
+  type AppToken,
+  type InstallationToken,
+  isCredential,
 } from '../../src/registry/http/credential.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { Permissions } from '../../src/registry/model.js';
@@ -20,7 +20,7 @@ interface FakeRegistry {
   lifetimeMs: number;
   permissions: Permissions | null;
   readonly asked: string[];
-  answer: Partial<InstallationAccessToken>;
+  answer: Partial<AccessToken<InstallationToken>>;
   fault: Error | undefined;
   hold(): void;
   release(): void;
@@ -61,14 +61,14 @@ function createRegistry() {
   const tokens = createAccessTokens({
     now: () => registry.now,
     mint: {
-      async createAppToken(): Promise<AppAccessToken> {
+      async createAppToken(): Promise<AccessToken<AppToken>> {
         const { token, ...rest } = await mint('app');
-        if (!isAppToken(token)) throw new Error('not a token');
+        if (!isCredential<AppToken>(token)) throw new Error('not a token');
         return { ...rest, token };
       },
-      async createInstallationToken(installationId): Promise<InstallationAccessToken> {
+      async createInstallationToken(installationId): Promise<AccessToken<InstallationToken>> {
         const { token, ...rest } = await mint(installationId);
-        if (!isInstallationToken(token)) throw new Error('not a token');
+        if (!isCredential<InstallationToken>(token)) throw new Error('not a token');
         return { ...rest, token, ...registry.answer };
       },
     },

@@ -12,7 +12,7 @@ import {
   parseReservation,
   parseRetirement,
 } from '../../src/registry/json/parse.js';
-import { parseAppToken, parseInstallationToken } from '../../src/registry/json/parse-token.js';
+import { parseToken } from '../../src/registry/json/parse-token.js';
 import { bodyText } from '../../src/registry/pages/single.js';
 
 const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
@@ -181,7 +181,7 @@ describe('where the registry wavers, one word is chosen', () => {
   ])('permissions as %s', (_form, permissions) => {
     expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual(GRANTED);
     const token = JSON.stringify({ token: 'crs_1', permissions });
-    expect(parseInstallationToken(token).permissions).toEqual(GRANTED);
+    expect(parseToken(token).permissions).toEqual(GRANTED);
   });
 
   test.each([undefined, null, {}, [], 'all', 5, { organization_info: 7 }, ['everything']])(
@@ -378,9 +378,7 @@ describe('tokens', () => {
   };
 
   test('a token keeps no document', () => {
-    const parsed = parseInstallationToken(
-      JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }),
-    );
+    const parsed = parseToken(JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }));
     expect(parsed).toEqual({
       token: 'crs_1',
       expiresAt: '2026-01-01T02:00:00.000Z',
@@ -388,22 +386,22 @@ describe('tokens', () => {
       installationId: 'i',
       organizationId: 'o',
     });
-    expect(parseAppToken(JSON.stringify(token))).toMatchObject({ installationId: null });
+    expect(parseToken(JSON.stringify(token))).toMatchObject({ installationId: null });
   });
 
   test.each([{ token: 'has space crs_9' }, { token: '' }, { token: 5 }, { token: 'a\ncrs_9' }])(
     'T69 a token that cannot be used is not shown: %j',
     change => {
       const text = JSON.stringify({ ...token, ...change });
-      expect(() => parseAppToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
-      expect(() => parseAppToken(text)).not.toThrow(/crs_/);
+      expect(() => parseToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+      expect(() => parseToken(text)).not.toThrow(/crs_/);
     },
   );
 
   test.each([{ expiresAt: 'soon' }, { expiresAt: 1_767_232_800 }, { expiresAt: undefined }])(
     'a token that does not say when it ends is a token: %j',
     change => {
-      expect(parseAppToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
+      expect(parseToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
     },
   );
 });

@@ -61,7 +61,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'thread',
     'registry/model.ts',
     'registry/http/mask.ts',
-    'registry/json/fields.ts',
     'registry/json/parse-payload.ts',
   ],
   sync: ['registry', 'auth', 'inbox', 'mirror', 'resources'],

@@ -2,9 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import {
   type AppJwt,
-  isAppJwt,
-  isAppToken,
-  isInstallationToken,
+  isCredential,
   type AppToken,
   type InstallationToken,
   type TokenSource,
@@ -46,15 +44,15 @@ function source<T extends string>(is: (text: string) => text is T, texts: readon
 }
 
 export function jwtSource(...texts: readonly string[]): TestSource<AppJwt> {
-  return source(isAppJwt, texts.length === 0 ? ['jwt-text'] : texts);
+  return source(isCredential<AppJwt>, texts.length === 0 ? ['jwt-text'] : texts);
 }
 
 export function appTokenSource(...texts: readonly string[]): TestSource<AppToken> {
-  return source(isAppToken, texts.length === 0 ? ['crs_app'] : texts);
+  return source(isCredential<AppToken>, texts.length === 0 ? ['crs_app'] : texts);
 }
 
 export function installationTokenSource(...texts: readonly string[]): TestSource<InstallationToken> {
-  return source(isInstallationToken, texts.length === 0 ? ['crs_installation'] : texts);
+  return source(isCredential<InstallationToken>, texts.length === 0 ? ['crs_installation'] : texts);
 }
 
 export interface Loopback extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { AccessToken } from '../model.js';
+import type { Permissions } from '../model.js';
 
 /**
  * Three kinds of credential that are all text. The brands exist for the compiler only:
@@ -10,12 +10,15 @@ export type AppToken = string & { readonly [kind]: 'app token' };
 export type InstallationToken = string & { readonly [kind]: 'installation token' };
 export type AnyAccessToken = AppToken | InstallationToken;
 
-export interface AppAccessToken extends AccessToken {
-  readonly token: AppToken;
-}
-
-export interface InstallationAccessToken extends AccessToken {
-  readonly token: InstallationToken;
+/** A live credential. It stays in memory; it has no `document`, so that it cannot be stored by accident. */
+export interface AccessToken<T extends string> {
+  readonly token: T;
+  /** Empty where the registry does not say it in a way that can be read. */
+  readonly expiresAt: string;
+  /** Null where the answer does not say them. */
+  readonly permissions: Permissions | null;
+  readonly installationId: string | null;
+  readonly organizationId: string | null;
 }
 
 /**
@@ -31,18 +34,7 @@ export interface TokenSource<T extends string = string> {
 /** Credentials travel in a header: printable ASCII without spaces, and not without end. */
 const CREDENTIAL = /^[\x21-\x7e]{1,8192}$/;
 
-export function isCredential(text: string): boolean {
-  return CREDENTIAL.test(text);
-}
-
-export function isAppJwt(text: string): text is AppJwt {
-  return CREDENTIAL.test(text);
-}
-
-export function isAppToken(text: string): text is AppToken {
-  return CREDENTIAL.test(text);
-}
-
-export function isInstallationToken(text: string): text is InstallationToken {
+/** All kinds look the same: whoever asks says which one it is. */
+export function isCredential<T extends string = string>(text: string): text is T {
   return CREDENTIAL.test(text);
 }

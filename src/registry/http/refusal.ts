@@ -1,5 +1,5 @@
 import { RegistryError, type RegistryErrorCode } from '../errors.js';
-import { isObject } from '../json/fields.js';
+import { isObject } from '../model.js';
 
 export interface Refusal {
   readonly status: number;

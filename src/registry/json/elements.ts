@@ -1,4 +1,5 @@
-import { badAnswer, decodeText, isObject, parseModest } from './fields.js';
+import { badAnswer, decodeText, parseModest } from './fields.js';
+import { isObject } from '../model.js';
 import { type OtherAnswer, RegistryError } from '../errors.js';
 import { MAX_DEPTH } from './json-text.js';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { excerpt, RegistryError } from '../errors.js';
 import { excessOf, memberText } from './json-text.js';
-import { isId, isPrintable } from '../model.js';
+import { isId, isObject, isPrintable } from '../model.js';
 
 /** One JSON object of the registry: its own text, and its members as `JSON.parse` gave them. */
 export interface Source {
@@ -10,6 +10,9 @@ export interface Source {
   readonly text: string;
   readonly members: Readonly<Record<string, unknown>>;
 }
+
+/** All that a member is known by, in their order. With a point in it a name is that of a member's member. */
+export type Names = readonly [string, ...string[]];
 
 export function badAnswer(field: string, expected: string, came: string, cause?: unknown): RegistryError {
   return new RegistryError('bad_answer', `${field}: expected ${expected}, came ${came}`, { cause });
@@ -42,10 +45,6 @@ export function decodeText(bytes: Buffer, what: string): string {
   return bytes.toString('utf8');
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function readSource(text: string, what: string): Source {
   return sourceOf(text, parseJson(text, what), what);
 }
@@ -76,34 +75,47 @@ export function member(source: Source, name: string): Readonly<Record<string, un
 }
 
 /** By the first of its names that is there. */
-export function requiredId(source: Source, ...names: readonly [string, ...string[]]): string {
-  const found = firstPresent(source.members, names);
+export function requiredId(source: Source, names: Names): string {
+  const found = firstPresent(source, names);
   if (!isId(found)) throw badAnswer(`${source.what}.${names[0]}`, 'an id', excerpt(found));
   return found;
 }
 
 /** Absent, null and empty are no id. Anything else must be one. */
-export function optionalId(source: Source, name: string): string | null {
-  const found = source.members[name];
-  return found === undefined || found === null || found === '' ? null : requiredId(source, name);
+export function optionalId(source: Source, names: Names): string | null {
+  const name = names.find(each => !isAbsent(memberAt(source, each)));
+  return name === undefined ? null : requiredId(source, [name]);
 }
 
 /** For an id that enters no path and no file name. */
-export function requiredPrintable(source: Source, ...names: readonly [string, ...string[]]): string {
-  const found = firstPresent(source.members, names);
+export function requiredPrintable(source: Source, names: Names): string {
+  const found = firstPresent(source, names);
   if (!isPrintable(found))
     throw badAnswer(`${source.what}.${names[0]}`, 'an id of printable text', excerpt(found));
   return found;
 }
 
 export function optionalPrintable(source: Source, name: string): string | null {
-  const found = source.members[name];
-  return found === undefined || found === null || found === '' ? null : requiredPrintable(source, name);
+  return isAbsent(source.members[name]) ? null : requiredPrintable(source, [name]);
 }
 
-/** By the first of its names that is there. */
-export function optionalText(source: Source, ...names: readonly [string, ...string[]]): string | null {
-  return textOf(firstPresent(source.members, names));
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** By the first of its names under which text stands. */
+export function optionalText(source: Source, names: Names): string | null {
+  for (const name of names) {
+    const text = textOf(memberAt(source, name));
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+function memberAt(source: Source, name: string): unknown {
+  const point = name.indexOf('.');
+  if (point < 0) return source.members[name];
+  return member(source, name.slice(0, point))?.[name.slice(point + 1)];
 }
 
 /** A number where text was expected is kept as its text. */
@@ -154,10 +166,10 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-function firstPresent(members: Source['members'], names: readonly string[]): unknown {
+function firstPresent(source: Source, names: Names): unknown {
   for (const name of names) {
-    const value = members[name];
-    if (value !== undefined && value !== null) return value;
+    const found = memberAt(source, name) ?? null;
+    if (found !== null) return found;
   }
-  return members[names[0] ?? ''];
+  return memberAt(source, names[0]);
 }

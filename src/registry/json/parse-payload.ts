@@ -1,6 +1,6 @@
 import type { Installation, Transaction, User } from '../model.js';
-import { memberSource, optionalText, readSource } from './fields.js';
 import { parseInstallation, parseTransaction, parseUser } from './parse.js';
+import { memberSource, optionalText, readSource } from './fields.js';
 
 /** What a webhook tells, as its signed text says it. It is a hint: the truth is asked of the registry. */
 export interface Payload {
@@ -19,7 +19,7 @@ export function parsePayload(text: string): Payload {
   const transaction = memberSource(source, 'transaction');
   const sender = memberSource(source, 'sender');
   return {
-    event: optionalText(source, 'event'),
+    event: optionalText(source, ['event']),
     installation: installation && parseInstallation(installation),
     transaction: transaction && parseTransaction(transaction),
     sender: sender && parseUser(sender),

@@ -1,41 +1,18 @@
-import {
-  type AppAccessToken,
-  type InstallationAccessToken,
-  isAppToken,
-  isInstallationToken,
-} from '../http/credential.js';
-import { badAnswer, instant, optionalId, readSource, type Source } from './fields.js';
+import { type AccessToken, isCredential } from '../http/credential.js';
+import { badAnswer, instant, optionalId, readSource } from './fields.js';
 import { readPermissions } from './permissions.js';
 
-export function parseAppToken(body: string): AppAccessToken {
+/** What came is not said where it is no token: it might be one after all. */
+export function parseToken<T extends string>(body: string): AccessToken<T> {
   const source = readSource(body, 'token');
-  const token = tokenText(source);
-  if (!isAppToken(token)) throw badToken();
-  return { token, ...grant(source) };
-}
-
-export function parseInstallationToken(body: string): InstallationAccessToken {
-  const source = readSource(body, 'token');
-  const token = tokenText(source);
-  if (!isInstallationToken(token)) throw badToken();
-  return { token, ...grant(source) };
-}
-
-function tokenText(source: Source): string {
-  const token = source.members['token'];
-  return typeof token === 'string' ? token : '';
-}
-
-/** What came is not said: it might be a token after all. */
-function badToken() {
-  return badAnswer('token.token', 'printable text', 'something else');
-}
-
-function grant(source: Source) {
+  const { token } = source.members;
+  if (typeof token !== 'string' || !isCredential<T>(token))
+    throw badAnswer('token.token', 'printable text', 'something else');
   return {
+    token,
     expiresAt: instant(source, 'expiresAt') ?? '',
     permissions: readPermissions(source),
-    installationId: optionalId(source, 'installationId'),
-    organizationId: optionalId(source, 'organizationId'),
+    installationId: optionalId(source, ['installationId']),
+    organizationId: optionalId(source, ['organizationId']),
   };
 }

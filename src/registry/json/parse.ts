@@ -6,219 +6,119 @@ import {
   instant,
   member,
   memberSource,
+  type Names,
   optionalId,
   optionalPrintable,
   optionalText,
   requiredId,
   requiredPrintable,
   type Source,
-  textOf,
 } from './fields.js';
 import {
+  ADDRESS,
   type Address,
-  type Amount,
-  type Credit,
-  type Installation,
-  type InventoryRequest,
+  CREDIT,
+  INSTALLATION,
+  INVENTORY_REQUEST,
   isId,
+  type Kind,
+  type KindOf,
+  MEMBER,
   type Member,
-  type Organization,
-  type Project,
+  type Members,
+  ORGANIZATION,
+  PROJECT,
   type ProjectReference,
-  type Reservation,
-  type Retirement,
-  type Transaction,
-  type User,
+  type Read,
+  RESERVATION,
+  RETIREMENT,
+  TRANSACTION,
+  USER,
 } from '../model.js';
 import { readPermissions } from './permissions.js';
 
-/** The one place where a name on which the registry wavers is decided. */
+type Reader<T> = (source: Source) => T;
 
-export function parseOrganization(source: Source): Organization {
-  return {
-    id: requiredId(source, 'id'),
-    fullName: optionalText(source, 'fullName', 'name'),
-    type: optionalText(source, 'type'),
-    countryCode: optionalText(source, 'countryCode'),
-    city: optionalText(source, 'city'),
-    zip: optionalText(source, 'zip'),
-    physicalAddress: optionalText(source, 'physicalAddress'),
-    registrationNumber: optionalText(source, 'registrationNumber'),
-    logo: optionalText(source, 'logo'),
-    website: optionalText(source, 'website'),
-    isPublic: flag(source, 'isPublic'),
-    createdAt: instant(source, 'createdAt'),
-    updatedAt: instant(source, 'updatedAt'),
-    document: source.text,
+const READERS: { readonly [K in Kind]: (names: Names) => Reader<KindOf<K>> } = {
+  id: names => source => requiredId(source, names),
+  'id?': names => source => optionalId(source, names),
+  'id or hash':
+    ([name]) =>
+    source =>
+      looseId(source.members[name]) ?? hashOf(source.text),
+  printable: names => source => requiredPrintable(source, names),
+  'printable?':
+    ([name]) =>
+    source =>
+      optionalPrintable(source, name),
+  owner: () => source =>
+    optionalPrintable(source, 'organizationId') ?? looseId(member(source, 'organizationOwner')?.['id']),
+  text: names => source => optionalText(source, names),
+  flag:
+    ([name]) =>
+    source =>
+      flag(source, name),
+  instant:
+    ([name]) =>
+    source =>
+      instant(source, name),
+  amount:
+    ([name]) =>
+    source =>
+      readAmount(source.text, source.members[name], name),
+  'amount?':
+    ([name]) =>
+    source =>
+      (source.members[name] ?? null) === null ? null : readAmount(source.text, source.members[name], name),
+  project: () => readProject,
+  permissions: () => readPermissions,
+  organization:
+    ([name]) =>
+    source => {
+      const organization = memberSource(source, name);
+      return organization && parseOrganization(organization);
+    },
+};
+
+/** The members in their order: made out once, for as many objects as there are. */
+function reading<T extends Members>(members: T): Reader<Read<T>>;
+function reading(members: Members): Reader<object> {
+  const steps = Object.entries(members).map(([name, of]) => {
+    const [kind, first = name, ...others] = typeof of === 'string' ? [of] : of;
+    return { name, read: READERS[kind]([first, ...others]) };
+  });
+  const empty = Object.fromEntries([...Object.keys(members), 'document'].map(name => [name, null]));
+  return source => {
+    const read: Record<string, unknown> = { ...empty };
+    for (const step of steps) read[step.name] = step.read(source);
+    read['document'] = source.text;
+    return read;
   };
 }
 
-export function parseInstallation(source: Source): Installation {
-  const organization = memberSource(source, 'organization');
-  return {
-    id: requiredId(source, 'id'),
-    appId: optionalId(source, 'appId'),
-    organizationId: optionalId(source, 'organizationId') ?? (organization && requiredId(organization, 'id')),
-    organization: organization && parseOrganization(organization),
-    permissions: readPermissions(source),
-    createdAt: instant(source, 'createdAt'),
-    updatedAt: instant(source, 'updatedAt'),
-    document: source.text,
-  };
-}
-
-export function parseUser(source: Source): User {
-  return {
-    id: optionalId(source, 'id'),
-    email: optionalText(source, 'email'),
-    fullName: optionalText(source, 'fullName', 'name'),
-    document: source.text,
-  };
-}
-
-export function parseCredit(source: Source): Credit {
-  return {
-    creditId: requiredPrintable(source, 'creditId', 'id'),
-    inventoryId: optionalPrintable(source, 'inventoryId'),
-    organizationId: optionalPrintable(source, 'organizationId'),
-    project: projectReference(source),
-    serialization: optionalText(source, 'serialization'),
-    vintage: optionalText(source, 'vintage'),
-    type: optionalText(source, 'type'),
-    tokenId: optionalText(source, 'tokenId'),
-    tokenAddress: optionalText(source, 'tokenAddress'),
-    unit: optionalText(source, 'unit'),
-    amount: readAmount(source.text, source.members['amount']),
-    supply: optionalAmount(source, 'supply'),
-    document: source.text,
-  };
-}
-
-export function parseReservation(source: Source): Reservation {
-  const reserver = member(source, 'reserver');
-  return {
-    id: requiredId(source, 'id'),
-    creditId: requiredPrintable(source, 'creditId'),
-    serialization: optionalText(source, 'serialization'),
-    type: optionalText(source, 'type'),
-    amount: readAmount(source.text, source.members['amount']),
-    project: projectReference(source),
-    reserverId: textOf(reserver?.['id']),
-    reserverName: textOf(reserver?.['name']),
-    state: optionalText(source, 'state'),
-    isComplete: flag(source, 'isComplete'),
-    reservedToDate: instant(source, 'reservedToDate'),
-    createdAt: instant(source, 'createdAt'),
-    updatedAt: instant(source, 'updatedAt'),
-    document: source.text,
-  };
-}
-
-export function parseInventoryRequest(source: Source): InventoryRequest {
-  const retirement = member(source, 'retirementData');
-  return {
-    id: requiredId(source, 'id'),
-    creditId: requiredPrintable(source, 'creditId'),
-    action: optionalText(source, 'action'),
-    state: optionalText(source, 'state'),
-    type: optionalText(source, 'type'),
-    serialization: optionalText(source, 'serialization'),
-    vintage: optionalText(source, 'vintage'),
-    amount: readAmount(source.text, source.members['amount']),
-    fromOrganizationId: optionalPrintable(source, 'fromOrganizationId'),
-    toOrganizationId: optionalPrintable(source, 'toOrganizationId'),
-    toAddress: optionalText(source, 'toAddress'),
-    project: projectReference(source),
-    txId: optionalText(source, 'txId'),
-    retirementReason: optionalText(source, 'retirementReason', 'reason') ?? textOf(retirement?.['reason']),
-    beneficiary:
-      optionalText(source, 'beneficiaryName', 'beneficiary') ?? textOf(retirement?.['beneficiaryName']),
-    retirementComment:
-      optionalText(source, 'retirementComment', 'comment') ?? textOf(retirement?.['comment']),
-    createdAt: instant(source, 'createdAt'),
-    updatedAt: instant(source, 'updatedAt'),
-    document: source.text,
-  };
-}
-
-export function parseRetirement(source: Source): Retirement {
-  return {
-    id: requiredId(source, 'id'),
-    organizationId:
-      optionalPrintable(source, 'organizationId') ?? looseId(member(source, 'organizationOwner')?.['id']),
-    project: projectReference(source),
-    serialization: optionalText(source, 'serialization'),
-    vintage: optionalText(source, 'vintage'),
-    amount: readAmount(source.text, source.members['amount']),
-    reason: optionalText(source, 'reason', 'retirementReason'),
-    beneficiary: optionalText(source, 'beneficiary', 'beneficiaryName'),
-    comment: optionalText(source, 'comment', 'retirementComment'),
-    isClaimed: flag(source, 'isClaimed'),
-    createdAt: instant(source, 'createdAt'),
-    document: source.text,
-  };
-}
-
-export function parseTransaction(source: Source): Transaction {
-  return {
-    id: requiredPrintable(source, 'id'),
-    creditId: optionalPrintable(source, 'creditId'),
-    type: optionalText(source, 'type'),
-    status: optionalText(source, 'status'),
-    amount: readAmount(source.text, source.members['amount']),
-    createdAt: instant(source, 'createdAt'),
-    updatedAt: instant(source, 'updatedAt'),
-    document: source.text,
-  };
-}
-
-export function parseProject(source: Source): Project {
-  return {
-    id: requiredId(source, 'id', '_id', 'projectId'),
-    num: optionalText(source, 'num'),
-    fullName: optionalText(source, 'fullName', 'name'),
-    shortDescription: optionalText(source, 'shortDescription'),
-    status: titled(source.members['status'] ?? source.members['projectStatus']),
-    registry: optionalText(source, 'registry'),
-    countryCode: optionalText(source, 'countryCode'),
-    sector: titled(source.members['sector']),
-    methodology: titled(source.members['methodology']),
-    type:
-      optionalText(source, 'type') ??
-      textOf(member(source, 'type')?.['id']) ??
-      titled(source.members['type']),
-    startDate: optionalText(source, 'startDate'),
-    document: source.text,
-  };
-}
+export const parseOrganization = reading(ORGANIZATION);
+export const parseInstallation = reading(INSTALLATION);
+export const parseUser = reading(USER);
+export const parseCredit = reading(CREDIT);
+export const parseReservation = reading(RESERVATION);
+export const parseInventoryRequest = reading(INVENTORY_REQUEST);
+export const parseRetirement = reading(RETIREMENT);
+export const parseTransaction = reading(TRANSACTION);
+export const parseProject = reading(PROJECT);
+const readAddress = reading(ADDRESS);
+const readMember = reading(MEMBER);
 
 export function parseAddress(source: Source): Address {
-  const address = optionalText(source, 'address', 'publicKey');
-  if (isBlank(address)) throw badAnswer(`${source.what}.address`, 'an address', 'none');
-  return {
-    id: looseId(source.members['id']) ?? hashOf(source.text),
-    address,
-    name: optionalText(source, 'name', 'fullName'),
-    isDefault: flag(source, 'isDefault'),
-    document: source.text,
-  };
+  const address = readAddress(source);
+  if (isBlank(address.address)) throw badAnswer(`${source.what}.address`, 'an address', 'none');
+  return address;
 }
 
 export function parseMember(source: Source): Member {
-  const fullName = optionalText(source, 'fullName', 'name');
-  const email = optionalText(source, 'email');
-  if (isBlank(fullName) && isBlank(email)) throw badAnswer(source.what, 'a name or an address', 'neither');
-  return {
-    id: looseId(source.members['id']) ?? hashOf(source.text),
-    fullName,
-    email,
-    document: source.text,
-  };
-}
-
-function optionalAmount(source: Source, name: string): Amount | null {
-  const value = source.members[name];
-  return value === undefined || value === null ? null : readAmount(source.text, value, name);
+  const found = readMember(source);
+  if (isBlank(found.fullName) && isBlank(found.email))
+    throw badAnswer(source.what, 'a name or an address', 'neither');
+  return found;
 }
 
 function isBlank(text: string | null): boolean {
@@ -230,25 +130,21 @@ function looseId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
 
-function projectReference(source: Source): ProjectReference | null {
+const PROJECT_ID: Names = ['id', '_id', 'projectId'];
+const PROJECT_NAME: Names = ['fullName', 'name'];
+const FLAT_ID: Names = ['projectId'];
+const FLAT_NAME: Names = ['projectName'];
+
+/** As an object of its own, or as flat names. */
+function readProject(source: Source): ProjectReference | null {
   const project = member(source, 'project');
-  if (project === null) return flatReference(source);
+  if (project === null) {
+    const id = optionalId(source, FLAT_ID);
+    return id === null ? null : { id, fullName: optionalText(source, FLAT_NAME) };
+  }
   const reference = { what: `${source.what}.project`, text: '', members: project };
   return {
-    id: requiredId(reference, 'id', '_id', 'projectId'),
-    fullName: optionalText(reference, 'fullName', 'name'),
+    id: requiredId(reference, PROJECT_ID),
+    fullName: optionalText(reference, PROJECT_NAME),
   };
-}
-
-function flatReference(source: Source): ProjectReference | null {
-  const id = optionalId(source, 'projectId');
-  return id === null ? null : { id, fullName: optionalText(source, 'projectName') };
-}
-
-/** `{ id, title }`, or plain text. */
-function titled(value: unknown): string | null {
-  const plain = textOf(value);
-  if (plain !== null || typeof value !== 'object' || value === null) return plain;
-  const { title, id } = value as { readonly title?: unknown; readonly id?: unknown };
-  return textOf(title) ?? textOf(id);
 }

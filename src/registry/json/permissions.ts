@@ -1,5 +1,5 @@
-import { isObject, type Source, textOf } from './fields.js';
-import { PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
+import { isObject, PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
+import { type Source, textOf } from './fields.js';
 
 /** The words of the endpoints, `organization_inventory:read_request`, beside those of the registry's JSON. */
 const LEVELS: Readonly<Record<string, PermissionLevel>> = {

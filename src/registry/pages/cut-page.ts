@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createElementCutter, MAX_ENVELOPE_BYTES } from '../json/elements.js';
 import { RegistryError } from '../errors.js';
-import { demandModest, isObject, parseModest } from '../json/fields.js';
+import { demandModest, parseModest } from '../json/fields.js';
+import { isObject } from '../model.js';
 import { mayBeCrowded } from '../json/json-text.js';
 
 export interface CutPage {

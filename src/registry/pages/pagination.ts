@@ -1,4 +1,4 @@
-import { isObject } from '../json/fields.js';
+import { isObject } from '../model.js';
 
 /** What an answer says about the list as a whole; null where it does not say. */
 export interface Pagination {

@@ -20,11 +20,14 @@ export async function readOne<T extends { readonly id: string }>(
   { name, parse, id }: One<T>,
   options: ReadOptions = {},
 ): Promise<T> {
-  const answer = await http.call({ ...call, ...observed(options) });
-  const one = parse(readWrapped(bodyText(answer), name));
+  const one = readWritten(await http.call({ ...call, ...observed(options) }), { name, parse });
   if (id !== undefined && !isSameId(one.id, id))
     throw badAnswer(name, 'the one that was asked for', 'another');
   return one;
+}
+
+export function readWritten<T>(answer: Answer, { name, parse }: One<T>): T {
+  return parse(readWrapped(bodyText(answer), name));
 }
 
 export interface Short<T> {

@@ -1,50 +1,39 @@
 import { amountText, normalAmount, sameAmount } from '../json/amount.js';
-import { isObject, readSource } from '../json/fields.js';
-import type { Action, InventoryRequest, Reservation } from '../model.js';
-import type { LookedUp, Made } from './once.js';
+import { isObject, type Action, type InventoryRequest, type Reservation } from '../model.js';
+import { readSource } from '../json/fields.js';
+import type { LookedUp, Since } from './once.js';
 import type { Page } from '../reading.js';
 import type { InventoryActionRequest, ReserveRequest } from './requests.js';
+
+/** Whether an item is what a lost write made, as far as can be told. */
+export type Judge<T> = (item: T, writer: Writer) => 'yes' | 'maybe' | 'no';
 
 /** Who wrote, and what it knows of its own writes. */
 interface Writer {
   /** Null where the token does not say whose it is: then nothing that names an app is certainly ours. */
   readonly appId: string | null;
-  readonly made: Made;
+  readonly since: Since;
 }
 
 /** What a lost reserve may have made: of this credit and amount, and not clearly older or another app's. */
-export async function findReservations(
-  pages: AsyncIterable<Page<Reservation>>,
-  { creditId, amount }: ReserveRequest,
-  { appId, made }: Writer,
-): Promise<LookedUp<Reservation>> {
-  return collect(pages, reservation => {
-    if (reservation.creditId !== creditId || !isAmount(reservation.amount.exact, amountText(amount)))
-      return 'no';
-    if (differs(reservation.reserverId, appId)) return 'no';
-    if (reservation.createdAt !== null && !made.since(reservation.createdAt)) return 'no';
+export function judgeReservation(wanted: ReserveRequest): Judge<Reservation> {
+  return (reservation, { appId, since }) => {
+    if (!isOf(reservation, wanted, since) || differs(reservation.reserverId, appId)) return 'no';
     const isOurs = appId !== null && reservation.reserverId === appId;
     return isOurs && reservation.createdAt !== null ? 'yes' : 'maybe';
-  });
+  };
 }
 
 /** A request shows the app that made it in no answer we know of; where it does, it must be ours. */
-export async function findRequests(
-  pages: AsyncIterable<Page<InventoryRequest>>,
-  action: Action,
-  wanted: InventoryActionRequest,
-  { appId, made }: Writer,
-): Promise<LookedUp<InventoryRequest>> {
-  return collect(pages, request => {
-    if (request.creditId !== wanted.creditId) return 'no';
-    if (!isAmount(request.amount.exact, amountText(wanted.amount))) return 'no';
-    if (request.action !== null && request.action.toLowerCase() !== action) return 'no';
+export function judgeRequest(action: Action, wanted: InventoryActionRequest): Judge<InventoryRequest> {
+  return (request, { appId, since }) => {
+    if (!isOf(request, wanted, since)) return 'no';
+    if (differs(request.action?.toLowerCase(), action)) return 'no';
     if (differs(request.toOrganizationId, wanted.toOrganizationId)) return 'no';
     if (differs(request.toAddress?.toLowerCase(), wanted.toAddress?.toLowerCase())) return 'no';
     if (differs(shownApp(request), appId)) return 'no';
-    if (request.createdAt !== null && !made.since(request.createdAt)) return 'no';
     return request.createdAt === null || request.action === null ? 'maybe' : 'yes';
-  });
+  };
 }
 
 /** In a list that was not read to its end there may be a second one: then nothing is certain. */
@@ -72,8 +61,14 @@ export function twinOf({ creditId, amount }: ReserveRequest): string {
   return `${creditId} ${normalAmount(amountText(amount))}`;
 }
 
-function isAmount(exact: string | null, wanted: string): boolean {
-  return exact !== null && sameAmount(exact, wanted);
+type Movement = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
+
+/** Of this credit and amount, and not clearly older. */
+function isOf({ creditId, amount, createdAt }: Movement, wanted: ReserveRequest, since: Since): boolean {
+  const { exact } = amount;
+  const isSame =
+    creditId === wanted.creditId && exact !== null && sameAmount(exact, amountText(wanted.amount));
+  return isSame && (createdAt === null || since(createdAt));
 }
 
 /** Two known values that are not the same; what is not said contradicts nothing. */

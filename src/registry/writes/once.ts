@@ -1,12 +1,13 @@
 import type { Answer, Call, Http } from '../http/calls.js';
 import { RegistryError } from '../errors.js';
+import { observed, type ReadOptions } from '../reading.js';
 
 export interface Write<T> {
   readonly call: Call;
   /** Reads the answer of a write that was accepted. Where it cannot, the write is looked up. */
   readonly read: (answer: Answer) => T | Promise<T>;
   /** All that may be the write, and those of them that are it beyond doubt. Absent where it leaves no trace. */
-  readonly lookUp?: (made: Made) => Promise<LookedUp<T>>;
+  readonly lookUp?: (since: Since) => Promise<LookedUp<T>>;
   /** What a look-up goes by: writes that share it wait for each other. Default: the body. */
   readonly twin?: string;
   /** New things have ids that are never found twice. */
@@ -18,10 +19,8 @@ export interface LookedUp<T> {
   readonly certain: readonly T[];
 }
 
-export interface Made {
-  /** Whether the registry's instant is no earlier than the call, by the registry's own clock. */
-  since(instant: string | null): boolean;
-}
+/** Whether the registry's instant is no earlier than the call, by the registry's own clock. */
+export type Since = (instant: string | null) => boolean;
 
 /** A lost write may still be on its way: it is looked for at once, and twice more. */
 const LOOK_UP_AFTER_MS = [0, 1_000, 4_000];
@@ -30,7 +29,8 @@ const LOOK_UP_AFTER_MS = [0, 1_000, 4_000];
  * Sends a write exactly once. If its answer is lost, it is looked for;
  * one find that fits is the answer, anything else is `outcome_unknown`.
  */
-export function writeOnce<T>(http: Http, write: Write<T>): Promise<T> {
+export function writeOnce<T>(http: Http, options: ReadOptions, wanted: Write<T>): Promise<T> {
+  const write = { ...wanted, call: { ...wanted.call, ...observed(options) } };
   const { method, route, params, body } = write.call;
   const key = JSON.stringify([method, route, params, write.twin ?? body]);
   return http.ledger.alone(key, async () => {
@@ -61,7 +61,7 @@ async function find<T>(http: Http, write: Write<T>, calledMs: number, lost: Regi
   for (const waitMs of LOOK_UP_AFTER_MS) {
     try {
       if (waitMs > 0) await http.sleep(waitMs, write.call.signal);
-      const found = await lookUp({ since: instant => isSince(instant, calledMs, http) });
+      const found = await lookUp(instant => isSince(instant, calledMs, http));
       candidates = unknownYet(found.candidates, http, write);
       const [certain] = unknownYet(found.certain, http, write);
       if (certain !== undefined && candidates.length === 1) return certain;

@@ -42,27 +42,24 @@ export interface CreateUserAndOrganizationRequest {
 }
 
 export function reserveBody({ creditId, amount }: ReserveRequest): string {
-  return jsonObject({ amount: raw(amountText(amount)), creditId: printable('creditId', creditId) });
+  return objectOf({ amount: amountText(amount), creditId: printable('creditId', creditId) });
 }
 
 export function finishBody(request: FinishRequest): string {
   const { receiverId, receiverAddress, transferComment, retirementData } = request;
-  return jsonObject({
-    receiverId: receiverId === undefined ? undefined : id('receiverId', receiverId),
-    receiverAddress,
-    transferComment,
-    retirementData,
+  return objectOf({
+    receiverId: id('receiverId', receiverId),
+    ...textsOf({ receiverAddress, transferComment, retirementData }),
   });
 }
 
 export function inventoryActionBody(request: InventoryActionRequest): string {
   const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
-  return jsonObject({
+  return objectOf({
     creditId: printable('creditId', creditId),
-    amount: raw(amountText(amount)),
-    toOrganizationId: toOrganizationId === undefined ? undefined : id('toOrganizationId', toOrganizationId),
-    toAddress,
-    retirementData,
+    amount: amountText(amount),
+    toOrganizationId: id('toOrganizationId', toOrganizationId),
+    ...textsOf({ toAddress, retirementData }),
   });
 }
 
@@ -75,33 +72,26 @@ export function userAndOrganizationBody({ user, organization }: CreateUserAndOrg
   });
 }
 
-/** A key that no caller's object can have. */
-const RAW = Symbol('raw');
+type Texts = Readonly<Record<string, string | undefined>>;
 
-interface Raw {
-  readonly [RAW]: string;
-}
-
-function raw(json: string): Raw {
-  return { [RAW]: json };
-}
-
-/** `JSON.stringify` would round an amount, so the members are joined here. */
-function jsonObject(members: Readonly<Record<string, string | Raw | RetirementData | undefined>>): string {
-  const sent = Object.entries(members).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    const json = typeof value === 'object' && RAW in value ? value[RAW] : JSON.stringify(value);
-    return [`${JSON.stringify(name)}:${json}`];
-  });
+/** Of texts of JSON: `JSON.stringify` would round an amount. What is undefined is left out. */
+function objectOf(members: Texts): string {
+  const sent = Object.entries(members).flatMap(([name, json]) =>
+    json === undefined ? [] : `"${name}":${json}`,
+  );
   return `{${sent.join(',')}}`;
 }
 
-function id(name: string, value: string): string {
-  if (isId(value)) return value;
+function textsOf(members: Readonly<Record<string, unknown>>): Texts {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+function id(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || isId(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${name}: expected an id`);
 }
 
 function printable(name: string, value: string): string {
-  if (isPrintable(value)) return value;
+  if (isPrintable(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${name}: expected an id of printable text`);
 }

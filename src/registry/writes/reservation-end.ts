@@ -1,22 +1,15 @@
 import type { Answer, Call, Http } from '../http/calls.js';
 import { RegistryError } from '../errors.js';
-import { parseJson, readWrapped, type Source } from '../json/fields.js';
+import { parseJson } from '../json/fields.js';
 import type { Reservation } from '../model.js';
+import { parseReservation } from '../json/parse.js';
 import { writeOnce } from './once.js';
 import { isSameId } from '../owner.js';
-import { parseReservation } from '../json/parse.js';
-import { bodyText } from '../pages/single.js';
-
-export function readWritten<T>(
-  answer: Answer,
-  { name, parse }: { readonly name: string; readonly parse: (source: Source) => T },
-): T {
-  return parse(readWrapped(bodyText(answer), name));
-}
+import { bodyText, readWritten } from '../pages/single.js';
+import type { ReadOptions } from '../reading.js';
 
 export interface Ending {
   readonly call: Call;
-  readonly reservationId: string;
   readonly readNow: () => Promise<Reservation>;
   /** Whether a reservation looks as if this very call had ended it. */
   readonly ended: (reservation: Reservation) => boolean;
@@ -25,11 +18,12 @@ export interface Ending {
 /** Finishes or cancels. The answer's shape is not known, so a reservation is only hoped for there. */
 export function endReservation(
   http: Http,
-  { call, reservationId, readNow, ended }: Ending,
+  options: ReadOptions,
+  { call, readNow, ended }: Ending,
 ): Promise<Reservation | null> {
-  return writeOnce<Reservation | null>(http, {
+  return writeOnce<Reservation | null>(http, options, {
     call,
-    read: answer => readEnded(answer, reservationId) ?? unlessGone(readNow()),
+    read: answer => readEnded(answer, call.params?.['reservationId'] ?? '') ?? unlessGone(readNow()),
     lookUp: async () => {
       const reservation = await unlessGone(readNow());
       if (reservation === null) return { candidates: [], certain: [] };
