@@ -1,8 +1,6 @@
-type Members = Readonly<Record<string, unknown>>;
+import { isObject } from '../registry/model.js';
 
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+type Members = Readonly<Record<string, unknown>>;
 
 /** The value at a path such as `organization.fullName`. */
 export function valueAt(value: unknown, path: string): unknown {

@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '../inbox/job.js';
+import { type ClaimedJob, readPayload } from '../inbox/job.js';
 import type { Tables } from './contract/tables.js';
 
 /** What a row of a job says to whoever has claimed it. */
@@ -18,13 +18,4 @@ export function claimedJob(row: Tables['inbox.jobs']): ClaimedJob {
     runAt: row.run_at,
     createdAt: row.created_at,
   };
-}
-
-function readPayload(text: string): Readonly<Record<string, unknown>> {
-  const payload: unknown = JSON.parse(text);
-  return isObject(payload) ? payload : {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

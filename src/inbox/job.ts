@@ -1,3 +1,5 @@
+import { isObject } from '../registry/model.js';
+
 export const LANES = ['data', 'certificates'] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -67,6 +69,12 @@ export interface ClaimedJob {
   readonly attempts: number;
   readonly runAt: string;
   readonly createdAt: string;
+}
+
+/** As the row of a job holds it. */
+export function readPayload(text: string): ClaimedJob['payload'] {
+  const payload: unknown = JSON.parse(text);
+  return isObject(payload) ? payload : {};
 }
 
 export type Held = Pick<ClaimedJob, 'id' | 'claim'>;

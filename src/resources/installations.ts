@@ -1,5 +1,5 @@
 import type { Installation } from '../registry/model.js';
-import { instant, text } from './columns.js';
+import { text } from './columns.js';
 import { type Entry, named } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
@@ -44,8 +44,8 @@ export function fieldsOf(installation: Installation): InstallationRow {
     organization_id: installation.organizationId ?? installation.organization?.id ?? null,
     app_id: text(installation.appId),
     permissions: JSON.stringify(installation.permissions),
-    created_at: instant(installation.createdAt),
-    updated_at: instant(installation.updatedAt),
+    created_at: installation.createdAt,
+    updated_at: installation.updatedAt,
     document: installation.document,
   };
 }

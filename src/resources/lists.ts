@@ -7,7 +7,7 @@ import type {
   Reservation,
   Retirement,
 } from '../registry/model.js';
-import { column, flag, instant, text } from './columns.js';
+import { column, flag, text } from './columns.js';
 import { amountColumns, projectColumns, vintageOf } from './common-columns.js';
 import type { ListEntry } from './entry.js';
 
@@ -31,9 +31,9 @@ const ENTRIES = {
       column('reserver_name', item => text(item.reserverName)),
       column('state', item => text(item.state)),
       column('is_complete', item => flag(item.isComplete)),
-      column('reserved_to_at', item => instant(item.reservedToDate)),
-      column('created_at', item => instant(item.createdAt)),
-      column('updated_at', item => instant(item.updatedAt)),
+      column('reserved_to_at', item => item.reservedToDate),
+      column('created_at', item => item.createdAt),
+      column('updated_at', item => item.updatedAt),
     ],
     hasDocument: true,
     permission: 'organization_warehouse',
@@ -80,8 +80,8 @@ const ENTRIES = {
       column('retirement_reason', item => text(item.retirementReason)),
       column('beneficiary', item => text(item.beneficiary)),
       column('retirement_comment', item => text(item.retirementComment)),
-      column('created_at', item => instant(item.createdAt)),
-      column('updated_at', item => instant(item.updatedAt)),
+      column('created_at', item => item.createdAt),
+      column('updated_at', item => item.updatedAt),
     ],
     hasDocument: true,
     permission: 'organization_inventory',
@@ -116,8 +116,8 @@ const ENTRIES = {
       column('country_code', item => text(item.countryCode)),
       column('website', item => text(item.website)),
       column('is_public', item => flag(item.isPublic)),
-      column('created_at', item => instant(item.createdAt)),
-      column('updated_at', item => instant(item.updatedAt)),
+      column('created_at', item => item.createdAt),
+      column('updated_at', item => item.updatedAt),
     ],
     hasDocument: true,
     permission: 'organization_info',
@@ -185,7 +185,7 @@ const ENTRIES = {
       column('beneficiary', item => text(item.beneficiary)),
       column('comment', item => text(item.comment)),
       column('is_claimed', item => flag(item.isClaimed)),
-      column('created_at', item => instant(item.createdAt)),
+      column('created_at', item => item.createdAt),
     ],
     hasDocument: true,
     permission: 'organization_info',

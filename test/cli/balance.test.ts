@@ -84,7 +84,7 @@ test('rows without an amount that can be added are counted, whatever ties', asyn
     credit('c-2', { amount: none }),
   ]);
   const two = [
-    retirement('r-0', { amount: amount('2'), createdAt: '2026-05-04T12:01:30Z' }),
+    retirement('r-0', { amount: amount('2'), createdAt: '2026-05-04T12:01:30.000Z' }),
     retirement('r-1', { amount: none }),
   ];
   await read('retirements', two, { limit: 10, total: 2 });

@@ -174,7 +174,7 @@ describe('T75 purge', () => {
     const takeClaim = async () => claims.shift() ?? 0;
     const pdfs = createCertificateFolder(files, { now: Date.now });
     const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-    const newer = installation('installation-1', { updatedAt: '2026-05-05T00:00:00Z' });
+    const newer = installation('installation-1', { updatedAt: '2026-05-05T00:00:00.000Z' });
     async function* readNewer(): AsyncGenerator<readonly string[]> {
       await mirror.writeInstallation({ installation: newer, state: 'active', claim: 10, ...at });
       await read('retirements', [retirement('new-one')], { claim: 10 });

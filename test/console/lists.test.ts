@@ -49,7 +49,7 @@ describe('a list', () => {
         ...each,
         beneficiary: index % 3 === 0 ? null : `for ${index % 7}`,
         vintage: index % 5 === 0 ? null : String(2015 + (index % 4)),
-        createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00Z',
+        createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00.000Z',
       }));
       await scene.read('retirements', some);
       const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${sort}`));

@@ -56,7 +56,7 @@ export function retirement(id: string, overrides: Partial<Retirement> = {}): Ret
     beneficiary: 'Harbour Ferries',
     comment: null,
     isClaimed: true,
-    createdAt: '2026-03-01T10:00:00Z',
+    createdAt: '2026-03-01T10:00:00.000Z',
     ...overrides,
   };
   return { ...item, document: overrides.document ?? documentOf(item) };

@@ -20,18 +20,6 @@ export interface Opened {
   readonly permissionsChanged: boolean;
 }
 
-/** What the registry allows at this moment, asked for and written down. */
-export interface Gate {
-  /** The first look of a run. Null where the installation is gone or suspended. */
-  enter(): Promise<Opened | null>;
-  /** Look again, with a new token as the proof. The run is stopped where access is gone. */
-  again(): Promise<Opened>;
-  /** What the latest look found. */
-  state(): string;
-  /** Whether a look found another state or other permissions than were known. */
-  hasChanged(): boolean;
-}
-
 export interface AccessOptions extends ReadOptions {
   readonly appId: string;
   /** What the mirror knew before. */

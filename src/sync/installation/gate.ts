@@ -1,10 +1,13 @@
-import { type Opened, type Gate, readAccess } from './access.js';
+import { type Opened, readAccess } from './access.js';
 import type { CausedJob } from '../cause.js';
 import type { Context } from '../context.js';
 import { parsePermissions } from '../../registry/json/permissions.js';
 import { StopError } from '../outcome.js';
 
-export function createGate(context: Context, atWork: CausedJob, installationId: string): Gate {
+export type Gate = ReturnType<typeof createGate>;
+
+/** What the registry allows at this moment, asked for and written down. */
+export function createGate(context: Context, atWork: CausedJob, installationId: string) {
   const { inbox, mirror, client, appId, now } = context;
   const { job, signal, cause } = atWork;
   let state = 'unknown';
@@ -62,13 +65,17 @@ export function createGate(context: Context, atWork: CausedJob, installationId: 
   }
 
   return {
+    /** The first look of a run. Null where the installation is gone or suspended. */
     enter,
-    async again() {
+    /** Look again, with a new token as the proof. The run is stopped where access is gone. */
+    async again(): Promise<Opened> {
       const opened = await look(true);
       if (opened === null) throw new StopError('access_gone');
       return opened;
     },
+    /** What the latest look found. */
     state: () => state,
+    /** Whether a look found another state or other permissions than were known. */
     hasChanged: () => changed,
   };
 }

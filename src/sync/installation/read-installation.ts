@@ -3,10 +3,10 @@ import type { Context } from '../context.js';
 import { createLearnt, type Learnt, notedIn } from './learnt.js';
 import { followUp } from './follow-up.js';
 import type { LastRead } from '../../mirror/port.js';
-import type { Opened, Gate } from './access.js';
-import { createGate } from './gate.js';
+import type { Opened } from './access.js';
+import { createGate, type Gate } from './gate.js';
 import { installationOf } from './installation-of.js';
-import { createUrgentReads, type UrgentReads } from './urgent-reads.js';
+import { createUrgentReads } from './urgent-reads.js';
 import { codeOf, endsRun, StopError } from '../outcome.js';
 import { isPermitted, plan, type Resource, type Wish } from '../plan.js';
 import { readList } from '../read/read-list.js';
@@ -45,22 +45,7 @@ function wordOf(word: string, { job }: CausedJob, gate: Gate, { news, failures }
   return job.repeatsOnly && !news && !gate.hasChanged() && failures.size === 0 ? UNCHANGED : word;
 }
 
-interface Prepared {
-  readonly step: Step;
-  /** What is to be read, in this order. */
-  readonly wanted: readonly Resource[];
-  /** Everything that may be asked for now. */
-  readonly mayAsk: () => Promise<readonly Resource[]>;
-  readonly urgentReads: UrgentReads;
-}
-
-async function prepare(
-  context: Context,
-  atWork: CausedJob,
-  gate: Gate,
-  opened: Opened,
-  learnt: Learnt,
-): Promise<Prepared> {
+async function prepare(context: Context, atWork: CausedJob, gate: Gate, opened: Opened, learnt: Learnt) {
   const { inbox, mirror, now } = context;
   const { organizationId, installation } = opened;
   const asked = {
@@ -86,6 +71,7 @@ async function prepare(
   const urgent = { ...asked, wish: EVERYTHING, trigger: 'delivery' };
   const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
   const read = (resource: Resource) => readResource(step, resource);
+  /** What is to be read, in its order, and everything that may be asked for now. */
   return { step, wanted, mayAsk, urgentReads: createUrgentReads(context, { gate, atWork, mayAsk, read }) };
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.js';
-import type { Gate } from './access.js';
+import type { Gate } from './gate.js';
 import { codeOf, endsRun } from '../outcome.js';
 import type { Resource } from '../plan.js';
 import type { JobAtWork } from '../worker/worker.js';
@@ -13,11 +13,6 @@ export interface UrgentReadsOptions {
   readonly read: (resource: Resource) => Promise<void>;
 }
 
-export interface UrgentReads {
-  /** `reading` is the resource whose read is interrupted. */
-  turn(reading?: Resource): Promise<void>;
-}
-
 const PACE_MS = 1000;
 /** What can be sold now does not wait for the end of a long list. */
 const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
@@ -26,7 +21,7 @@ const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resourc
 export function createUrgentReads(
   { inbox, now }: Context,
   { gate, atWork, mayAsk, read }: UrgentReadsOptions,
-): UrgentReads {
+) {
   let lookedAt = now();
   let checkedAt = now();
   let busy = false;
@@ -63,7 +58,8 @@ export function createUrgentReads(
   }
 
   return {
-    async turn(reading) {
+    /** `reading` is the resource whose read is interrupted. */
+    async turn(reading?: Resource): Promise<void> {
       await atWork.turn();
       if (!(await isAsked())) return;
       busy = true;

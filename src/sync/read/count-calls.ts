@@ -1,18 +1,7 @@
-import type { Traffic } from '../../mirror/port.js';
 import type { CallRecord } from '../../registry/http/calls.js';
-import type { ReadOptions } from '../../registry/reading.js';
 
 /** Counts what one read costs. */
-export interface CallCounts {
-  readonly options: Required<ReadOptions>;
-  readonly traffic: () => Required<Pick<Traffic, 'requests' | 'bytes' | 'answeredAt'>>;
-  /** Of the latest answer; null where none came. */
-  readonly status: () => number | null;
-  /** Whether each answer said whose it is. */
-  readonly ownerTold: () => boolean;
-}
-
-export function countCalls(signal: AbortSignal, now: () => number): CallCounts {
+export function countCalls(signal: AbortSignal, now: () => number) {
   let requests = 0;
   let bytes = 0;
   let status: number | null = null;
@@ -25,9 +14,11 @@ export function countCalls(signal: AbortSignal, now: () => number): CallCounts {
     if (call.status !== null) answeredAt = now();
   };
   return {
-    options: { signal, onCall, onOwner: owner => void owners.push(owner) },
+    options: { signal, onCall, onOwner: (owner: string | null) => void owners.push(owner) },
     traffic: () => ({ requests, bytes, answeredAt }),
+    /** Of the latest answer; null where none came. */
     status: () => status,
+    /** Whether each answer said whose it is. */
     ownerTold: () => owners.length > 0 && !owners.includes(null),
   };
 }

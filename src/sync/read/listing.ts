@@ -2,9 +2,9 @@ import type { PageResult } from '../../mirror/mirror.js';
 import type { Fault } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Page } from '../../registry/reading.js';
+import type { Column } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Part, Source } from '../sources.js';
-import { createOwnRows } from './own-rows.js';
 import type { Step } from './step.js';
 
 const DAY_SECONDS = 86_400;
@@ -20,40 +20,34 @@ interface Listed {
   readonly pageSize: number | null;
 }
 
-/** What is learnt of a whole list while its parts come. */
-export interface Listing<Item> {
-  /** A part as it comes. */
-  readonly take: (part: Part<Item>) => void;
-  /** Its rows without those of others. */
-  readonly own: (items: readonly Item[]) => readonly Item[];
-  /** How many rows of a page were new to this read. */
-  readonly see: (written: PageResult) => void;
-  /** When the last part was taken. Throws where that cannot be the last. */
-  readonly end: () => Listed;
-}
+export type Listing<Item extends object> = ReturnType<typeof createListing<Item>>;
 
+/** What is learnt of a whole list while its parts come. */
 export function createListing<Item extends object>(
   { organizationId, noted, now, client }: Step,
   { kind, nextEnd, isOpen }: Source<Item>,
   { key, every }: Pick<ListEntry<Item>, 'key' | 'every'>,
-): Listing<Item> {
+) {
   const own = createOwnRows(organizationId, key);
   let last: Page<Item> | null = null;
   let seen = 0;
   let open = false;
 
   return {
-    take: part => {
+    /** A part as it comes. */
+    take: (part: Part<Item>): void => {
       const holdEnd = nextEnd?.(part.items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (holdEnd !== null) noted.holdEnds(holdEnd);
       open ||= isOpen !== undefined && part.items.some(isOpen);
       last = part.page;
     },
-    own: items => own.of(items),
-    see: ({ fresh }) => {
+    own: own.of,
+    /** How many rows of a page were new to this read. */
+    see: ({ fresh }: PageResult): void => {
       seen += fresh;
     },
-    end: () => {
+    /** When the last part was taken. Throws where that cannot be the last. */
+    end: (): Listed => {
       if (kind === 'paged') demandEnd(last, seen);
       return {
         flaw: own.flaw(),
@@ -69,4 +63,33 @@ function demandEnd(last: Page<unknown> | null, seen: number): void {
   if (last !== null && (last.end === 'complete' || last.total === seen)) return;
   const came = last?.end ?? 'missing';
   throw new RegistryError('bad_answer', `the list did not end as lists do: its last page is ${came}`);
+}
+
+const NAMED_AT_MOST = 3;
+
+/** Tells the rows of one read that belong to the organization from those of others that stand among them. */
+function createOwnRows<Item extends object>(organizationId: string, [name]: readonly Column<Item>[]) {
+  const ours = organizationId.toLowerCase();
+  const named: string[] = [];
+  let leftOut = 0;
+
+  function isOurs(item: Item): boolean {
+    const owner = 'organizationId' in item ? item.organizationId : null;
+    if (typeof owner !== 'string' || owner.toLowerCase() === ours) return true;
+    leftOut += 1;
+    if (named.length < NAMED_AT_MOST) named.push(`${name?.of(item)} of ${owner}`);
+    return false;
+  }
+
+  return {
+    /** Without those that say that they are somebody else's. */
+    of: (items: readonly Item[]): readonly Item[] => items.filter(isOurs),
+    /** Names the rows that were left out; null where there were none. */
+    flaw: (): Fault | null => {
+      if (leftOut === 0) return null;
+      const more = leftOut > named.length ? ` and ${leftOut - named.length} more` : '';
+      const message = `rows of other organizations stood in the list and were left out: ${named.join(', ')}${more}`;
+      return { code: 'foreign_rows', message };
+    },
+  };
 }

@@ -72,7 +72,7 @@ async function readOnce<Name extends ListResource>(
 }
 
 /** The rows of a page that stands as it stood are not even parsed. One with rows of others on it is never known so. */
-async function writePage<Item>(
+async function writePage<Item extends object>(
   read: Read<Item>,
   page: Page<Item>,
   listing: Pick<Listing<Item>, 'own'>,

@@ -1,11 +1,7 @@
-export interface Again {
-  start(): void;
-  /** After what is being done has ended. */
-  stop(): Promise<void>;
-}
+export type Again = ReturnType<typeof again>;
 
 /** Does it at once, and then again after as many milliseconds as it answers. */
-export function again(work: () => Promise<number>): Again {
+export function again(work: () => Promise<number>) {
   let timer: NodeJS.Timeout | undefined;
   let underWay = Promise.resolve();
   let started = false;
@@ -20,11 +16,12 @@ export function again(work: () => Promise<number>): Again {
   }
 
   return {
-    start() {
+    start(): void {
       started = true;
       begin();
     },
-    async stop() {
+    /** After what is being done has ended. */
+    async stop(): Promise<void> {
       started = false;
       clearTimeout(timer);
       await underWay;

@@ -3,6 +3,7 @@ import type { Announced, Stretch } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { type LivingProcess, SIGN_EVERY_MS } from '../../inbox/process.js';
 import type { Announcement, WatchedResource } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/columns.js';
 import type { Context } from '../context.js';
 import { describe } from '../outcome.js';
 import type { Log } from '../worker/worker.js';
@@ -20,8 +21,8 @@ const TOLD_AFTER_MS = 15_000;
  */
 export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }: Parts): Promise<void> {
   const at = now();
-  await mirror.expect(await inbox.toLookAt(), instant(at), true);
-  const until = instant(at - TOLD_AFTER_MS);
+  await mirror.expect(await inbox.toLookAt(), formatInstant(at), true);
+  const until = formatInstant(at - TOLD_AFTER_MS);
   const { watchedAt, oldestRead, announced } = await mirror.announcements();
   const seen = seenUntil(watchedAt, at);
   const isRead = ({ resource }: WatchedResource) => mirrorMembers || resource !== 'members';
@@ -41,7 +42,7 @@ export async function writeFreshnessFacts({ inbox, mirror, mirrorMembers, now }:
     for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
     await pause();
   }
-  await mirror.announce(found, instant(at));
+  await mirror.announce(found, formatInstant(at));
 }
 
 /** Between two of them others may go on. */
@@ -116,11 +117,7 @@ function openSince(
 /** Null where nobody has looked yet, or by a clock that was ahead. */
 function seenUntil(watchedAt: string | null, now: number): string | null {
   if (watchedAt === null || Date.parse(watchedAt) > now) return null;
-  return instant(Date.parse(watchedAt) - TOLD_AFTER_MS);
-}
-
-function instant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  return formatInstant(Date.parse(watchedAt) - TOLD_AFTER_MS);
 }
 
 export interface FreshnessFactsOptions extends Parts {

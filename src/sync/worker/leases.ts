@@ -10,15 +10,6 @@ export interface LeasesOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** The claims of the jobs at work. */
-export interface Leases {
-  /** From now on it is renewed. `agoMs` is how long ago its lease may have begun. */
-  take(held: Held, agoMs: number): void;
-  drop(id: number): void;
-  start(): void;
-  stop(): void;
-}
-
 interface Lease {
   readonly held: Held;
   /** When nobody may believe in it any more. */
@@ -29,7 +20,7 @@ interface Lease {
  * Renews all of them together, three times a lease and never twice at once. One whose last good renewal is a lease old
  * is lost, whatever the inbox does: another process may have taken the job.
  */
-export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions): Leases {
+export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions) {
   const leases = new Map<number, Lease>();
   let renewing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -73,7 +64,8 @@ export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions): L
   }
 
   return {
-    take: (held, agoMs) => {
+    /** From now on it is renewed. `agoMs` is how long ago its lease may have begun. */
+    take: (held: Held, agoMs: number): void => {
       const lease: Lease = { held, end: undefined };
       lease.end = endAfter(lease, Math.max(leaseMs - agoMs, 0));
       leases.set(held.id, lease);

@@ -13,14 +13,8 @@ export interface OutageOptions {
   readonly notAsked: (error: unknown) => void;
 }
 
-export interface Outage {
-  failed(code: FailureCode | null): void;
-  /** The registry has answered. */
-  passed(): Promise<void>;
-}
-
 /** From the first good answer after an outage on, what failed in it comes first. What was before the start nobody knows. */
-export function createOutage({ tryFirst, now, over, notAsked }: OutageOptions): Outage {
+export function createOutage({ tryFirst, now, over, notAsked }: OutageOptions) {
   let hasFailed = true;
   let passedAt = -Infinity;
 
@@ -35,10 +29,11 @@ export function createOutage({ tryFirst, now, over, notAsked }: OutageOptions): 
   }
 
   return {
-    failed: code => {
+    failed: (code: FailureCode | null): void => {
       hasFailed ||= code === null || PASSING.includes(code);
     },
-    passed: async () => {
+    /** The registry has answered. */
+    passed: async (): Promise<void> => {
       const isOver = hasFailed && now() - passedAt >= SILENT_FOR_MS;
       hasFailed = false;
       passedAt = now();

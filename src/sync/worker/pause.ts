@@ -8,14 +8,8 @@ export interface PauseOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export interface Pause {
-  start(): void;
-  stop(): void;
-  isOn(): boolean;
-}
-
 /** Looks once in a while whether work is to pause, and tells of each change. */
-export function createPause({ whyPaused, everyMs, begun, ended, failed }: PauseOptions): Pause {
+export function createPause({ whyPaused, everyMs, begun, ended, failed }: PauseOptions) {
   let on = false;
   let timer: NodeJS.Timeout | undefined;
 

@@ -7,12 +7,6 @@ const SHARE = 50;
 const NEWCOMER = { priority: 1 };
 const RETURNING = { priority: 0 };
 
-export interface Slot {
-  /** To be awaited between resources and after every page: all else that the process does goes first. A long run lets those that wait go first too. */
-  turn(): Promise<void>;
-  leave(): void;
-}
-
 export interface SlotOptions {
   readonly queue: PQueue;
   readonly onLong: () => void;
@@ -23,11 +17,12 @@ export interface SlotOptions {
  * A run holds one place of the queue. A long one gives it back for a moment while others wait:
  * a few huge organizations cannot keep all places from the small ones.
  */
-export async function takeSlot({ queue, onLong, othersWait }: SlotOptions): Promise<Slot> {
+export async function takeSlot({ queue, onLong, othersWait }: SlotOptions) {
   let steps = 0;
   let leave = await enter(queue, NEWCOMER);
   return {
-    async turn() {
+    /** To be awaited between resources and after every page: all else that the process does goes first. A long run lets those that wait go first too. */
+    async turn(): Promise<void> {
       steps += 1;
       await otherWork();
       if (steps % SHARE !== 0) return;

@@ -1,6 +1,6 @@
-import { isObject, valueAt } from '../../paths.js';
+import { isObject, isId } from '../../../registry/model.js';
+import { valueAt } from '../../paths.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
-import { isId } from '../../../registry/model.js';
 import { choose, type Named } from '../../named/named.js';
 
 interface SandboxNames {

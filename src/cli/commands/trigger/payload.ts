@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { readFirstCredit, readInstalled } from '../../../query/singles.js';
 import { excessOf } from '../../../registry/json/json-text.js';
-import type { EventName } from '../../../registry/model.js';
-import { isObject } from '../../paths.js';
+import { type EventName, isObject } from '../../../registry/model.js';
 
 export interface Subject {
   readonly installationId: string;
