@@ -12,19 +12,13 @@ export interface AnswerLogOptions {
   readonly tellEveryMs?: number;
 }
 
-export interface AnswerLog {
-  readonly answered: (answer: Answer) => void;
-  /** Tell what has not been told. */
-  readonly close: () => void;
-}
-
 const TELL_EVERY_MS = 10_000;
 
 /**
  * A line for each delivery. What was turned away and what only repeats is counted and told once in a while:
  * a flood of posts is no flood of lines.
  */
-export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
+export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, refusals, tellEveryMs = TELL_EVERY_MS } = options;
   for (const reason of REFUSAL_REASONS) metrics.refused(REFUSAL_STATUS[reason], reason, 0);
   const refused = createOccasion(tellEveryMs, (posts, answer) => {
@@ -56,12 +50,13 @@ export function createAnswerLog(options: AnswerLogOptions): AnswerLog {
   }
 
   return {
-    answered: answer => {
+    answered: (answer: Answer): void => {
       if (answer.refused === null) return tellStored(answer);
       metrics.refused(answer.status, answer.refused.reason);
       refusals.count(answer.refused, answer.status);
       return answer.delivery === null ? refused.add(answer) : notStored.add(answer);
     },
+    /** Tell what has not been told. */
     close: () => {
       for (const occasion of [refused, notStored, repeated]) occasion.close();
     },
@@ -78,13 +73,8 @@ function describe({ status, refused, sender, error, delivery }: Answer): object 
   };
 }
 
-interface Occasion {
-  add(told: Answer): void;
-  close(): void;
-}
-
 /** The first is told at once, those after it together with the latest of them. */
-function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void): Occasion {
+function createOccasion(everyMs: number, tell: (count: number, latest: Answer) => void) {
   let count = 0;
   let latest: Answer | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -97,7 +87,7 @@ function createOccasion(everyMs: number, tell: (count: number, latest: Answer) =
   }
 
   return {
-    add: told => {
+    add: (told: Answer): void => {
       count += 1;
       latest = told;
       if (timer === undefined) turn();

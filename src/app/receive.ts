@@ -13,10 +13,9 @@ import { startDoorThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
 import { openAll } from './closing.js';
 import type { DoorThreadData } from './door-thread.js';
-import { LOST, WAITS } from './lost.js';
+import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { listenFrom } from './next-port.js';
 import { serveOperations } from './operations.js';
-import { createHealth, type Running, type Tools } from './running.js';
 import { createNeighbourCheck, keepSigning, markOf, RECEIVER_HEADER, thisProcess } from './signs.js';
 
 /** Beside this file once it is built. */

@@ -11,21 +11,18 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Logged once however many connections were lost at once: a server that starts again ends all of them. */
+export const LOST = 'the connection to the database was lost, and is made anew';
+
+export const WAITS = 'the database is not ready: it is waited for a minute';
+
 export interface Tools {
   readonly log: Log;
   readonly now: () => number;
 }
 
 /** Whether a program goes on: it is broken once a part that it cannot do without has ended by itself. */
-export interface Health {
-  readonly failed: Promise<never>;
-  readonly fail: (error: Error) => void;
-  readonly beginStop: () => void;
-  readonly isBroken: () => boolean;
-  readonly isStopping: () => boolean;
-}
-
-export function createHealth(): Health {
+export function createHealth() {
   let state: 'running' | 'stopping' | 'broken' = 'running';
   let reject: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, rejectFailed) => {
@@ -33,7 +30,7 @@ export function createHealth(): Health {
   });
   return {
     failed,
-    fail: error => {
+    fail: (error: Error): void => {
       state = 'broken';
       reject(error);
     },

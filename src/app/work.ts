@@ -15,10 +15,9 @@ import { describe } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
 import { openAll } from './closing.js';
 import { startCounting } from './counting.js';
-import { LOST, WAITS } from './lost.js';
+import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
 import { createContext } from './context.js';
 import { serveOperations } from './operations.js';
-import { createHealth, type Running, type Tools } from './running.js';
 import { thisProcess } from './signs.js';
 
 /** Without a schedule only what waits in the inbox is done. */

@@ -23,18 +23,11 @@ export interface ClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-export interface Clock {
-  /** Epoch milliseconds, corrected to the registry's time. */
-  readonly now: () => number;
-  readonly offsetMs: () => number;
-  readonly observe: (answer: DatedAnswer) => void;
-}
-
 /**
  * A local clock that is far from the registry's is corrected, but only after a 401 that it would explain,
  * by a day at most and once an hour. Back to the local clock is always allowed.
  */
-export function createClock({ now, onCorrection, onRefusal }: ClockOptions): Clock {
+export function createClock({ now, onCorrection, onRefusal }: ClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -45,9 +38,10 @@ export function createClock({ now, onCorrection, onRefusal }: ClockOptions): Clo
   }
 
   return {
+    /** Epoch milliseconds, corrected to the registry's time. */
     now: () => now() + offsetMs,
     offsetMs: () => offsetMs,
-    observe: ({ status, registryMs, localMs }) => {
+    observe: ({ status, registryMs, localMs }: DatedAnswer): void => {
       const skewMs = registryMs - localMs;
       const explains = Math.abs(skewMs - offsetMs) > SKEW_TOLERATED_MS;
       if (status !== 401 || !Number.isFinite(skewMs) || !explains) return;

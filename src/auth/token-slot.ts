@@ -19,15 +19,6 @@ export interface Issued<T extends string> {
   readonly permissions: Permissions | null;
 }
 
-/** Holds the one token of one installation, or of the app. */
-export interface TokenSlot<T extends string> {
-  get(): Promise<Issued<T>>;
-  refuse(token: T): void;
-  matchPermissions(permissions: Permissions | null): void;
-  /** Nothing in it can be used any more, and nothing is on its way. */
-  isIdle(): boolean;
-}
-
 interface Kept<T extends string> {
   readonly minted: AccessToken<T>;
   readonly mintedAtMs: number;
@@ -36,7 +27,10 @@ interface Kept<T extends string> {
   readonly knowing: string | undefined;
 }
 
-export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>): TokenSlot<T> {
+export type TokenSlot<T extends string> = ReturnType<typeof createTokenSlot<T>>;
+
+/** Holds the one token of one installation, or of the app. */
+export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>) {
   let kept: Kept<T> | undefined;
   let flight: Promise<AccessToken<T>> | undefined;
   let granted: string | undefined;
@@ -57,7 +51,7 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
   }
 
   return {
-    async get() {
+    async get(): Promise<Issued<T>> {
       const held = usable();
       if (held !== undefined) return issue(held.minted, false);
       flight ??= mint().finally(() => {
@@ -65,12 +59,13 @@ export function createTokenSlot<T extends string>(options: TokenSlotOptions<T>):
       });
       return issue(await flight, true);
     },
-    refuse(token) {
+    refuse(token: T): void {
       if (kept?.minted.token === token) kept = undefined;
     },
-    matchPermissions(permissions) {
+    matchPermissions(permissions: Permissions | null): void {
       if (permissions !== null) granted = fingerprint(permissions);
     },
+    /** Nothing in it can be used any more, and nothing is on its way. */
     isIdle: () => flight === undefined && usable() === undefined,
   };
 }

@@ -1,22 +1,17 @@
-export interface Memory<Value> {
-  readonly get: (key: string) => Value | undefined;
-  /** Believed at once, and kept when the transaction is. */
-  readonly set: (key: string, value: Value) => void;
-  readonly committed: () => void;
-  readonly rolledBack: () => void;
-}
-
 /** Repeats come soon after one another; so many digests are known at a time. */
 export const REMEMBERED = 10_000;
 
+export type Memory<Value> = ReturnType<typeof createMemory<Value>>;
+
 /** What is known of the latest keys. What is learned within a transaction goes with it when it is rolled back. */
-export function createMemory<Value>(known = new Map<string, Value>()): Memory<Value> {
+export function createMemory<Value>(known = new Map<string, Value>()) {
   const fresh = new Map<string, Value>();
 
   return {
-    get: key => fresh.get(key) ?? known.get(key),
-    set: (key, value) => void fresh.set(key, value),
-    committed: () => {
+    get: (key: string): Value | undefined => fresh.get(key) ?? known.get(key),
+    /** Believed at once, and kept when the transaction is. */
+    set: (key: string, value: Value) => void fresh.set(key, value),
+    committed: (): void => {
       for (const [key, value] of fresh) {
         known.delete(key);
         known.set(key, value);

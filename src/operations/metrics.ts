@@ -10,46 +10,38 @@ interface Pulse {
   readonly oldestDueAt: number | null;
 }
 
+type Counts = Readonly<Record<string, number>>;
+
+interface Held {
+  readonly unmovedBytes: number;
+  readonly heldMs: number;
+}
+
+interface DiskSeen {
+  readonly freeBytes: number;
+  readonly reserveBytes: number;
+  /** The reserve is begun, and nothing is read. */
+  readonly paused: boolean;
+}
+
+interface Finding {
+  readonly finding: string;
+  readonly rows: number;
+}
+
 interface ReadAge {
   readonly state: string;
   readonly resources: number;
   readonly ageSeconds: number | null;
 }
 
-/** What this program counts. Every label has few values, whatever the registry or a stranger sends. */
-export interface Metrics {
-  delivery(verdict: string, event: string | null, secretIndex: number): void;
-  /** One that is counted in the row of the same text. */
-  repeated(): void;
-  /** With `posts` 0 at the start: a monitor sees the first of a kind only where the count was there before. */
-  refused(status: number, reason: string, posts?: number): void;
-  accepted(seconds: number): void;
-  committed(deliveries: number): void;
-  walBytes(database: string, bytes: number): void;
-  /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
-  walHeld(database: string, held: { readonly unmovedBytes: number; readonly heldMs: number }): void;
-  /** `paused`: the reserve is begun, and nothing is read. */
-  disk(disk: { readonly freeBytes: number; readonly reserveBytes: number; readonly paused: boolean }): void;
-  jobs(countByState: Readonly<Record<string, number>>): void;
-  jobEnded(outcome: string): void;
-  /** `route` is a template such as `/app/installations/:id`, never a path; `status` is null where none came. */
-  registryRequest(route: string, status: number | null): void;
-  syncRun(resource: string, state: string, seconds: number): void;
-  rows(resource: string, change: 'added' | 'changed' | 'removed', count: number): void;
-  /** With 0 at the start: a monitor sees the first only where the count was there before. */
-  drift(resource: string, count: number): void;
-  certificates(countByState: Readonly<Record<string, number>>): void;
-  /** What does not add up or cannot be right, as it was counted last. */
-  findings(counts: readonly { readonly finding: string; readonly rows: number }[]): void;
-  /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
-  pulse(pulse: Pulse): void;
-  reads(ages: readonly ReadAge[]): void;
-  text(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-/** `events` are the event names with a count of their own. */
-export function createMetrics(events: readonly string[]): Metrics {
+/**
+ * What this program counts. Every label has few values, whatever the registry or a stranger sends. `events` are the names
+ * with a count of their own. What is counted with 0 at the start a monitor sees from the first on.
+ */
+export function createMetrics(events: readonly string[]) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: PREFIX });
@@ -152,59 +144,60 @@ export function createMetrics(events: readonly string[]): Metrics {
   const state = createLabel();
 
   return {
-    delivery: (given, event, secretIndex) => {
+    delivery: (given: string, event: string | null, secretIndex: number): void => {
       const name = event === null ? 'none' : within(events, event);
       deliveries.inc({ verdict: verdict(given), event: name });
       secrets.inc({ secret: secret(String(secretIndex)) });
     },
+    /** One that is counted in the row of the same text. */
     repeated: () => repeats.inc(),
-    refused: (status, given, posts = 1) =>
+    refused: (status: number, given: string, posts = 1) =>
       refusals.inc({ status: statusLabel(status), reason: reason(given) }, posts),
-    accepted: seconds => accepts.observe(seconds),
-    committed: count => commits.observe(count),
-    walBytes: (name, bytes) => wal.set({ database: database(name) }, bytes),
-    walHeld: (name, { unmovedBytes, heldMs }) => {
+    accepted: (seconds: number) => accepts.observe(seconds),
+    committed: (count: number) => commits.observe(count),
+    walBytes: (name: string, bytes: number) => wal.set({ database: database(name) }, bytes),
+    /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
+    walHeld: (name: string, { unmovedBytes, heldMs }: Held): void => {
       unmoved.set({ database: database(name) }, unmovedBytes);
       held.set({ database: database(name) }, heldMs / 1000);
     },
-    disk: seen => {
+    disk: (seen: DiskSeen): void => {
       free.set(seen.freeBytes);
       reserve.set(seen.reserveBytes);
       paused.set(seen.paused ? 1 : 0);
     },
-    jobs: counts => setAll(jobs, counts, state),
-    jobEnded: outcome => runs.inc({ outcome: outcomes(beginningOf(outcome)) }),
-    registryRequest: (template, status) =>
+    jobs: (counts: Counts) => setAll(jobs, counts, state),
+    jobEnded: (outcome: string) => runs.inc({ outcome: outcomes(beginningOf(outcome)) }),
+    /** A template such as `/app/installations/:id`, never a path; the status is null where none came. */
+    registryRequest: (template: string, status: number | null) =>
       requests.inc({ route: route(template), status: status === null ? 'none' : statusLabel(status) }),
-    syncRun: (name, ended, seconds) =>
+    syncRun: (name: string, ended: string, seconds: number) =>
       syncs.observe({ resource: resource(name), state: state(ended) }, seconds),
-    rows: (name, change, count) => rows.inc({ resource: resource(name), change }, count),
-    drift: (name, count) => drift.inc({ resource: resource(name) }, count),
-    pulse: ({ at: now, seenAt, oldestDueAt }) => {
+    rows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
+      rows.inc({ resource: resource(name), change }, count),
+    drift: (name: string, count: number) => drift.inc({ resource: resource(name) }, count),
+    /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
+    pulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
       for (const [role, at] of Object.entries(seenAt)) signs.set({ role }, at / 1000);
       oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
     },
-    reads: ages => {
+    reads: (ages: readonly ReadAge[]): void => {
       for (const { state: of, resources: count, ageSeconds } of ages) {
         resources.set({ state: state(of) }, count);
         oldestRead.set({ state: state(of) }, Math.max(0, ageSeconds ?? 0));
       }
     },
-    certificates: counts => setAll(certificates, counts, state),
-    findings: counts => {
+    certificates: (counts: Counts) => setAll(certificates, counts, state),
+    findings: (counts: readonly Finding[]): void => {
       for (const { finding: name, rows: found } of counts) findings.set({ finding: finding(name) }, found);
     },
-    text: () => registry.metrics(),
+    text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
 }
 
 /** States that are no longer there count 0: nothing of an earlier look stays. */
-function setAll(
-  gauge: Gauge<'state'>,
-  counts: Readonly<Record<string, number>>,
-  label: (value: string) => string,
-): void {
+function setAll(gauge: Gauge<'state'>, counts: Counts, label: (value: string) => string): void {
   gauge.reset();
   for (const [state, count] of Object.entries(counts)) gauge.set({ state: label(state) }, count);
 }

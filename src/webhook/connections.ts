@@ -10,13 +10,6 @@ export interface ConnectionLimits {
   readonly maxOutstanding: number;
 }
 
-export interface Connections {
-  readonly add: (socket: Socket) => void;
-  /** False where the connection is cut: this request is not to be answered any more. */
-  readonly admit: (socket: Socket, response: ServerResponse) => boolean;
-  readonly stop: () => void;
-}
-
 interface Connection {
   /** Requests whose answer has not been taken. */
   outstanding: number;
@@ -29,7 +22,7 @@ interface Connection {
 const LOOKS = 5;
 
 /** A sender that asks and never reads would have each of its answers kept in memory. */
-export function createConnections(limits: ConnectionLimits): Connections {
+export function createConnections(limits: ConnectionLimits) {
   const { maxConnections, takeWithinMs, maxOutstanding } = limits;
   /** In the order in which they have last taken an answer. */
   const open = new Map<Socket, Connection>();
@@ -71,12 +64,13 @@ export function createConnections(limits: ConnectionLimits): Connections {
   }
 
   return {
-    add: socket => {
+    add: (socket: Socket): void => {
       makeRoom();
       open.set(socket, { outstanding: 0, taken: 0, stalled: 0 });
       socket.once('close', () => open.delete(socket));
     },
-    admit: (socket, response) => {
+    /** False where the connection is cut: this request is not to be answered any more. */
+    admit: (socket: Socket, response: ServerResponse): boolean => {
       const connection = open.get(socket);
       if (connection === undefined) return false;
       if (connection.outstanding === maxOutstanding) {

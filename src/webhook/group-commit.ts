@@ -1,12 +1,3 @@
-export interface GroupCommit<Item, Result> {
-  /** Resolves with the item's result once its group has been stored; rejects when that was not tried. */
-  accept(item: Item): Promise<Result>;
-  /** Refuse from now on, and store what waits. */
-  close(): Promise<void>;
-  /** Items whose result is not yet known. */
-  waiting(): number;
-}
-
 export interface GroupCommitOptions<Item, Result> {
   /** One transaction for all of them, one result for each. */
   readonly store: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -50,7 +41,7 @@ export function createGroupCommit<Item, Result>({
   store,
   maxWaiting = MAX_WAITING,
   groupsAtOnce = 1,
-}: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
+}: GroupCommitOptions<Item, Result>) {
   let queued: Queued<Item, Result>[] = [];
   let underWay = 0;
   let groupsUnderWay = 0;
@@ -89,8 +80,9 @@ export function createGroupCommit<Item, Result>({
   }
 
   return {
-    accept: item =>
-      new Promise((resolve, reject) => {
+    /** Resolves with the item's result once its group has been stored; rejects when that was not tried. */
+    accept: (item: Item) =>
+      new Promise<Result>((resolve, reject) => {
         if (closed) return reject(new NotStoredError('closed', 'the inbox is closed'));
         if (queued.length + underWay >= maxWaiting) {
           return reject(new NotStoredError('too_many_waiting', `${maxWaiting} posts wait to be stored`));
@@ -99,14 +91,16 @@ export function createGroupCommit<Item, Result>({
         if (queued.length === 1) setImmediate(sendGroup);
         else if (queued.length >= EARLY_GROUP) sendGroup();
       }),
+    /** Refuse from now on, and store what waits. */
     close: () => {
       closed = true;
-      return new Promise(resolve => {
+      return new Promise<void>(resolve => {
         drained = resolve;
         sendGroup();
         if (underWay === 0) resolve();
       });
     },
+    /** Items whose result is not yet known. */
     waiting: () => queued.length + underWay,
   };
 }

@@ -18,12 +18,6 @@ export function findPrefix(headers: IncomingHttpHeaders, own: string): string {
   return prefix === '' || USUAL_PREFIX.test(prefix) ? prefix : OTHER_PREFIX;
 }
 
-export interface RefusalCounter {
-  count(refused: Refused, status: number): void;
-  /** Write what is counted, and no more after that. */
-  close(): Promise<void>;
-}
-
 export interface RefusalCounterOptions {
   /** Rejects when they could not be written: they are counted on, and tried again. */
   readonly write: (refusals: readonly Refusal[]) => Promise<void>;
@@ -40,8 +34,10 @@ const WRITE_EVERY_MS = 5000;
 /** Whoever invents prefixes fills no more memory than this. */
 const MAX_KINDS = 32;
 
+export type RefusalCounter = ReturnType<typeof createRefusalCounter>;
+
 /** Counts in memory; the first refusal is written at once, those after it some seconds later, all together. */
-export function createRefusalCounter(options: RefusalCounterOptions): RefusalCounter {
+export function createRefusalCounter(options: RefusalCounterOptions) {
   const { now, everyMs = WRITE_EVERY_MS } = options;
   let counted = new Map<string, Counted>();
   let timer: NodeJS.Timeout | undefined;
@@ -79,11 +75,12 @@ export function createRefusalCounter(options: RefusalCounterOptions): RefusalCou
   }
 
   return {
-    count: ({ reason, headerPrefix }, status) => {
+    count: ({ reason, headerPrefix }: Refused, status: number): void => {
       add({ reason, status, headerPrefix, posts: 1, newestAt: now() });
       timer ??= setTimeout(turn, 0);
     },
-    close: async () => {
+    /** Write what is counted, and no more after that. */
+    close: async (): Promise<void> => {
       clearTimeout(timer);
       await writing;
       await write();

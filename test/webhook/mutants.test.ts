@@ -1,7 +1,7 @@
 // Each law is run against the real thing, and against a copy with one thing broken on purpose, which must fail it.
 import { createHmac } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createGroupCommit, type GroupCommit } from '../../src/webhook/group-commit.js';
+import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { listen } from '../../src/webhook/listen.js';
 import type { PostEnd, Post } from '../../src/webhook/posts.js';
 import { createReceiver, type ReceiverOptions } from '../../src/webhook/receiver.js';
@@ -10,6 +10,8 @@ import { acceptHere, OLD_SECRET, payloadOf, requestBytes, SECRET, signedPost } f
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
 import { tablesIn } from '../support/tables.js';
+
+type Commits = ReturnType<typeof createGroupCommit<Post, PostEnd>>;
 
 describe('the signature check', () => {
   type Verify = typeof verifySignature;
@@ -86,7 +88,7 @@ describe('the durable answer', () => {
 
   /** Whenever a 202 has arrived, another connection finds at least as many rows as there were 202s. */
   async function keepsTheLaw(
-    acceptThrough: (commits: GroupCommit<Post, PostEnd>) => Accept,
+    acceptThrough: (commits: Commits) => Accept,
   ): Promise<boolean> {
     const folder = temporaryFolder();
     const accept = acceptHere(temporaryInbox(folder));
@@ -131,7 +133,7 @@ describe('the durable answer', () => {
   });
 
   test('one that is given before the commit breaks it', async () => {
-    const answerFirst = (commits: GroupCommit<Post, PostEnd>): Accept => {
+    const answerFirst = (commits: Commits): Accept => {
       return post => {
         commits.accept(post).catch(() => undefined);
         return Promise.resolve(ANSWERED);

@@ -29,14 +29,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Each is a process or a connection of its own. */
 const AT_ONCE = 2;
 
-export interface Desk {
-  readonly answer: (sql: string, signal: AbortSignal) => Promise<Reply>;
-  /** All rows of it, as they come. Throws `AskError`. */
-  readonly stream: (sql: string, signal: AbortSignal) => Promise<Asked>;
-}
-
 /** Answers few questions at a time, and none for ever. */
-export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
+export function createDesk({ ask }: Pick<Asking, 'ask'>) {
   let busy = 0;
 
   async function stream(sql: string, signal: AbortSignal): Promise<Asked> {
@@ -53,8 +47,9 @@ export function createDesk({ ask }: Pick<Asking, 'ask'>): Desk {
   }
 
   return {
+    /** All rows of it, as they come. Throws `AskError`. */
     stream,
-    answer: async (sql, signal) => {
+    answer: async (sql: string, signal: AbortSignal): Promise<Reply> => {
       try {
         const { columns, rows } = await stream(sql, signal);
         const taken = await take(rows, MOST_ROWS + 1);

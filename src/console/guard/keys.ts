@@ -1,13 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export interface Keys {
-  /** What the printed address holds: good for one visit. */
-  mint(): string;
-  /** The visitor's own key; null where what was shown is not ours, is too old, was shown before or made before this began. */
-  exchange(shown: string): string | null;
-  isVisitor(key: string): boolean;
-}
-
 export interface KeysOptions {
   /** Known to whoever may read this user's files, and to nobody else. */
   readonly secret: Buffer;
@@ -17,8 +9,10 @@ export interface KeysOptions {
 const SHOWN_FOR_MS = 12 * 3_600_000;
 const VISIT_MS = 30 * 86_400_000;
 
+export type Keys = ReturnType<typeof createKeys>;
+
 /** Keys say themselves until when they are good, so that a console that starts again knows them. */
-export function createKeys({ secret, now }: KeysOptions): Keys {
+export function createKeys({ secret, now }: KeysOptions) {
   const begunAt = now();
   const shownBefore = new Map<string, number>();
 
@@ -36,14 +30,16 @@ export function createKeys({ secret, now }: KeysOptions): Keys {
   const isOfBefore = (key: string): boolean => untilOf(key) - SHOWN_FOR_MS < begunAt;
 
   return {
+    /** What the printed address holds: good for one visit. */
     mint: () => make('once', now() + SHOWN_FOR_MS),
-    exchange: shown => {
+    /** The visitor's own key; null where what was shown is not ours, is too old, was shown before or made before this began. */
+    exchange: (shown: string): string | null => {
       for (const [key, until] of shownBefore) if (until <= now()) shownBefore.delete(key);
       if (!isGood(shown, 'once') || shownBefore.has(shown) || isOfBefore(shown)) return null;
       shownBefore.set(shown, untilOf(shown));
       return make('visit', now() + VISIT_MS);
     },
-    isVisitor: key => isGood(key, 'visit'),
+    isVisitor: (key: string): boolean => isGood(key, 'visit'),
   };
 }
 

@@ -1,11 +1,5 @@
 import type { Response } from 'express';
 
-export interface Changes {
-  /** Keeps telling one page until it goes. */
-  follow(response: Response): void;
-  close(): void;
-}
-
 export interface ChangesOptions {
   /** Says something else whenever anything that a page shows has changed. */
   readonly look: () => Promise<string>;
@@ -19,8 +13,10 @@ const BREATH_MS = 20_000;
 /** Pages of one person; the next one takes the place of the oldest. */
 const MAX_PAGES = 100;
 
+export type Changes = ReturnType<typeof createChanges>;
+
 /** One look for all pages that are open, and none where none is. */
-export function createChanges({ look, failed, everyMs = EVERY_MS }: ChangesOptions): Changes {
+export function createChanges({ look, failed, everyMs = EVERY_MS }: ChangesOptions) {
   const pages = new Set<Response>();
   let seen: string | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -44,7 +40,8 @@ export function createChanges({ look, failed, everyMs = EVERY_MS }: ChangesOptio
   }
 
   return {
-    follow: response => {
+    /** Keeps telling one page until it goes. */
+    follow: (response: Response): void => {
       const [oldest] = pages;
       if (oldest !== undefined && pages.size >= MAX_PAGES) oldest.end();
       pages.add(response);
@@ -53,7 +50,7 @@ export function createChanges({ look, failed, everyMs = EVERY_MS }: ChangesOptio
       response.write('retry: 1000\n\n');
       timer ??= setTimeout(() => void lookAgain(), 0);
     },
-    close: () => {
+    close: (): void => {
       clearInterval(breath);
       if (timer !== null) clearTimeout(timer);
       for (const page of pages) page.end();

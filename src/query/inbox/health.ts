@@ -1,35 +1,16 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { count } from '../count.js';
-import { type Findings, readFindings } from '../past/findings.js';
-import { type Delayed, readBacklog } from './backlog.js';
-import { type JobSums, readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
-import { type Life, readLife } from './signs.js';
+import { readFindings } from '../past/findings.js';
+import { readBacklog } from './backlog.js';
+import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
+import { readLife } from './signs.js';
 import { inSnapshot } from '../snapshot.js';
-
-export interface Health {
-  readonly origin: { readonly baseUrl: string; readonly appId: string } | null;
-  readonly newestDeliveryAt: string | null;
-  readonly worker: Life;
-  readonly setAside: number;
-  readonly jobs: JobSums;
-  /** What waits for longer than it may. */
-  readonly delayed: readonly Delayed[];
-  readonly activeInstallations: number;
-  /** Resources that are behind, late, partial, doubtful or failing, with their organization. */
-  readonly troubled: readonly Troubled[];
-  readonly drift: number;
-  readonly findings: Findings;
-}
-
-interface Troubled {
-  readonly name: string;
-  readonly resource: string;
-  readonly state: string;
-}
 
 const DAY_MS = 86_400_000;
 
-export async function readHealth(reader: Reader, now: number): Promise<Health> {
+export type Health = Awaited<ReturnType<typeof readHealth>>;
+
+export async function readHealth(reader: Reader, now: number) {
   return await inSnapshot(reader, async snapshot => {
     const { db } = snapshot;
     const yesterday = new Date(now - DAY_MS).toISOString();
@@ -40,6 +21,7 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
       worker: await readLife(snapshot, 'work', now),
       setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
+      /** What waits for longer than it may. */
       delayed: (await readBacklog(snapshot, now)).delayed,
       activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
       troubled: await readTroubled(snapshot),
@@ -49,12 +31,13 @@ export async function readHealth(reader: Reader, now: number): Promise<Health> {
   });
 }
 
-export async function readOrigin({ db }: Reader): Promise<Health['origin']> {
+export async function readOrigin({ db }: Reader) {
   const asked = db.selectFrom('origin').select(['base_url as baseUrl', 'app_id as appId']);
   return (await asked.executeTakeFirst()) ?? null;
 }
 
-async function readTroubled({ db }: Reader): Promise<Troubled[]> {
+/** Resources that are behind, late, partial, doubtful or failing, with their organization. */
+async function readTroubled({ db }: Reader) {
   return await db
     .selectFrom('freshness as f')
     .leftJoin('organizations as o', 'o.id', 'f.organization_id')

@@ -1,18 +1,7 @@
 import type { Reader } from '../../engines/contract/reader.js';
 
-/** Organizations whose latest answer for one resource had the same status and form. */
-export interface AnswerGroup {
-  readonly resource: string;
-  readonly status: number;
-  readonly form: string;
-  readonly organizations: number;
-  readonly answeredAt: string;
-  /** One of them, by name or id. */
-  readonly example: string;
-  readonly notOffered: number;
-}
-
-export async function readAnswers({ db }: Reader): Promise<AnswerGroup[]> {
+/** Organizations whose latest answer for one resource had the same status and form, and one of them by name or id. */
+export async function readAnswers({ db }: Reader) {
   return await db
     .selectFrom('resource_states as s')
     .leftJoin('organizations as o', 'o.id', 's.organization_id')

@@ -2,21 +2,10 @@ import type { Reader } from '../../engines/contract/reader.js';
 import { ownerOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 
-/** How many organizations stand so with a resource, and when theirs was last read completely. */
-export interface FreshnessSum {
-  readonly state: string;
-  readonly organizations: number;
-  /** Null where none was. */
-  readonly oldestAt: string | null;
-  readonly newestAt: string | null;
-}
+export type FreshnessSum = Awaited<ReturnType<typeof sumFreshness>>[number];
 
-/** Of one organization, or of all that are known; the states in the order of their names. */
-export async function sumFreshness(
-  { db }: Reader,
-  resource: string,
-  organizationId: string | null,
-): Promise<FreshnessSum[]> {
+/** How many organizations stand so with a resource, and when theirs was last read completely. Of one, or of all that are known; the states in the order of their names. */
+export async function sumFreshness({ db }: Reader, resource: string, organizationId: string | null) {
   let asked = db.selectFrom('freshness').where('resource', 'in', [resource, '*']);
   if (organizationId !== null) asked = asked.where('organization_id', '=', organizationId);
   return await asked

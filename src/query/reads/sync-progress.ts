@@ -3,14 +3,10 @@ import { NULLS_FIRST } from '../by-name.js';
 import { count } from '../count.js';
 import { inSnapshot } from '../snapshot.js';
 
-export interface Target {
-  readonly installationId: string;
-  readonly organizationId: string | null;
-  readonly state: string;
-}
+export type Target = Awaited<ReturnType<typeof readTargets>>[number];
 
 /** Installations that can be asked: all that are not uninstalled, or those of one organization. */
-export async function readTargets({ db }: Reader, organizationId: string | null): Promise<Target[]> {
+export async function readTargets({ db }: Reader, organizationId: string | null) {
   const asked = db
     .selectFrom('installations')
     .select(['id as installationId', 'organization_id as organizationId', 'state'])
@@ -22,14 +18,10 @@ export async function readTargets({ db }: Reader, organizationId: string | null)
   ).execute();
 }
 
-/** Where the tables stood when the work was asked for. */
-export interface Mark {
-  readonly job: number;
-  readonly run: number;
-  readonly at: string;
-}
+type Mark = Awaited<ReturnType<typeof readMark>>;
 
-export async function readMark({ db }: Reader, now: number): Promise<Mark> {
+/** Where the tables stood when the work was asked for. */
+export async function readMark({ db }: Reader, now: number) {
   const job = await db
     .selectFrom('inbox.jobs')
     .select(eb => eb.fn.max<number | null>('id').as('last'))
@@ -39,19 +31,6 @@ export async function readMark({ db }: Reader, now: number): Promise<Mark> {
     .select(eb => eb.fn.max<number | null>('id').as('last'))
     .executeTakeFirst();
   return { job: job?.last ?? 0, run: run?.last ?? 0, at: new Date(now).toISOString() };
-}
-
-export interface Followed {
-  readonly id: number;
-  readonly kind: string;
-  readonly state: string;
-  readonly organizationId: string | null;
-  readonly installationId: string | null;
-  readonly attempts: number;
-  readonly startedAt: string | null;
-  readonly runAt: string;
-  readonly errorCode: string | null;
-  readonly error: string | null;
 }
 
 export interface Asked {
@@ -77,11 +56,13 @@ const COLUMNS = [
   'last_error as error',
 ] as const;
 
+export type Followed = Awaited<ReturnType<typeof readFollowed>>[number];
+
 /**
  * The jobs that were asked for, those that took over from them, looks at installations that were found on the way,
  * and the certificates that are being fetched for them.
  */
-export async function readFollowed({ db, say }: Reader, asked: Asked, now: number): Promise<Followed[]> {
+export async function readFollowed({ db, say }: Reader, asked: Asked, now: number) {
   const { mark, jobs, organizationId } = asked;
   const soon = new Date(now + PACE_MS).toISOString();
   const asking = db.withRecursive('ours(id)', ours =>
@@ -123,16 +104,9 @@ export async function isAnybodyAtWork({ db }: Reader, now: number): Promise<bool
   return (await held.limit(1).executeTakeFirst()) !== undefined;
 }
 
-export interface Progress {
-  /** Rows that were compared with the mirror's so far. */
-  readonly rows: number;
-  /** Resources that were read, or need not be, of so many. */
-  readonly reads: number;
-  readonly allReads: number;
-  readonly certificatesDue: number;
-}
+export type Progress = Awaited<ReturnType<typeof readProgress>>;
 
-export async function readProgress(reader: Reader, asked: Asked, now: number): Promise<Progress> {
+export async function readProgress(reader: Reader, asked: Asked, now: number) {
   const { mark, organizationId: id } = asked;
   return await inSnapshot(reader, async ({ db }) => {
     const states = db
@@ -144,7 +118,9 @@ export async function readProgress(reader: Reader, asked: Asked, now: number): P
       .where('due_at', '<=', new Date(now).toISOString())
       .where(eb => eb.and(id === null ? [] : [eb('organization_id', '=', id)]));
     return {
+      /** Rows that were compared with the mirror's so far. */
       rows: await countCompared(db, asked),
+      /** Resources that were read, or need not be, of so many. */
       reads: await count(
         states.where(eb => eb.or([eb('attempted_at', '>=', mark.at), eb('forbidden_at', 'is not', null)])),
       ),
@@ -169,23 +145,10 @@ async function countCompared(db: Reader['db'], { mark, organizationId: id }: Ask
   return Object.values(sums).reduce<number>((all, sum) => all + (sum ?? 0), 0);
 }
 
-export interface EndedRun {
-  readonly id: number;
-  readonly organization: string;
-  readonly resource: string;
-  readonly state: string;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly error: string | null;
-}
+export type EndedRun = Awaited<ReturnType<typeof readEndedRuns>>[number];
 
 /** Runs that ended after the mark and were not told yet. */
-export async function readEndedRuns(
-  { db }: Reader,
-  { mark, organizationId: id }: Asked,
-): Promise<EndedRun[]> {
+export async function readEndedRuns({ db }: Reader, { mark, organizationId: id }: Asked) {
   return await db
     .selectFrom('sync_runs as s')
     .leftJoin('organizations as o', 'o.id', 's.organization_id')

@@ -1,23 +1,6 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Asked } from './sync-progress.js';
 
-export interface Synced {
-  readonly organization_id: string;
-  readonly organization: string;
-  readonly resource: string;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
-  readonly state: string;
-  readonly error: string | null;
-  /** Whether the registry refused it although the installation permits it. */
-  readonly refused: boolean;
-  /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
-  readonly mended: boolean;
-}
-
 export const SYNCED_COLUMNS = [
   'organization',
   'resource',
@@ -29,12 +12,10 @@ export const SYNCED_COLUMNS = [
   'error',
 ] as const;
 
+export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
+
 /** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
-export async function readSynced(
-  reader: Reader,
-  asked: Asked,
-  resources: readonly string[],
-): Promise<Synced[]> {
+export async function readSynced(reader: Reader, asked: Asked, resources: readonly string[]) {
   const rows = await readStates(reader, asked, resources);
   const synced = rows.map(({ attempted_at: attemptedAt, error_code: code, ...row }) => ({
     ...row,
@@ -42,13 +23,16 @@ export async function readSynced(
     changed: row.changed ?? 0,
     removed: row.removed ?? 0,
     unchanged: row.unchanged ?? 0,
+    /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
     state:
       KNOWN.includes(row.state) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
+    /** Whether the registry refused it although the installation permits it. */
     refused: row.state === 'forbidden' && code === 'forbidden',
+    /** Whether some of it was changed by hand, and is as the registry has it again: `error` says what. */
     mended: code === 'mended' && (attemptedAt ?? '') >= asked.mark.at,
   }));
   const places = [...new Set(rows.map(row => row.organization_id))];
-  const place = (row: Synced) => places.indexOf(row.organization_id);
+  const place = (row: { readonly organization_id: string }) => places.indexOf(row.organization_id);
   return synced.toSorted(
     (one, other) =>
       place(one) - place(other) || resources.indexOf(one.resource) - resources.indexOf(other.resource),

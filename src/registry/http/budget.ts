@@ -6,17 +6,8 @@ export interface BudgetOptions {
 }
 
 /** Calls per second and calls in flight, shared by everyone who holds the budget; first come, first served. */
-export interface Budget {
-  /** Resolves to the function that gives the place back; call it once. */
-  take(signal?: AbortSignal): Promise<() => void>;
-}
-
-interface Waiter {
-  readonly start: () => void;
-}
-
-export function createBudget({ requestsPerSecond, burst, concurrency, now }: BudgetOptions): Budget {
-  const waiting: Waiter[] = [];
+export function createBudget({ requestsPerSecond, burst, concurrency, now }: BudgetOptions) {
+  const waiting: { readonly start: () => void }[] = [];
   let allowance = burst;
   let countedAtMs = now();
   let inFlight = 0;
@@ -55,8 +46,9 @@ export function createBudget({ requestsPerSecond, burst, concurrency, now }: Bud
   }
 
   return {
-    take: signal =>
-      new Promise((resolve, reject) => {
+    /** Resolves to the function that gives the place back; call it once. */
+    take: (signal?: AbortSignal) =>
+      new Promise<() => void>((resolve, reject) => {
         const leave = () => {
           const place = waiting.indexOf(waiter);
           if (place >= 0) waiting.splice(place, 1);

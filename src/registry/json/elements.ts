@@ -33,23 +33,12 @@ function otherForm(key: string, form: OtherAnswer['form'], text: string): Regist
   return new RegistryError('other_form', `${key}: expected a list of this name, came ${came}`, { answer });
 }
 
-export interface ElementCutter {
-  /** The raw texts of the elements that ended in this chunk. */
-  push(chunk: Buffer): string[];
-  /** What stands before the array, parsed; nothing before the array began. */
-  before(): Readonly<Record<string, unknown>>;
-  /** Everything but the array, parsed; fails if the array never came or the text is cut short. */
-  end(): Readonly<Record<string, unknown>>;
-  /** Where the array stands, in bytes from the beginning, brackets included. */
-  span(): { readonly start: number; readonly end: number };
-}
-
 /**
  * Cuts the array `key` of a JSON object into the raw texts of its elements as the bytes stream in.
  * It only looks for ends: each element and the envelope are checked when they are parsed.
  * With `bare` the list may also be all of the answer, without an object around it.
  */
-export function createElementCutter(key: string, { bare = false } = {}): ElementCutter {
+export function createElementCutter(key: string, { bare = false } = {}) {
   const quotedKey = `"${key}"`;
   const envelope: Buffer[] = [];
   let envelopeBytes = 0;
@@ -201,7 +190,8 @@ export function createElementCutter(key: string, { bare = false } = {}): Element
   }
 
   return {
-    push(chunk) {
+    /** The raw texts of the elements that ended in this chunk. */
+    push(chunk: Buffer): string[] {
       const found: string[] = [];
       let at = 0;
       while (at < chunk.length) {
@@ -212,14 +202,16 @@ export function createElementCutter(key: string, { bare = false } = {}): Element
       passed += chunk.length;
       return found;
     },
-    before() {
+    /** What stands before the array, parsed; nothing before the array began. */
+    before(): Readonly<Record<string, unknown>> {
       const around = `the answer before ${key}`;
       const text = decodeText(Buffer.concat(envelope.slice(0, partsBefore)), around);
       const value =
         partsBefore === 0 || isBare ? {} : parseModest(`${text.replace(/^\uFEFF/, '')}]}`, around);
       return isObject(value) ? value : {};
     },
-    end() {
+    /** Everything but the array, parsed; fails if the array never came or the text is cut short. */
+    end(): Readonly<Record<string, unknown>> {
       const around = `the answer around ${key}`;
       const text = decodeText(Buffer.concat(envelope), around).replace(/^\uFEFF/, '');
       const value = parseModest(text, around);
@@ -229,6 +221,7 @@ export function createElementCutter(key: string, { bare = false } = {}): Element
       if (arrayStart < 0 || !Array.isArray(value[key])) throw otherForm(key, 'object', text);
       return value;
     },
+    /** Where the array stands, in bytes from the beginning, brackets included. */
     span: () => ({ start: arrayStart, end: arrayEnd }),
   };
 }

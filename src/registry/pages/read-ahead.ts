@@ -1,23 +1,8 @@
-export interface ReadAhead<T> {
-  /** Pages below this number may be asked for from now on. */
-  allow(pages: number): void;
-  /** The next page in order, if it was asked for. */
-  take(): Promise<T> | undefined;
-  /** The same, left where it is. */
-  look(): Promise<T> | undefined;
-  /** No further page is asked for. */
-  close(): void;
-}
-
 /**
  * Asks for pages by their numbers from `first` on, `width` of them at once.
  * Twice as many may wait to be taken, so that one slow page does not hold up the others.
  */
-export function createReadAhead<T>(
-  width: number,
-  first: number,
-  read: (number: number) => Promise<T>,
-): ReadAhead<T> {
+export function createReadAhead<T>(width: number, first: number, read: (number: number) => Promise<T>) {
   const waiting: Promise<T>[] = [];
   let allowed = 0;
   let next = first;
@@ -43,16 +28,20 @@ export function createReadAhead<T>(
   }
 
   return {
-    allow(pages) {
+    /** Pages below this number may be asked for from now on. */
+    allow(pages: number): void {
       allowed = Math.max(allowed, pages);
       ask();
     },
-    take() {
+    /** The next page in order, if it was asked for. */
+    take(): Promise<T> | undefined {
       const page = waiting.shift();
       ask();
       return page;
     },
-    look: () => waiting[0],
+    /** The same, left where it is. */
+    look: (): Promise<T> | undefined => waiting[0],
+    /** No further page is asked for. */
     close,
   };
 }

@@ -1,19 +1,17 @@
-/** Fingerprints of ids in a flat table: four to eight bytes an id, where a Set takes a hundred. */
-export interface Seen {
-  /** True if the id was not there before. */
-  add(id: string): boolean;
-}
+export type Seen = ReturnType<typeof createSeen>;
 
 /**
+ * Fingerprints of ids in a flat table: four to eight bytes an id, where a Set takes a hundred.
  * Two ids may share a fingerprint (once in 4,000 for a new id among a million).
  * A whole page of such ids does not happen, and only a whole page ends a list.
  */
-export function createSeen(): Seen {
+export function createSeen() {
   let table = new Uint32Array(1024);
   let used = 0;
 
   return {
-    add(id) {
+    /** True if the id was not there before. */
+    add(id: string): boolean {
       if (!place(table, fingerprint(id))) return false;
       used += 1;
       if (used * 2 > table.length) {

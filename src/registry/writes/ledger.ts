@@ -1,19 +1,15 @@
 const MOST_REMEMBERED = 10_000;
 
-/** What this process has written lately: it tells our own earlier writes from the one whose answer was lost. */
-export interface Ledger {
-  /** Identical writes wait for each other, so that a look-up never takes one for the other. */
-  alone<T>(key: string, work: () => Promise<T>): Promise<T>;
-  remember(id: string): void;
-  knows(id: string): boolean;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
-export function createLedger(): Ledger {
+/** What this process has written lately: it tells our own earlier writes from the one whose answer was lost. */
+export function createLedger() {
   const running = new Map<string, Promise<unknown>>();
   const remembered = new Set<string>();
 
   return {
-    async alone(key, work) {
+    /** Identical writes wait for each other, so that a look-up never takes one for the other. */
+    async alone<T>(key: string, work: () => Promise<T>): Promise<T> {
       const before = running.get(key) ?? Promise.resolve();
       const mine = before.catch(() => undefined).then(work);
       running.set(key, mine);
@@ -23,11 +19,11 @@ export function createLedger(): Ledger {
         if (running.get(key) === mine) running.delete(key);
       }
     },
-    remember(id) {
+    remember(id: string): void {
       remembered.add(id);
       const [oldest] = remembered;
       if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     },
-    knows: id => remembered.has(id),
+    knows: (id: string): boolean => remembered.has(id),
   };
 }
