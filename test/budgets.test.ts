@@ -4,23 +4,23 @@ import { expect, test } from 'vitest';
 
 /** Lines, at first those of the day, up to the next fifty. Good work takes away: a budget falls with it, and rises only with its reason in a line beside it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'src/app': 900,
-  'src/auth': 450,
+  'src/app': 850,
+  'src/auth': 400,
   /** The table of the commands of the sandbox came here from there, 770 lines; what commands as values stand on comes before they shrink. */
   'src/cli': 9750,
   'src/config': 900,
   'src/console': 3350,
-  'src/engines': 10_050,
+  'src/engines': 10_000,
   'src/inbox': 550,
   'src/log': 100,
   'src/mirror': 2450,
   'src/operations': 400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went. */
-  'src/query': 4150,
-  'src/registry': 4050,
+  'src/query': 4100,
+  'src/registry': 3850,
   'src/resources': 600,
   'src/sandbox': 6150,
-  'src/sync': 2700,
+  'src/sync': 2650,
   'src/text': 550,
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, engines and app, and has 100 here. */

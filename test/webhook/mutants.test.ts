@@ -87,9 +87,7 @@ describe('the durable answer', () => {
   type Accept = ReceiverOptions['accept'];
 
   /** Whenever a 202 has arrived, another connection finds at least as many rows as there were 202s. */
-  async function keepsTheLaw(
-    acceptThrough: (commits: Commits) => Accept,
-  ): Promise<boolean> {
+  async function keepsTheLaw(acceptThrough: (commits: Commits) => Accept): Promise<boolean> {
     const folder = temporaryFolder();
     const accept = acceptHere(temporaryInbox(folder));
     const commits = createGroupCommit({
