@@ -1,4 +1,4 @@
-import * as api from './commands/api/api.js';
+import { API } from './commands/api/api.js';
 import { AS_OF } from './commands/as-of.js';
 import * as available from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
@@ -23,8 +23,8 @@ import * as sandbox from './commands/sandbox/sandbox.js';
 import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
 import * as status from './commands/status.js';
-import * as sync from './commands/sync/sync.js';
-import * as trigger from './commands/trigger/trigger.js';
+import { SYNC } from './commands/sync/sync.js';
+import { TRIGGER } from './commands/trigger/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
 import { SHOWN } from './shown/shown.js';
@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   demo: demoEnv,
   receive: RECEIVE,
   work: WORK,
-  sync,
+  sync: SYNC,
   status,
   available,
   query: QUERY,
@@ -60,9 +60,9 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   verify: VERIFY,
   purge: PURGE,
   forget: FORGET,
-  trigger,
+  trigger: TRIGGER,
   'install-url': INSTALL_URL,
-  api,
+  api: API,
   friendbot: FRIENDBOT,
   sandbox,
 };

@@ -362,7 +362,7 @@ describe('api', () => {
     expect(readdirSync(folder)).toEqual(['certificate.pdf']);
     await expectFault(
       2,
-      'cannot be written (ENOENT)',
+      'cannot be used: it is not there (ENOENT)',
       'api',
       'GET',
       path,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Reader } from '../../engines/contract/reader.js';
@@ -43,8 +43,7 @@ export async function intoFile<T extends Options>(
   demandNewFile(file);
   const then = options.asOf === undefined ? null : { asOf: readSpan(options.asOf, io.now()).to };
   const about = await aboutPlace(io, findPlace(io), then?.asOf);
-  const part = join(dirname(file), `.${basename(file)}-${randomUUID()}.part`);
-  try {
+  await asWhole(file, async part => {
     await writeWhole(part, async stdout => {
       const terminal = { ...io.terminal, stdout: false };
       await work({ ...io, stdout, terminal }, { ...options, ...formOf(options, file), ...then });
@@ -56,12 +55,20 @@ export async function intoFile<T extends Options>(
       madeAt: new Date(io.now()).toISOString(),
       asked: { ...asked, ...rest },
     });
+  });
+  say(io, `Wrote ${file}, and ${sidecarOf(file)} about it.`);
+}
+
+/** A file of that name is whole, or as it was before. */
+export async function asWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+  const part = `${file}.${randomUUID()}.part`;
+  try {
+    await write(part);
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
     throw error;
   }
-  say(io, `Wrote ${file}, and ${sidecarOf(file)} about it.`);
 }
 
 /** What was said counts before the name. */

@@ -3,7 +3,6 @@ import type { Running } from '../../../app/running.js';
 import { startWork } from '../../../app/work.js';
 import { readSettings } from '../../../config/config.js';
 import { describeDisk } from '../../../engines/contract/disk.js';
-import type { Reader } from '../../../engines/contract/reader.js';
 import { createLog } from '../../../log/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 import {
@@ -14,9 +13,9 @@ import {
   readFollowed,
   readProgress,
 } from '../../../query/reads/sync-progress.js';
-import { CommandFault, EXIT } from '../../exit.js';
-import { type Io, say } from '../../io.js';
-import { type Place, reading } from '../../place/place.js';
+import type { Context } from '../../context.js';
+import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
+import type { Place } from '../../place/place.js';
 import { createProgressBar, type ProgressBar } from '../../progress-bar.js';
 
 const POLL_MS = 200;
@@ -29,51 +28,51 @@ export interface Ended {
 }
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
-export async function follow(io: Io, place: Place, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
-  const bar = createProgressBar(io);
-  const worker = createOwnWorker(io, place);
+export async function follow(context: Context, asked: Asked, interrupted: AbortSignal): Promise<Ended> {
+  const bar = createProgressBar(context.io);
+  const worker = createOwnWorker(context);
   try {
-    return await reading(
-      place,
-      async reader => await watch({ io, place, reader, bar, worker }, asked, interrupted),
-    );
+    return await watch(context, { bar, worker }, asked, interrupted);
   } finally {
     bar.close();
     await worker.stop();
   }
 }
 
-interface Watched {
-  readonly io: Io;
-  readonly place: Place;
-  readonly reader: Reader;
+interface Helpers {
   readonly bar: ProgressBar;
   readonly worker: ReturnType<typeof createOwnWorker>;
 }
 
 async function watch(
-  { io, place, reader, bar, worker }: Watched,
+  { io, place, reader: openReader }: Context,
+  { bar, worker }: Helpers,
   asked: Asked,
   interrupted: AbortSignal,
 ): Promise<Ended> {
+  const reader = await openReader();
   let idleSince: number | null = null;
   for (;;) {
     const jobs = await readFollowed(reader, asked, io.now());
-    await showAll(bar, reader, asked, io.now());
+    bar.show(await readProgress(reader, asked, io.now()));
+    bar.tell(await readEndedRuns(reader, asked));
     const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
     if (open.length === 0) return { jobs, by: worker.runs() ? 'this process' : 'the running worker' };
     const isDueNow = open.some(job => isDue(job, io.now()));
     const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
     idleSince = idle ? (idleSince ?? io.now()) : null;
     if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-      demandRoom(place);
+      demandRoom(place());
       await worker.start();
     }
     await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
-    if (interrupted.aborted) throw leftEarly();
+    demandNotInterrupted(interrupted, LEFT_EARLY);
     worker.demandWhole();
   }
 }
+
+const LEFT_EARLY =
+  'Interrupted. What was read is kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
 /** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
 function demandRoom({ engine }: Place): void {
@@ -83,13 +82,6 @@ function demandRoom({ engine }: Place): void {
     EXIT.checkFailed,
     `Reads and certificates pause: ${describeDisk(disk)}.`,
     'What was asked for waits, and is read as soon as there is space and a worker.',
-  );
-}
-
-function leftEarly(): CommandFault {
-  return new CommandFault(
-    EXIT.interrupted,
-    'Interrupted. What was read is kept; the rest waits for a worker or the next "carbon-mirror sync".',
   );
 }
 
@@ -105,27 +97,22 @@ function isDue({ state, runAt }: Followed, now: number): boolean {
   return state === 'ready' && Date.parse(runAt) <= now;
 }
 
-async function showAll(bar: ProgressBar, reader: Reader, asked: Asked, now: number): Promise<void> {
-  bar.show(await readProgress(reader, asked, now));
-  bar.tell(await readEndedRuns(reader, asked));
-}
-
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-function createOwnWorker(io: Io, place: Place) {
+function createOwnWorker({ io, place, say }: Context) {
   let running: Running | null = null;
   let fault: unknown = null;
   return {
     runs: () => running !== null,
     async start() {
       if (running !== null) return;
-      const settings = await readSettings(place.env, 'work');
+      const settings = await readSettings(place().env, 'work');
       const log = createLog({
         level: 'silent',
         mask: createMask([settings.privateKey]),
         now: io.now,
         pretty: false,
       });
-      if (!io.terminal.stderr) say(io, 'No worker is running: reading in this process.');
+      if (!io.terminal.stderr) say('No worker is running: reading in this process.');
       const options = { ...settings, syncSchedule: null, operationsPort: 0 };
       running = await startWork(options, { log, now: io.now });
       running.failed.catch((error: unknown) => {

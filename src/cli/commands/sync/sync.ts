@@ -1,80 +1,55 @@
-import { type Command, Option } from 'commander';
-import type { Asked, Followed } from '../../../query/reads/sync-progress.js';
+import type { Followed } from '../../../query/reads/sync-progress.js';
 import { readSynced, type Synced, SYNCED_COLUMNS } from '../../../query/reads/synced.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { shortName } from '../../../text/clean.js';
-import { examples } from '../../command.js';
+import { command } from '../../command.js';
 import { CommandFault, EXIT, type ExitCode, exitCodeOf } from '../../exit.js';
-import { type Io, say, print } from '../../io.js';
-import { OF_ORGANIZATION } from '../../named/how-named.js';
-import { writeRows, writeValue } from '../../output/output.js';
-import { findPlace, meansDemo, ownPlace } from '../../place/find-place.js';
-import { reading, type Place } from '../../place/place.js';
-import type { Wanted } from './ask.js';
+import { choice, flag, ORGANIZATION } from '../../taken.js';
 import { describeSynced, worthShowing } from './summary.js';
 
-interface SyncOptions extends Wanted {
-  readonly json?: boolean;
-}
-
 const CERTIFICATES = 'certificates';
-const COUNTS = ['added', 'changed', 'removed', 'unchanged'];
+const SHAPE = {
+  keep: ['organization', 'resource', 'state'],
+  tonnes: ['added', 'changed', 'removed', 'unchanged'],
+  none: '',
+};
 
-export function define(program: Command, io: Io): void {
-  const command = program
-    .command('sync')
-    .description('Read the registry now: by the running worker where there is one, else in this process')
-    .option('--organization <name>', OF_ORGANIZATION)
-    .addOption(new Option('--resource <name>', 'one resource only').choices([...RESOURCES, CERTIFICATES]))
-    .option(
-      '--full',
-      'also what was read a moment ago, every row column by column, and every certificate again',
-    )
-    .option('--json', 'print what was read as JSON')
-    .action((options: SyncOptions) => sync(io, options));
-  examples(command, [
+export const SYNC = command({
+  says: 'Read the registry now: by the running worker where there is one, else in this process',
+  options: {
+    organization: ORGANIZATION,
+    resource: choice('name', 'one resource only', [...RESOURCES, CERTIFICATES]),
+    full: flag('also what was read a moment ago, every row column by column, and every certificate again'),
+  },
+  prints: { json: 'print what was read as JSON' },
+  examples: [
     'carbon-mirror sync',
     'carbon-mirror sync --organization ID --resource retirements',
     'carbon-mirror sync --full --json',
-  ]);
-}
-
-async function sync(io: Io, options: SyncOptions): Promise<void> {
-  const { follow } = await import('./follow.js');
-  const { askForSync } = await import('./ask.js');
-  const place = meansDemo(io.env) ? findPlace(io) : ownPlace(io);
-  const interrupted = io.interruption();
-  const startedAt = io.now();
-  const asked = await askForSync(io, place, options);
-  const { jobs, by } = await follow(io, place, asked, interrupted);
-  const rows = await readSummary(place, asked, options.resource);
-  const failures = jobs.filter(isFailure);
-  if (options.json) {
-    await writeValue(io, { by, seconds: (io.now() - startedAt) / 1000, resources: rows, failures });
-  } else {
-    await writeSummary(io, rows);
-  }
-  demandWhole(failures, rows, options.organization);
-  if (rows.length === 0) say(io, 'The app is installed on no organization: there was nothing to read.');
-  say(io, `Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
-}
-
-async function writeSummary(io: Io, rows: readonly Synced[]): Promise<void> {
-  const shown = worthShowing(rows).map(row => ({ ...row }));
-  const keep = ['organization', 'resource', 'state'];
-  if (shown.length > 0) await writeRows(io, 'table', SYNCED_COLUMNS, shown, { keep, tonnes: COUNTS });
-  if (rows.length > 0) await print(io, describeSynced(rows));
-}
-
-async function readSummary(place: Place, asked: Asked, resource: string | undefined): Promise<Synced[]> {
-  const resources = resource === undefined ? [...RESOURCES, CERTIFICATES] : [resource];
-  return await reading(place, async reader => await readSynced(reader, asked, resources));
-}
-
-/** A job that is over and did not do what was asked for; it may be tried again later by itself. */
-function isFailure({ state }: Followed): boolean {
-  return state !== 'done';
-}
+  ],
+  run: async (context, said) => {
+    const { follow } = await import('./follow.js');
+    const { askForSync } = await import('./ask.js');
+    const { io, format, reader, rows, value, print, say } = context;
+    const interrupted = io.interruption();
+    const startedAt = io.now();
+    const asked = await askForSync(context, said);
+    const { jobs, by } = await follow(context, asked, interrupted);
+    const resources = said.resource === undefined ? [...RESOURCES, CERTIFICATES] : [said.resource];
+    const synced = await readSynced(await reader(), asked, resources);
+    const failures = jobs.filter(({ state }) => state !== 'done');
+    const seconds = (io.now() - startedAt) / 1000;
+    if (format === 'json') await value({ by, seconds, resources: synced, failures });
+    else if (synced.length > 0) {
+      const shown = worthShowing(synced).map(row => ({ ...row }));
+      if (shown.length > 0) await rows(SYNCED_COLUMNS, shown, SHAPE);
+      await print(describeSynced(synced));
+    }
+    demandWhole(failures, synced, said.organization);
+    if (synced.length === 0) say('The app is installed on no organization: there was nothing to read.');
+    say(`Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
+  },
+});
 
 const NOT_BELIEVED = ['failing', 'partial', 'doubtful'];
 const CLOSED = ['suspended', 'uninstalled'];
@@ -86,6 +61,7 @@ function nameOf({ organization, resource }: Synced): string {
   return `${shortName(organization)}, ${resource}`;
 }
 
+/** A job that is over and did not do what was asked for may be tried again later by itself. */
 function demandWhole(
   failures: readonly Followed[],
   rows: readonly Synced[],

@@ -1,83 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import type { Reader } from '../../../engines/contract/reader.js';
-import { readFirstCredit, readInstalled } from '../../../query/singles.js';
 import { excessOf } from '../../../registry/json/json-text.js';
 import { type EventName, isObject } from '../../../registry/model.js';
 
+/** What a delivery is about. */
 export interface Subject {
   readonly installationId: string;
   readonly organizationId: string;
   /** The registry's own object where the mirror has it. */
-  readonly document: string | null;
+  readonly document?: string | undefined;
   /** A credit for an event that is about one. */
-  readonly creditId: string | null;
-}
-
-export interface Wanted {
-  readonly organizationId: string;
-  readonly installationId: string | null;
-}
-
-/** What the mirror knows of the installation: the one that is named, else the newest of its organization. */
-export async function findSubject(reader: Reader, event: EventName, wanted: Wanted): Promise<Subject | null> {
-  const { organizationId, installationId } = wanted;
-  const row = await readInstalled(reader, organizationId, installationId);
-  const found = row?.id ?? installationId;
-  if (found === null) return null;
-  const table = TRANSACTIONS[event];
-  const creditId = table === undefined ? null : await readFirstCredit(reader, table, organizationId);
-  return { installationId: found, organizationId, document: row?.document ?? null, creditId };
+  readonly creditId?: string | null;
 }
 
 /** Events that tell of a transaction, and where its credits stood. */
-const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
+export const TRANSACTIONS: Partial<Readonly<Record<EventName, 'warehouse_credits' | 'inventory_credits'>>> = {
   warehouseTransaction: 'warehouse_credits',
   organizationTransaction: 'inventory_credits',
 };
 
-export interface Payload {
-  readonly event: EventName;
-  readonly transaction?: object;
-  readonly installation: object;
-}
-
-export function createPayload(event: EventName, subject: Subject, appId: string, now: number): Payload {
-  const at = new Date(now).toISOString();
-  return {
-    event,
-    ...(TRANSACTIONS[event] !== undefined && { transaction: createTransaction(subject, at) }),
-    installation: createInstallation(subject, appId, at),
-  };
-}
-
-function createTransaction({ creditId }: Subject, at: string): object {
-  return {
+/** The body of a delivery, and the text of it that is signed. */
+export function createDelivery(event: EventName, subject: Subject, appId: string, now: number) {
+  const dates = { createdAt: new Date(now).toISOString(), updatedAt: new Date(now).toISOString() };
+  const { installationId: id, organizationId, document, creditId } = subject;
+  const known: unknown = document === undefined || excessOf(document) !== null ? {} : JSON.parse(document);
+  const transaction = {
     id: randomUUID(),
     creditId: creditId ?? `exPost-1-0x${'0'.repeat(40)}`,
-    createdAt: at,
-    updatedAt: at,
+    ...dates,
     status: 'processed',
     type: 'transfer',
     amount: 1,
   };
-}
-
-function createInstallation(subject: Subject, appId: string, at: string): object {
-  const { document } = subject;
-  const known: unknown = document === null || excessOf(document) !== null ? {} : JSON.parse(document);
-  return {
-    id: subject.installationId,
-    appId,
-    createdAt: at,
-    updatedAt: at,
-    permissions: { organization_info: 'VIEW' },
-    organization: { id: subject.organizationId },
-    ...(isObject(known) ? known : {}),
+  const payload = {
+    event,
+    ...(TRANSACTIONS[event] !== undefined && { transaction }),
+    installation: {
+      id,
+      appId,
+      ...dates,
+      permissions: { organization_info: 'VIEW' },
+      organization: { id: organizationId },
+      ...(isObject(known) ? known : {}),
+    },
   };
-}
-
-/** The body of a delivery: the payload, and the text of it that is signed. */
-export function sealPayload(payload: Payload): { readonly body: string; readonly signedData: string } {
   const signedData = Buffer.from(JSON.stringify(payload)).toString('base64');
   return { body: JSON.stringify({ ...payload, signedData }), signedData };
 }
