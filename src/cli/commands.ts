@@ -9,7 +9,7 @@ import { CONSOLE } from './commands/console.js';
 import * as deliveries from './commands/deliveries/deliveries.js';
 import * as demoEnv from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
-import { EXPLAIN } from './commands/explain/explain.js';
+import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
 import { FRIENDBOT, WRITES } from './commands/writes/writes.js';
 import { HISTORY } from './commands/history.js';

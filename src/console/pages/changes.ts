@@ -7,12 +7,11 @@ import {
   readNewest,
 } from '../../query/past/changes.js';
 import { readOpenings } from '../../query/past/balance.js';
-import type { Change } from '../../text/change.js';
 import { Sums } from '../../text/change-sums.js';
 import { parseSpan } from '../../text/instant.js';
 import { withThousands } from '../../text/thousands.js';
 import { FORMS } from '../lists/row-texts.js';
-import { type Ask, type Fault, page, type Page, type Sent, type Shown } from '../page.js';
+import type { Ask, Fault, Page, Sent } from '../page.js';
 import { withQuery } from '../parts/as-of.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';
@@ -23,16 +22,7 @@ interface Asked extends ChangesAsked {
   readonly until: string;
 }
 
-type Answer =
-  | {
-      readonly asked: Asked;
-      readonly changes: readonly Change[];
-      readonly isAll: boolean;
-      readonly sums: readonly string[];
-      readonly sql: string;
-    }
-  | Fault;
-
+const TITLE = 'Changes';
 const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
@@ -40,23 +30,19 @@ const UNTIL = 'now';
 const MOST = 1_000;
 const ROWS = 100;
 
-export const CHANGES: readonly Page[] = [page(PATH, read, show), file('csv'), file('json')];
-
-async function read({ reader, query, now }: Ask): Promise<Answer> {
-  const asked = askedIn(query, now);
-  if ('fault' in asked) return asked;
-  const rows = await readNewest(reader, asked, beforeIn(query), MOST + 1);
-  const changes = rows.slice(0, MOST);
-  const all = new Sums(await readOpenings(reader));
-  for (const change of changes) all.add(change);
-  return {
-    asked,
-    changes,
-    isAll: rows.length <= MOST,
-    sums: changes.length === 0 ? [] : all.lines(),
-    sql: newestInSql(reader, asked, beforeIn(query), ROWS),
-  };
-}
+export const CHANGES: readonly Page[] = [
+  {
+    path: PATH,
+    isDated: false,
+    show: async ask => {
+      const asked = askedIn(ask.query, ask.now);
+      if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${form(ask.query)}` };
+      return { title: TITLE, body: await showChanges(ask, asked) };
+    },
+  },
+  file('csv'),
+  file('json'),
+];
 
 function askedIn(query: URLSearchParams, now: number): Asked | Fault {
   const since = parseSpan(query.get('since') || SINCE, now);
@@ -81,35 +67,33 @@ function beforeIn(query: URLSearchParams): number | null {
   return /^\d{1,15}$/.test(before) ? Number(before) : null;
 }
 
-function show(answer: Answer, { query, now }: Ask): Shown {
-  const title = 'Changes';
-  if ('fault' in answer) return { title, body: html`<h1>${answer.fault}</h1>${form(query)}` };
-  const { asked, changes, isAll, sums, sql } = answer;
-  const shown = changes.slice(0, ROWS);
-  const last = shown.at(-1);
-  const hasMore = !isAll || changes.length > ROWS;
-  const body = html`<h1 id="sentence" data-live>${sentence(answer, query.has('before'))}</h1>
+async function showChanges({ reader, query, now }: Ask, asked: Asked): Promise<Html> {
+  const before = beforeIn(query);
+  const found = await readNewest(reader, asked, before, MOST + 1);
+  const sums = new Sums(await readOpenings(reader));
+  const changes = found.slice(0, MOST);
+  for (const change of changes) sums.add(change);
+  const last = found.length > ROWS ? changes[ROWS - 1] : undefined;
+  return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}</h1>
 ${form(query)}
 <p>Learnt from <time datetime="${asked.since}">${asked.since}</time> to <time datetime="${asked.until}">${asked.until}</time>: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
-<section id="sums" data-live>${sumsList(sums, isAll)}</section>
-<section id="rows" data-live>${sentences('Newest first', shown, now)}
-<p class="under">${query.has('before') && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
-${hasMore && last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
+<section id="sums" data-live>${found.length > 0 && sumsList(sums.lines(), found.length <= MOST)}</section>
+<section id="rows" data-live>${sentences('Newest first', changes.slice(0, ROWS), now)}
+<p class="under">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
+${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}
 <a href="${withQuery(`${PATH}.csv`, query, { before: null })}">CSV</a> <a href="${withQuery(`${PATH}.json`, query, { before: null })}">JSON</a></p></section>
-<details><summary>The SQL of this page</summary><pre>${sql}</pre></details>`;
-  return { title, body };
+<details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
 }
 
 /** What is newer than a page is not counted on it. */
-function sentence({ changes, isAll }: Exclude<Answer, Fault>, isOlder: boolean): string {
+function sentence(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
-  if (!isAll) return `More than ${withThousands(MOST)} ${one}s`;
-  if (changes.length === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
-  return counted(changes.length, one);
+  if (count > MOST) return `More than ${withThousands(MOST)} ${one}s`;
+  if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
+  return counted(count, one);
 }
 
-function sumsList(sums: readonly string[], isAll: boolean): Html | false {
-  if (sums.length === 0) return false;
+function sumsList(sums: readonly string[], isAll: boolean): Html {
   const lines = sums.map(line => html`<li>${line}</li>`);
   return html`${!isAll && html`<p>The newest ${withThousands(MOST)} of them:</p>`}<ul>${lines}</ul>`;
 }

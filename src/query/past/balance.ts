@@ -201,13 +201,7 @@ async function* credits(reader: Reader, asked: BalanceAsked): AsyncGenerator<Ent
   }
 }
 
-interface Account extends Pick<CreditRow, 'place' | 'organization_id' | 'credit_id' | 'type'> {
-  opening: bigint;
-  risen: bigint;
-  fallen: bigint;
-  listed: bigint;
-  notSummed: number;
-}
+type Account = Pick<CreditRow, 'place' | 'organization_id' | 'credit_id' | 'type'> & typeof EMPTY;
 
 const EMPTY = { opening: 0n, risen: 0n, fallen: 0n, listed: 0n, notSummed: 0 };
 

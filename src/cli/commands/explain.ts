@@ -1,10 +1,10 @@
-import { type Explanation, explainRow, rowsOf } from '../../../query/past/explanation.js';
-import { certificateWords, reasons } from '../../../text/read-behind.js';
-import { command } from '../../command.js';
-import { CommandFault, EXIT } from '../../exit.js';
-import { demandEntry, findVersions } from '../../named/versions.js';
-import { sheet } from '../../shown/sheet.js';
-import { date, otherwise, ROW_WORDS } from '../../taken.js';
+import { type Explanation, explainRow, rowsOf } from '../../query/past/explanation.js';
+import { certificateWords, reasons } from '../../text/read-behind.js';
+import { command } from '../command.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { demandEntry, findVersions } from '../named/versions.js';
+import { sheet } from '../shown/sheet.js';
+import { date, otherwise, ROW_WORDS } from '../taken.js';
 
 export const EXPLAIN = command({
   says: 'Say why a row is so: what showed it, who had asked, when it was last seen, and what is not known',
@@ -16,8 +16,8 @@ export const EXPLAIN = command({
     `carbon-mirror explain warehouse_credits exPost-2-0xabc --as-of ${today}`,
   ],
   run: async (context, { table, id, asOf }) => {
-    const { measure } = await import('../certificates/files.js');
-    const { contradictedColumns } = await import('../../../sync/derived.js');
+    const { measure } = await import('./certificates/files.js');
+    const { contradictedColumns } = await import('../../sync/derived.js');
     const entry = demandEntry(table);
     const [reader, pdfs] = [await context.reader(), await context.pdfs()];
     const inspect = (file: string) => measure(pdfs, file);
