@@ -1,94 +1,148 @@
 // npm run mutants -- ROOM: breaks src/ROOM in one place after the other, and tells what no law notices.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVitest } from 'vitest/node';
 import { mutate } from './mutate.js';
 
-const STATES = ['killed', 'timed out', 'survived', 'not reached'];
+const STATES_TOLD = ['killed', 'timed out', 'survived', 'not reached'];
 const LIMITS = { testTimeout: 60_000, expect: { poll: { timeout: 10_000 } } };
-const root = process.cwd();
-const options = { sample: { type: 'string' }, seed: { type: 'string' }, json: { type: 'boolean' } };
+const options = { sample: { type: 'string' }, seed: { type: 'string', default: '1' } };
 const { values, positionals: rooms } = parseArgs({ allowPositionals: true, options });
-if (rooms.length === 0) throw new Error('usage: mutants -- ROOM|FILE [--sample 50] [--seed 1] [--json]');
-const known = JSON.parse(readFileSync(join(root, 'test/mutants/known.json'), 'utf8'));
-/** No file is written: all mutants are compiled in at once, and the environment says which one lives. */
+if (rooms.length === 0) throw new Error('usage: mutants -- ROOM|FILE [--sample 50] [--seed 1]');
+const root = process.cwd();
+const known = JSON.parse(readFileSync('test/mutants/known.json', 'utf8'));
+/** No file of src is written: all mutants are compiled in at once, and each place asks whether it lives. */
 const code = new Map();
-const all = rooms.map(room => ({ room, mutants: filesOf(room).flatMap(mutantsOf) }));
-const { vitest, laws } = await openLaws();
-const tried = [];
-for (const { room, mutants } of all)
-  for (const mutant of sampleOf(mutants)) tried.push(tell({ room, ...mutant, state: await judge(mutant) }));
-await vitest.close();
-const sums = all.map(({ room, mutants }) => {
-  const countOf = state => tried.filter(mutant => mutant.room === room && mutant.state === state).length;
-  return {
-    room,
-    places: mutants.length,
-    ...Object.fromEntries(STATES.map(state => [state, countOf(state)])),
-  };
-});
-const survivors = tried.filter(({ state }) => STATES.indexOf(state) > 1);
-if (values.json) process.stdout.write(`${JSON.stringify({ rooms: sums, survivors }, null, 2)}\n`);
-else console.table(sums);
-process.exit(survivors.every(({ reason }) => reason) ? 0 : 3);
+const places = [];
+for (const room of rooms) for (const file of filesOf(room)) addPlaces(room, file);
+const asked = rooms.flatMap(askedOf);
+/** What became of a mutant is a file: the process that writes it may end at any time. */
+const TMPDIR = mkdtempSync(join(tmpdir(), 'mutants-'));
+const STATES = join(TMPDIR, 'state-');
+for (const { number } of places.filter(place => !asked.includes(place)))
+  writeFileSync(STATES + number, 'not asked');
+const lanes = await Promise.all(Array.from({ length: availableParallelism() }, openLane));
+const specifications = await lanes[0].getRelevantTestSpecifications();
+const laws = [];
+await inLanes(
+  nearestFirst(
+    specifications.map(one => ({ id: one.moduleId })),
+    rooms,
+  ),
+  readLaw,
+);
+await inLanes(asked.filter(isOpen), askAlone);
+await Promise.all(lanes.map(lane => lane.close()));
+const told = asked.map(tell);
+console.table(rooms.map(countsOf));
+rmSync(TMPDIR, { recursive: true });
+process.exit(told.every(({ state, reason }) => /^(killed|timed)/.test(state) || reason) ? 0 : 3);
 
 function filesOf(room) {
-  if (room.endsWith('.ts')) return [join('src', room.replace(/^src\//, ''))];
-  const files = readdirSync(join(root, 'src', room), { recursive: true, encoding: 'utf8' });
-  return files.filter(file => file.endsWith('.ts')).map(file => join('src', room, file));
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(file =>
+    file.endsWith('.ts'),
+  );
+  return files.filter(file => `${file}/`.startsWith(`${room}/`)).map(file => join('src', file));
 }
 
-function mutantsOf(file) {
-  const made = mutate(readFileSync(join(root, file), 'utf8'), code.size * 100_000);
+function addPlaces(room, file) {
+  const made = mutate(readFileSync(file, 'utf8'), places.length);
   code.set(join(root, file), made.code);
-  return made.mutants.map(mutant => ({ file, ...mutant }));
+  places.push(...made.mutants.map(mutant => ({ room, file, ...mutant })));
 }
 
-function sampleOf(mutants) {
-  const lotOf = ({ number }) => (Math.sin(number + Number(values.seed ?? 1)) * 1e6) % 1;
-  return mutants.toSorted((a, b) => lotOf(a) - lotOf(b)).slice(0, Number(values.sample ?? mutants.length));
+function askedOf(room) {
+  const lotOf = ({ number }) => (Math.sin(number + Number(values.seed)) * 1e6) % 1;
+  const mutants = places.filter(place => place.room === room).toSorted((a, b) => lotOf(a) - lotOf(b));
+  return mutants.slice(0, Number(values.sample ?? mutants.length));
 }
 
-/** The laws that import what is mutated, each run once, alone and with no mutant alive, for what it reaches. */
-async function openLaws() {
-  const asked = { root, watch: false, reporters: [{}], project: ['laws', 'mutants'] };
-  const opened = await createVitest('test', asked, { logLevel: 'silent' });
-  const { include, exclude, setupFiles: before } = opened.projects[0].config;
-  const setupFiles = [...before, join(import.meta.dirname, 'reach.js')];
-  const test = { name: 'mutants', include, exclude, setupFiles, experimental: { fsModuleCache: false } };
+async function openLane() {
+  const only = { root, watch: false, reporters: [{}], project: ['laws', 'mutants'] };
+  const lane = await createVitest('test', only, { logLevel: 'silent' });
+  const { include, exclude, setupFiles } = lane.projects[0].config;
+  const test = { name: 'mutants', include, exclude, setupFiles, maxWorkers: 1, ...LIMITS };
+  Object.assign(test, {
+    runner: join(import.meta.dirname, 'runner.js'),
+    experimental: { fsModuleCache: false },
+  });
   const plugins = [{ name: 'mutants', enforce: 'pre', transform: (_text, id) => code.get(id) }];
-  opened.projects = await opened.injectTestProject([{ root, plugins, test: { ...test, ...LIMITS } }]);
-  opened.config.related = [...code.keys()];
-  const { testModules } = await opened.runTestSpecifications(await opened.getRelevantTestSpecifications());
-  const red = testModules.filter(module => !module.ok());
-  for (const { moduleId } of red) console.error(`left out, as it is red without a mutant: ${moduleId}`);
-  Object.assign(opened.projects[0].config, { isolate: false, bail: 1, maxWorkers: 1 });
-  const green = testModules.filter(module => module.ok());
-  return { vitest: opened, laws: green.map(module => ({ id: module.moduleId, ...module.meta() })) };
+  lane.projects = await lane.injectTestProject([{ root, plugins, test }]);
+  lane.config.related = [...code.keys()];
+  return lane;
 }
 
-/** What is reached as a file is loaded concerns all that load it. What noticed one before is asked first. */
-async function judge({ number }) {
-  const ids = laws.filter(({ reached }) => reached.includes(number)).map(({ id }) => id);
-  if (ids.length === 0) return 'not reached';
-  process.env.MUTANT = String(number);
-  const giveUp = () => vitest.cancelCurrentRun('test-failure');
-  const endMs = Date.now() + 20_000 + 10_000 * ids.length;
-  const timer = setTimeout(() => [giveUp(), giveUp()], endMs - Date.now());
-  const given = ids.map(id => vitest.projects[0].createSpecification(id));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(given);
-  clearTimeout(timer);
-  if (Date.now() >= endMs) return 'timed out';
-  const isRed = testModules.some(module => ids.includes(module.moduleId) && !module.ok());
-  return isRed || unhandledErrors.length > 0 ? 'killed' : 'survived';
+async function inLanes(things, ask) {
+  const left = [...things];
+  const empty = async lane => {
+    while (left.length > 0) await ask(left.shift(), lane);
+  };
+  await Promise.all(lanes.map(empty));
 }
 
-function tell(mutant) {
-  const { file, line, original, mutated, state } = mutant;
-  if (STATES.indexOf(state) < 2) return mutant;
+function nearestFirst(files, names) {
+  const isNear = id => names.some(name => id.includes(basename(name, '.ts')));
+  return files.map(({ id }) => id).toSorted((a, b) => isNear(b) - isNear(a));
+}
+
+function run(lane, ids, env, config) {
+  const [project] = lane.projects;
+  Object.assign(project.config, config, { env: { NODE_NO_WARNINGS: '1', TMPDIR, STATES, ...env } });
+  return lane.runTestSpecifications(ids.map(id => project.createSpecification(id)));
+}
+
+/** A law alone, with each mutant that it reaches. As often as one ends its process, it begins again without that one. */
+async function readLaw(id, lane) {
+  for (let tries = 0; tries <= places.length; tries += 1) {
+    const [module] = (await run(lane, [id], {}, { isolate: true, bail: 0 })).testModules;
+    const { inside, outside, isRed } = module?.meta() ?? {};
+    if (isRed) return console.error(`left out, as it is red without a mutant: ${id}`);
+    if (inside)
+      return laws.push({ id, outside: new Set(outside), reached: new Set([...inside, ...outside]) });
+  }
+  throw new Error(`ends, and does not say why: ${id}`);
+}
+
+/** What was asked as a file was loaded lives from there on: no test asks for it again. */
+function isOpen(place) {
+  const isLoaded = laws.some(({ outside }) => outside.has(place.number));
+  return stateOf(place) === 'doubtful' || (stateOf(place) === 'survived' && isLoaded);
+}
+
+async function askAlone({ number, file }, lane) {
+  const reaching = laws.filter(({ reached }) => reached.has(number));
+  const ids = nearestFirst(reaching, [file]);
+  const { testModules, unhandledErrors } = await run(
+    lane,
+    ids,
+    { MUTANT: String(number) },
+    { isolate: false, bail: 1 },
+  );
+  if (stateOf({ number }) === 'timed out') return;
+  const isGreen = unhandledErrors.length === 0 && testModules.every(module => module.ok());
+  writeFileSync(STATES + number, isGreen ? 'survived' : 'killed');
+}
+
+function stateOf({ number }) {
+  if (existsSync(STATES + number)) return readFileSync(STATES + number, 'utf8');
+  return laws.some(({ reached }) => reached.has(number)) ? 'survived' : 'not reached';
+}
+
+function tell(place) {
+  const { file, line, original, mutated } = place;
+  const state = stateOf(place);
   const isIt = one => one.file === file && one.original === original && one.mutated === mutated;
   const reason = known.find(isIt)?.reason;
-  if (!values.json) console.log(`${file}:${line} ${reason ?? state}\n    ${original}\n    ${mutated}`);
-  return { ...mutant, reason };
+  if (/^(survived|not)/.test(state))
+    console.log(`${file}:${line} ${reason ?? state}\n    ${original}\n    ${mutated}`);
+  return { ...place, state, reason };
+}
+
+function countsOf(room) {
+  const counts = { room, places: places.filter(place => place.room === room).length };
+  for (const state of STATES_TOLD)
+    counts[state] = told.filter(place => place.room === room && place.state === state).length;
+  return counts;
 }
