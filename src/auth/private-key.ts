@@ -1,17 +1,15 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-const PRIVATE_KEY_FAULTS = [
-  'empty',
-  'not_pem',
-  'public_key',
-  'certificate',
-  'encrypted',
-  'openssh',
-  'not_rsa',
-  'too_short',
-  'unreadable',
-] as const;
-export type PrivateKeyFault = (typeof PRIVATE_KEY_FAULTS)[number];
+export type PrivateKeyFault =
+  | 'empty'
+  | 'not_pem'
+  | 'public_key'
+  | 'certificate'
+  | 'encrypted'
+  | 'openssh'
+  | 'not_rsa'
+  | 'too_short'
+  | 'unreadable';
 
 const EXPECTED = 'expected an RSA private key in PEM form (PKCS#1 or PKCS#8)';
 const MIN_RSA_BITS = 2048;

@@ -51,6 +51,12 @@ describe('a wrong key is refused with its own reason', () => {
     ['a PKCS#1 public key', rsa.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString(), 'public_key'],
     ['a certificate', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'certificate'],
     [
+      'a certificate of OpenSSL after others',
+      '-----BEGIN X509 CRL----- -----BEGIN TRUSTED CERTIFICATE-----',
+      'certificate',
+    ],
+    ['a public key after a certificate', `-----BEGIN CERTIFICATE-----\n${publicPem}`, 'public_key'],
+    [
       'an encrypted PKCS#8 key',
       rsa.privateKey
         .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'a passphrase' })
