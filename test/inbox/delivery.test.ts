@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { ANNOUNCED_SLICE, describeFailure, sliceOf } from '../../src/inbox/delivery.js';
+
+test.each([
+  [Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' }), 'SQLITE_FULL', 'disk full'],
+  [new TypeError('no such thing'), 'TypeError', 'no such thing'],
+  ['thrown as text', 'unknown', 'thrown as text'],
+])('a failure is told by its code, or by its name: %s', (error, code, message) => {
+  expect(describeFailure(error)).toEqual({ code, message });
+});
+
+test('a stretch goes on behind a slice that is full, and ends with one that is not', () => {
+  const rows = Array.from({ length: ANNOUNCED_SLICE }, (_, index) => ({
+    id: index + 1,
+    installationId: 'an installation',
+    receivedAt: `instant ${index + 1}`,
+    verdict: 'accepted',
+  }));
+  const next = { from: `instant ${ANNOUNCED_SLICE}`, until: 'the end', above: ANNOUNCED_SLICE };
+  expect(sliceOf(rows, 'the end')).toMatchObject({ deliveries: { length: ANNOUNCED_SLICE }, next });
+  expect(sliceOf(rows.slice(1), 'the end').next).toBe(null);
+  expect(sliceOf([], 'the end')).toEqual({ deliveries: [], next: null });
+});

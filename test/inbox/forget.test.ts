@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { forgetTexts } from '../../src/inbox/forget.js';
+
+/** Each text came twice. */
+function inboxOf(contents: readonly string[]) {
+  const texts = new Map(contents.map((content, index) => [index + 1, content]));
+  return {
+    texts,
+    signedTexts: (above: number, limit: number) => {
+      const rows = [...texts].filter(([id, content]) => id > above && content !== '').slice(0, limit);
+      return Promise.resolve(
+        rows.map(([id, content]) => ({ id, signedData: Buffer.from(content).toString('base64') })),
+      );
+    },
+    emptyTexts: (ids: readonly number[]) => {
+      expect(ids.length).toBeGreaterThan(0);
+      for (const id of ids) texts.set(id, '');
+      return Promise.resolve(2 * ids.length);
+    },
+  };
+}
+
+test.each([0, 99, 100, 250])(
+  'of %i others, only the signed texts about it are emptied, and told',
+  async others => {
+    const inbox = inboxOf(['für Zoë', ...Array.from({ length: others }, () => 'für Anna'), 'für Zoë']);
+    const forgotten = await forgetTexts(inbox, content => content.includes('Zoë'));
+    expect(forgotten).toEqual({ texts: 2, deliveries: 4 });
+    expect([...inbox.texts.values()].filter(text => text !== 'für Anna')).toEqual(['', '']);
+  },
+);
+
+test('a batch is small, as a receiver waits for each', async () => {
+  const inbox = inboxOf(Array.from({ length: 201 }, () => 'für Zoë'));
+  const batches: number[] = [];
+  const emptyTexts = (ids: readonly number[]): Promise<number> => {
+    batches.push(ids.length);
+    return inbox.emptyTexts(ids);
+  };
+  await forgetTexts({ ...inbox, emptyTexts }, () => true);
+  expect(batches).toEqual([100, 100, 1]);
+});
