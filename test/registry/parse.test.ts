@@ -17,6 +17,16 @@ import { bodyText } from '../../src/registry/pages/single.js';
 
 const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
 
+test.each([
+  ['', 'JSON, came nothing'],
+  ['none at all', 'JSON, came 11 characters that are not'],
+  ['null', 'an object, came null'],
+  ['[]', 'an object, came an array'],
+  ['3', 'an object, came number'],
+])('what is no object is refused with what came: %j', (text, told) => {
+  expect(() => readSource(text, 'x')).toThrow(`x: expected ${told}`);
+});
+
 describe('where the registry wavers, one word is chosen', () => {
   test('an organization’s name', () => {
     expect(parseOrganization(from({ id: 'o', name: 'N' })).fullName).toBe('N');
