@@ -10,7 +10,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/cli': 9750,
   'src/config': 900,
   'src/console': 3350,
-  'src/engines': 10_000,
+  'src/engines': 9550,
   'src/inbox': 550,
   'src/log': 100,
   'src/mirror': 2450,
@@ -25,7 +25,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, engines and app, and has 100 here. */
   'src/*.ts': 350,
-  migrations: 2700,
+  migrations: 2850,
   test: 49_400,
   docs: 1200,
   'README.md': 100,

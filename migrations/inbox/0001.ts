@@ -1,11 +1,8 @@
-import { type Dialect, joined, performSteps } from '../schema.js';
+import { type Dialect, joined, type Part, performSteps, raw } from '../schema.js';
 import { FUNCTIONS } from './0001/functions.js';
 import { OF_POSTGRES, TABLES } from './0001/tables.js';
 
-export function inbox0001(dialect: Dialect): string {
-  const parts =
-    dialect.engine === 'postgres'
-      ? [performSteps('inbox'), ...TABLES, ...OF_POSTGRES, () => FUNCTIONS]
-      : TABLES;
-  return joined(parts)(dialect);
+export function inbox0001(engine: Dialect['engine']): Part {
+  if (engine === 'sqlite') return joined(TABLES);
+  return joined([performSteps('inbox'), ...TABLES, ...OF_POSTGRES, raw(() => FUNCTIONS)]);
 }

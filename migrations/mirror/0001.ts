@@ -1,26 +1,24 @@
-import { type Dialect, joined, performSteps } from '../schema.js';
+import { type Dialect, joined, type Part, performSteps, raw } from '../schema.js';
 import { BALANCE } from './0001/balance.js';
-import { ANNOUNCEMENTS, BOOKS, PIECES } from './0001/books.js';
+import { ANNOUNCEMENTS, BOOKS, KEEP_PIECES, PIECES } from './0001/books.js';
 import { CHANGES } from './0001/changes.js';
 import { AS_TEXT, COUNTERS, TELL_OF_CHANGES } from './0001/counters.js';
 import { OF_NOW } from './0001/freshness.js';
 import { MIRRORED } from './0001/mirrored.js';
 import { SUMS } from './0001/sums.js';
 
-export function mirror0001(dialect: Dialect): string {
-  const { engine } = dialect;
+export function mirror0001(engine: Dialect['engine']): Part {
   const isPostgres = engine === 'postgres';
-  const parts = [
-    ...(isPostgres ? [performSteps('mirror'), () => AS_TEXT] : []),
+  return joined([
+    ...(isPostgres ? [performSteps('mirror'), raw(() => AS_TEXT)] : []),
     ...BOOKS,
     ...MIRRORED,
-    () => COUNTERS[engine],
-    isPostgres ? PIECES : ANNOUNCEMENTS,
+    raw(() => COUNTERS[engine]),
+    ...(isPostgres ? [PIECES, KEEP_PIECES] : [ANNOUNCEMENTS]),
     ...OF_NOW,
     ...SUMS,
     CHANGES,
     ...BALANCE,
-    ...(isPostgres ? [() => TELL_OF_CHANGES] : []),
-  ];
-  return joined(parts)(dialect);
+    ...(isPostgres ? [raw(() => TELL_OF_CHANGES)] : []),
+  ]);
 }

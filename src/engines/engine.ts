@@ -111,7 +111,7 @@ export interface Engine {
   readonly checked: string;
   /** What is the engine's own matter. Throws where nothing can be read. */
   readonly examine: () => AsyncIterable<Finding>;
-  readonly describeSchema: () => Promise<readonly Relation[]>;
+  readonly describeSchema: () => readonly Relation[];
   /** The disk on which it writes; null where that is no matter of ours. */
   readonly lookAtDisk: () => Disk | null;
   /** The size of a log of writes beside the data; null where there is none. */

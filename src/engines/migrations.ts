@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { inbox0001 } from '../../migrations/inbox/0001.js';
 import { mirror0001 } from '../../migrations/mirror/0001.js';
-import { type Dialect, POSTGRES, SQLITE } from '../../migrations/schema.js';
+import {
+  type Dialect,
+  type Kind,
+  type Part,
+  POSTGRES,
+  type Relation,
+  SQLITE,
+} from '../../migrations/schema.js';
 
 export type Family = 'inbox' | 'mirror';
 
@@ -12,9 +19,10 @@ export interface Migration {
   readonly sql: string;
 }
 
-type Written = readonly [name: string, sqlOf: (dialect: Dialect) => string];
+export type EngineName = Dialect['engine'];
+type Written = readonly [name: string, made: (engine: EngineName) => Part];
 
-const DIALECTS: Readonly<Record<Dialect['engine'], Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
+const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
 /** In their order: the number of each is its place. */
 const WRITTEN: Readonly<Record<Family, readonly Written[]>> = {
@@ -22,14 +30,23 @@ const WRITTEN: Readonly<Record<Family, readonly Written[]>> = {
   mirror: [['0001-mirror', mirror0001]],
 };
 
-export function migrationsOf(engine: Dialect['engine'], family: Family): Migration[] {
-  return WRITTEN[family].map(([name, sqlOf], place) => ({
+export function migrationsOf(engine: EngineName, family: Family): Migration[] {
+  return WRITTEN[family].map(([name, made], place) => ({
     version: place + 1,
     name,
     get sql() {
-      return sqlOf(DIALECTS[engine]);
+      return made(engine).textOf(DIALECTS[engine]);
     },
   }));
+}
+
+/** The tables and views of a database, as its migrations make them, and the types of their columns there. */
+export function relationsOf(engine: EngineName, family: Family): readonly Relation[] {
+  return WRITTEN[family].flatMap(([, made]) => made(engine).relations);
+}
+
+export function typeOf(engine: EngineName, kind: Kind): string {
+  return DIALECTS[engine].types[kind].split(' ', kind === 'real' ? 2 : 1).join(' ');
 }
 
 /** What a database says of a migration that was applied. One of an earlier program has no digest. */

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, OrderByItemBuilder, RawNode, SqlBool, ValueNode } from 'kysely';
 import type { Reader } from '../engines/contract/reader.js';
-import { type Row, TABLES, type Tables } from '../engines/contract/tables.js';
+import { mayBeNull, type Row, type Tables } from '../engines/contract/tables.js';
 import { type Entry, NAME_OF_OWNER, type Order } from '../resources/entry.js';
 
 /** Asks tables that are known by their names only. These come from the resources, never from a person. */
@@ -112,20 +112,6 @@ export function totalOrder({ table }: Entry, order: Order): Ordered[] {
 /** Null comes before everything on the way up, and after it on the way down. */
 function beside(way: 'asc' | 'desc'): Direct {
   return way === 'asc' ? NULLS_FIRST : order => order.desc().nullsLast();
-}
-
-export function mayBeNull(table: string, column: string): boolean {
-  const kind = kindOf(table, column);
-  return typeof kind === 'string' && kind.endsWith('?');
-}
-
-export function hasColumn(table: string, column: string): boolean {
-  return kindOf(table, column) !== undefined;
-}
-
-function kindOf(table: string, column: string): unknown {
-  const columns = Object.entries(TABLES).find(([name]) => name === table)?.[1] ?? {};
-  return Object.entries(columns).find(([name]) => name === column)?.[1];
 }
 
 /** As every engine's `lower` has text that is kept: of all letters those of ASCII. What is asked for may be lowered otherwise. */

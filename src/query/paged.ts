@@ -10,7 +10,8 @@ import {
 import type { Reader } from '../engines/contract/reader.js';
 import type { Row, Tables, Value } from '../engines/contract/tables.js';
 import { PROJECTS } from '../resources/projects.js';
-import { byName, lookedUpBy, mayBeNull, stoodAt, withLookedUp } from './by-name.js';
+import { byName, lookedUpBy, stoodAt, withLookedUp } from './by-name.js';
+import { mayBeNull } from '../engines/contract/tables.js';
 
 export type Direction = 'asc' | 'desc';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { migrationsOf } from '../../src/engines/migrations.js';
-import { describeSchema } from '../../src/engines/sqlite/describe-schema.js';
+import { describeSchema } from '../../src/engines/contract/relation.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {
-  const relations = describeSchema();
+  const relations = describeSchema('sqlite');
   const created = ['mirror', 'inbox'].flatMap(family =>
     migrationsOf('sqlite', family === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
       Array.from(
@@ -25,7 +25,7 @@ test('docs/schema.md is what the migrations say', async () => {
   const { stdout } = await runCommand(['schema', '--markdown']);
   expect(readFileSync(new URL('../../docs/schema.md', import.meta.url), 'utf8')).toBe(stdout);
   expect(stdout.split('\n').length).toBeLessThanOrEqual(500);
-  for (const { name, columns } of describeSchema()) {
+  for (const { name, columns } of describeSchema('sqlite')) {
     if (/_(?:history|past)$/.test(name))
       expect(stdout).toMatch(new RegExp(`^- \`${name}\`: as .+ \`valid_to\``, 'm'));
     else for (const { meaning } of columns) expect(stdout, name).toContain(` ${meaning}`);
@@ -48,7 +48,7 @@ test('schema begins with what people use and ends with bookkeeping', async () =>
 });
 
 test('on a terminal a meaning goes on in the next line, in a pipe it is whole', async () => {
-  const meaning = describeSchema().find(({ name }) => name === 'freshness')?.meaning ?? '';
+  const meaning = describeSchema('sqlite').find(({ name }) => name === 'freshness')?.meaning ?? '';
   expect((await runCommand(['schema'])).stdout).toContain(meaning);
   for (const argv of [['schema'], ['schema', 'freshness']]) {
     const { stdout } = await runCommand(argv, { terminal: true, env: { NO_COLOR: '1' } });

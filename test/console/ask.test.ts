@@ -148,7 +148,7 @@ function recording(asked: string[]): Asking {
       asked.push(sql);
       throw new AskError('refused', 'nobody asks here');
     },
-    describeSchema: async () => [],
+    describeSchema: () => [],
     ready: [],
   };
 }

@@ -33,7 +33,7 @@ export interface Visit {
 
 const NO_QUESTIONS: ConsoleOptions['asking'] = {
   ask: async () => ({ columns: [], rows: Readable.from([]) }),
-  describeSchema: async () => [],
+  describeSchema: () => [],
   ready: [],
 };
 const NO_PDFS: ConsoleOptions['pdfs'] = { open: async () => null, inspect: async () => null };

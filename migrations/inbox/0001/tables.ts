@@ -1,6 +1,6 @@
-import { index, type Part, table } from '../../schema.js';
+import { index, type Part, raw, table } from '../../schema.js';
 
-export const TABLES: readonly Part[] = [
+export const TABLES = [
   table(
     'inbox.deliveries',
     'Every POST whose signature was good, in the order of arrival: a row each, but repeats of one text that wait for the same read, or are set aside, share one for a minute. A row is written before the sender is answered.',
@@ -146,7 +146,7 @@ export const TABLES: readonly Part[] = [
         'fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0',
     },
   ),
-  ({ inbox }) => `INSERT INTO ${inbox}claims VALUES (1, 0);\n`,
+  raw(({ inbox }) => `INSERT INTO ${inbox}claims VALUES (1, 0);\n`),
   table(
     'inbox.processes',
     'Signs of life. A row each for a process that has worked on this inbox. Those of an hour ago are removed, but for the last of each role.',
@@ -181,7 +181,7 @@ export const TABLES: readonly Part[] = [
     },
     { isSmall: true, rules: ['PRIMARY KEY (minute, reason, status, header_prefix)'] },
   ),
-];
+] as const;
 
 /** What only PostgreSQL is asked by. */
 export const OF_POSTGRES: readonly Part[] = [

@@ -1,4 +1,4 @@
-import { type Dialect, type Part, view } from '../../schema.js';
+import { type Dialect, SURE, view } from '../../schema.js';
 
 const LARGEST = '9000000000000000000';
 const MICRO = 'millionths of a tonne';
@@ -70,23 +70,30 @@ const isNowhere = ({ mirror }: Dialect, table: string): string =>
   `NOT EXISTS (SELECT 1 FROM ${mirror}${table} AS n WHERE n.version = p.closed_version)
   AND NOT EXISTS (SELECT 1 FROM ${mirror}${table}_past AS n WHERE n.version = p.closed_version)`;
 
-const MOVES: Part = view(
+const MOVES = view(
   'mirror.credit_moves',
   'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and held, since the first complete read of that list: what that showed is the opening balance, and rose nowhere. In and out of a place are not told by the registry: what came and went within one read is not seen.',
   {
-    number: 'number of the counter that the change took as it was committed',
-    learnt_at: 'when the answer that showed it had arrived; the registry may have changed earlier',
-    organization_id: 'the organization whose list it stood in',
-    place: 'warehouse, inventory or held; a hold that is over counts nothing',
-    credit_id: "the registry's id of the credit",
-    part: 'which row of it: its inventory, or the id of the hold',
-    project_id: 'the project that issued the credit',
-    vintage: 'year of the reduction; of a hold the year that ends its serialization',
-    serialization: 'what names the credit in public',
-    before_micro: `${MICRO} that stood there; null where the row is new or had no usable amount`,
-    after_micro: `${MICRO} that stand there since; null where the row is gone or has no usable amount`,
-    moved_micro: 'after less before, null counted as nothing; null where that is too large',
-    type: 'exPost (issued) or exAnte (expected)',
+    number: ['int', 'number of the counter that the change took as it was committed', SURE],
+    learnt_at: [
+      'instant',
+      'when the answer that showed it had arrived; the registry may have changed earlier',
+      SURE,
+    ],
+    organization_id: ['text', 'the organization whose list it stood in', SURE],
+    place: ['text', 'warehouse, inventory or held; a hold that is over counts nothing', SURE],
+    credit_id: ['text', "the registry's id of the credit", SURE],
+    part: ['text', 'which row of it: its inventory, or the id of the hold', SURE],
+    project_id: ['text', 'the project that issued the credit'],
+    vintage: ['text', 'year of the reduction; of a hold the year that ends its serialization'],
+    serialization: ['text', 'what names the credit in public'],
+    before_micro: ['large', `${MICRO} that stood there; null where the row is new or had no usable amount`],
+    after_micro: [
+      'large',
+      `${MICRO} that stand there since; null where the row is gone or has no usable amount`,
+    ],
+    moved_micro: ['large', 'after less before, null counted as nothing; null where that is too large'],
+    type: ['text', 'exPost (issued) or exAnte (expected)'],
   },
   dialect => {
     const { mirror, none, word, wide } = dialect;
@@ -112,19 +119,22 @@ WHERE ${isNowhere(dialect, place.table)}`,
   },
 );
 
-const USES: Part = view(
+const USES = view(
   'mirror.credit_uses',
   'What reservations and inventory requests of an organization have taken out of its lists for good: reservations that were finished, and requests to retire that were carried out. They explain retirements; what nobody reserved or requested here does not stand here.',
   {
-    organization_id: 'the organization whose list it stands in',
-    resource: 'reservations or inventory_requests',
-    id: "the registry's id of it",
-    serialization: 'what names the credit in public',
-    project_id: 'the project that issued the credit',
-    vintage: 'year of the reduction; of a reservation the year that ends its serialization',
-    amount_micro: `${MICRO}; null where the amount is finer or larger than that holds`,
-    begun_at: 'when the registry says it was created',
-    ended_at: 'when the registry says it last changed; where it says nothing, when the hold would have ended',
+    organization_id: ['text', 'the organization whose list it stands in', SURE],
+    resource: ['text', 'reservations or inventory_requests', SURE],
+    id: ['text', "the registry's id of it", SURE],
+    serialization: ['text', 'what names the credit in public'],
+    project_id: ['text', 'the project that issued the credit'],
+    vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
+    amount_micro: ['large', `${MICRO}; null where the amount is finer or larger than that holds`],
+    begun_at: ['instant', 'when the registry says it was created'],
+    ended_at: [
+      'instant',
+      'when the registry says it last changed; where it says nothing, when the hold would have ended',
+    ],
   },
   ({
     mirror,
@@ -147,17 +157,17 @@ const LISTS = [
   ['retirements', 'retirements', 'id'],
 ] as const;
 
-const FINDINGS_OF_CREDITS: Part = view(
+const FINDINGS_OF_CREDITS = view(
   'mirror.credit_findings',
   'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a hold that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
   {
-    finding: 'negative_amount, serialization_twice, listed_and_retired or hold_outlived',
-    organization_id: 'whose list it stands in',
-    resource: 'which list, by its word in sync_runs',
-    id: 'id of the row: of a credit its credit_id',
-    serialization: 'what names the credit in public',
-    amount_exact: "the registry's own digits; null where it sent no usable number",
-    found: 'what is wrong, in words',
+    finding: ['text', 'negative_amount, serialization_twice, listed_and_retired or hold_outlived', SURE],
+    organization_id: ['text', 'whose list it stands in', SURE],
+    resource: ['text', 'which list, by its word in sync_runs', SURE],
+    id: ['text', 'id of the row: of a credit its credit_id', SURE],
+    serialization: ['text', 'what names the credit in public'],
+    amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
+    found: ['text', 'what is wrong, in words', SURE],
   },
   dialect => {
     const { mirror, word, sum, least, asText, hourAfter } = dialect;
@@ -236,18 +246,22 @@ WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'can
   },
 );
 
-const OF_RETIREMENTS: Part = view(
+const OF_RETIREMENTS = view(
   'mirror.balance_retirements',
   "Retirements added up in three ways: by month and by beneficiary, as their columns say it and as the registry's own digits say it, and by what became of their certificates, as the rows and as the counters say it. Each of both sides must be the same.",
   {
-    organization_id: 'who retired',
-    reckoning: 'month, beneficiary or certificate',
-    value: "the month, the beneficiary, or stored, pending, unclaimed and missing; '' where there is none",
-    rows: 'how many retirements are listed so',
-    amount_micro: `${MICRO} that they add up to; null where that is too large`,
-    counted_rows: 'how many there are by the other side',
-    counted_micro: `${MICRO} by the registry's own digits; of certificates no amount is counted`,
-    ties: '1 where both sides are the same, else 0',
+    organization_id: ['text', 'who retired', SURE],
+    reckoning: ['text', 'month, beneficiary or certificate', SURE],
+    value: [
+      'text',
+      "the month, the beneficiary, or stored, pending, unclaimed and missing; '' where there is none",
+      SURE,
+    ],
+    rows: ['int', 'how many retirements are listed so', SURE],
+    amount_micro: ['large', `${MICRO} that they add up to; null where that is too large`],
+    counted_rows: ['int', 'how many there are by the other side', SURE],
+    counted_micro: ['large', `${MICRO} by the registry's own digits; of certificates no amount is counted`],
+    ties: ['int', '1 where both sides are the same, else 0', SURE],
   },
   dialect => {
     const { mirror, word, bytewise, month, microOf, sum, whole } = dialect;
@@ -298,22 +312,25 @@ FROM added WHERE rows <> 0 OR counted <> 0`;
   },
 );
 
-const OF_CREDITS: Part = view(
+const OF_CREDITS = view(
   'mirror.balance_credits',
   "Per credit and place: what stood there at the end of the list's first complete read, and what it was seen to rise and to fall by since, adds up to what is listed now, by the registry's own digits. Lists that were never read completely are left out.",
   {
-    organization_id: 'the organization whose list it stands in',
-    place: 'warehouse, inventory or held',
-    credit_id: "the registry's id of the credit",
-    part: 'which row of it: its inventory, or the id of the hold',
-    moves: 'how often it was seen to move',
-    risen_micro: `${MICRO} that it was seen to rise by; null where that is too large`,
-    fallen_micro: `${MICRO} that it was seen to fall by; null where that is too large`,
-    listed_micro: `${MICRO} that are listed now; null where that is too large`,
-    ties: '1 where they add up, else 0',
-    type: 'exPost (issued) or exAnte (expected)',
-    opening_micro: `${MICRO} that stood there when its list had first been read completely; null where that is too large`,
-    opening_at: 'when that was',
+    organization_id: ['text', 'the organization whose list it stands in', SURE],
+    place: ['text', 'warehouse, inventory or held', SURE],
+    credit_id: ['text', "the registry's id of the credit", SURE],
+    part: ['text', 'which row of it: its inventory, or the id of the hold', SURE],
+    moves: ['int', 'how often it was seen to move', SURE],
+    risen_micro: ['large', `${MICRO} that it was seen to rise by; null where that is too large`],
+    fallen_micro: ['large', `${MICRO} that it was seen to fall by; null where that is too large`],
+    listed_micro: ['large', `${MICRO} that are listed now; null where that is too large`],
+    ties: ['int', '1 where they add up, else 0', SURE],
+    type: ['text', 'exPost (issued) or exAnte (expected)'],
+    opening_micro: [
+      'large',
+      `${MICRO} that stood there when its list had first been read completely; null where that is too large`,
+    ],
+    opening_at: ['instant', 'when that was', SURE],
   },
   dialect => {
     const { mirror, word, greatest, microOf, sum } = dialect;
@@ -346,26 +363,41 @@ FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.orga
   },
 );
 
-const OF_PROJECTS: Part = view(
+const OF_PROJECTS = view(
   'mirror.balance_projects',
   'Per project and vintage, without what is exAnte: warehouse, inventory and held together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.',
   {
-    project_id: 'the project that issued the credits',
-    project_name: 'its name, as it was sent with them',
-    vintage: 'year of the reduction',
-    begun_at: 'end of the last of the first complete reads: what was before is not known',
-    settled_at:
+    project_id: ['text', 'the project that issued the credits', SURE],
+    project_name: ['text', 'its name, as it was sent with them'],
+    vintage: ['text', 'year of the reduction', SURE],
+    begun_at: ['instant', 'end of the last of the first complete reads: what was before is not known', SURE],
+    settled_at: [
+      'instant',
       'start of the oldest last complete read of those lists: what was retired after it is not counted yet',
-    opening_micro: `${MICRO} that stood there at the start`,
-    closing_micro: `${MICRO} that stand there now`,
-    fallen_micro: `${MICRO} that its rows were seen to fall by`,
-    fall_micro: `${MICRO} that it fell by, moves from one place to another left out`,
-    retirements: 'how many retirements',
-    retired_micro: `${MICRO} that they add up to`,
-    ties: '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
-    risen_micro: `${MICRO} that warehouses and inventories were seen to rise by: from elsewhere, or from one another`,
-    explained_micro: `${MICRO} of what was retired that reservations and inventory requests of these organizations explain`,
-    unexplained_micro: `${MICRO} of what was retired that they do not explain, and that did not go from these lists in all: it came from elsewhere`,
+      SURE,
+    ],
+    opening_micro: ['large', `${MICRO} that stood there at the start`],
+    closing_micro: ['large', `${MICRO} that stand there now`],
+    fallen_micro: ['large', `${MICRO} that its rows were seen to fall by`],
+    fall_micro: ['large', `${MICRO} that it fell by, moves from one place to another left out`],
+    retirements: ['int', 'how many retirements', SURE],
+    retired_micro: ['large', `${MICRO} that they add up to`],
+    ties: [
+      'int',
+      '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
+    ],
+    risen_micro: [
+      'large',
+      `${MICRO} that warehouses and inventories were seen to rise by: from elsewhere, or from one another`,
+    ],
+    explained_micro: [
+      'large',
+      `${MICRO} of what was retired that reservations and inventory requests of these organizations explain`,
+    ],
+    unexplained_micro: [
+      'large',
+      `${MICRO} of what was retired that they do not explain, and that did not go from these lists in all: it came from elsewhere`,
+    ],
   },
   dialect => {
     const { mirror, none, greatest, least, sum, whole, instant } = dialect;
@@ -435,15 +467,15 @@ FROM told AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintage = a
   },
 );
 
-const OF_SERIALS: Part = view(
+const OF_SERIALS = view(
   'mirror.balance_serials',
   'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length tells no amount.',
   {
-    serialization: 'what names the credit in public, in lower case',
-    credit_id: 'the credit that it stands for; the first of several',
-    other_credit_id: 'the last of several; the same where there is one',
-    rows: 'how many rows name it',
-    ties: '1 where it stands for one credit, else 0',
+    serialization: ['text', 'what names the credit in public, in lower case', SURE],
+    credit_id: ['text', 'the credit that it stands for; the first of several', SURE],
+    other_credit_id: ['text', 'the last of several; the same where there is one', SURE],
+    rows: ['int', 'how many rows name it', SURE],
+    ties: ['int', '1 where it stands for one credit, else 0', SURE],
   },
   dialect => {
     const named = PLACES.map(
@@ -458,21 +490,30 @@ FROM named GROUP BY serialization`;
   },
 );
 
-const RESTATEMENTS: Part = view(
+const RESTATEMENTS = view(
   'mirror.restatements',
   'What the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year is in the view changes alone.',
   {
-    number: 'number of the counter that the change took: the same as in changes',
-    learnt_at: 'when the answer that showed it had arrived; the registry may have changed earlier',
-    organization_id: 'whose retirement it is',
-    resource: 'retirements or certificates',
-    id: 'the retirement',
-    year: 'the year that the registry dated the retirement in before, in UTC; null where it sent no usable date',
-    change: 'changed or removed',
-    before:
+    number: ['int', 'number of the counter that the change took: the same as in changes', SURE],
+    learnt_at: [
+      'instant',
+      'when the answer that showed it had arrived; the registry may have changed earlier',
+      SURE,
+    ],
+    organization_id: ['text', 'whose retirement it is', SURE],
+    resource: ['text', 'retirements or certificates', SURE],
+    id: ['text', 'the retirement', SURE],
+    year: [
+      'text',
+      'the year that the registry dated the retirement in before, in UTC; null where it sent no usable date',
+    ],
+    change: ['text', 'changed or removed', SURE],
+    before: [
+      'text',
       "what stood there: of a retirement its amount in the registry's own digits, of a certificate the SHA-256 of the file",
-    after: 'what stands there since; null where it is gone',
-    sync_run_id: 'the sync run that found it; old runs are removed in time',
+    ],
+    after: ['text', 'what stands there since; null where it is gone'],
+    sync_run_id: ['int', 'the sync run that found it; old runs are removed in time'],
   },
   ({ mirror, word, bytewise, year }) => {
     const inPlace = (table: string, column: string) =>
@@ -505,12 +546,12 @@ WHERE p.state = 'stored' AND ${next('certificates', 'sha256')} IS DISTINCT FROM 
 const COUNTED = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'];
 const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', 'hold_outlived'];
 
-const FINDINGS: Part = view(
+const FINDINGS = view(
   'mirror.findings',
   'How many rows each balance, the restatements and the findings have at this moment, the balances those that do not tie. Every row of the lists is looked at.',
   {
-    finding: 'name of the balance, restatements, or what is found in credit_findings',
-    rows: 'how many',
+    finding: ['text', 'name of the balance, restatements, or what is found in credit_findings', SURE],
+    rows: ['int', 'how many', SURE],
   },
   ({ mirror, word, bytewise }) => `WITH found AS (
   SELECT finding, count(*) AS rows FROM ${mirror}credit_findings GROUP BY finding
@@ -526,7 +567,7 @@ SELECT ${bytewise('k.finding')}, coalesce(f.rows, 0)
 FROM kinds AS k LEFT JOIN found AS f ON f.finding = k.finding`,
 );
 
-export const BALANCE: readonly Part[] = [
+export const BALANCE = [
   MOVES,
   USES,
   FINDINGS_OF_CREDITS,
@@ -536,4 +577,4 @@ export const BALANCE: readonly Part[] = [
   OF_SERIALS,
   RESTATEMENTS,
   FINDINGS,
-];
+] as const;

@@ -1,7 +1,7 @@
-import { index, type Part, table } from '../../schema.js';
+import { index, raw, table } from '../../schema.js';
 
 /** What is kept of reading itself. */
-export const BOOKS: readonly Part[] = [
+export const BOOKS = [
   table(
     'mirror.origin',
     'The one registry that this mirror was filled from. It refuses any other. One row.',
@@ -31,7 +31,7 @@ export const BOOKS: readonly Part[] = [
     },
     { storage: 'fillfactor = 10' },
   ),
-  ({ mirror }) => `INSERT INTO ${mirror}version_counter VALUES (1, 0);\n`,
+  raw(({ mirror }) => `INSERT INTO ${mirror}version_counter VALUES (1, 0);\n`),
   table(
     'mirror.fences',
     'The highest claim seen per organization and lane. A write that carries a lower one is refused.',
@@ -228,7 +228,7 @@ export const BOOKS: readonly Part[] = [
       ],
     },
   ),
-  ({ mirror }) => `INSERT INTO ${mirror}certificate_mark VALUES (1, 0);\n`,
+  raw(({ mirror }) => `INSERT INTO ${mirror}certificate_mark VALUES (1, 0);\n`),
   table(
     'mirror.finding_counts',
     'The same as a worker counted it last, so that nobody has to look at a million rows.',
@@ -249,10 +249,10 @@ export const BOOKS: readonly Part[] = [
     },
     { isSmall: true },
   ),
-];
+] as const;
 
 /** SQLite cannot see another file: the worker copies what waits there. PostgreSQL's `freshness` asks the inbox itself. */
-export const ANNOUNCEMENTS: Part = table(
+export const ANNOUNCEMENTS = table(
   'mirror.announcements',
   'What was announced and not read yet: for each resource the oldest delivery that came at or after the start of its last complete read. A worker copies it from the inbox once it is 15 seconds old, and removes it at its next look after a read has answered it. Certificates have no row: they wait for what retirements wait for.',
   {
@@ -264,19 +264,22 @@ export const ANNOUNCEMENTS: Part = table(
 );
 
 /** PostgreSQL has no folder. */
-export const PIECES: Part = dialect =>
-  table(
-    'mirror.certificate_pieces',
-    'The PDFs themselves, each in pieces of 1 MiB.',
-    {
-      file: [
-        'text',
-        'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there',
-        'NOT NULL',
-      ],
-      piece: ['int', 'its place in the file, from 0', 'NOT NULL'],
-      written_at: ['instant', 'when it was stored', 'NOT NULL'],
-      bytes: ['bytes', 'what stands there, as the registry sent it', 'NOT NULL'],
-    },
-    { rules: ['PRIMARY KEY (file, piece)'] },
-  )(dialect) + 'ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;\n';
+export const PIECES = table(
+  'mirror.certificate_pieces',
+  'The PDFs themselves, each in pieces of 1 MiB.',
+  {
+    file: [
+      'text',
+      'the file in certificates that it is a piece of; begins with a dot as long as not all of them are there',
+      'NOT NULL',
+    ],
+    piece: ['int', 'its place in the file, from 0', 'NOT NULL'],
+    written_at: ['instant', 'when it was stored', 'NOT NULL'],
+    bytes: ['bytes', 'what stands there, as the registry sent it', 'NOT NULL'],
+  },
+  { rules: ['PRIMARY KEY (file, piece)'] },
+);
+
+export const KEEP_PIECES = raw(
+  () => 'ALTER TABLE mirror.certificate_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;\n',
+);

@@ -1,4 +1,4 @@
-import { type Columns, type Dialect, type Mirrored, type Part, view } from '../../schema.js';
+import { type Columns, type Dialect, type Mirrored, SURE, view } from '../../schema.js';
 import { RESOURCES } from './mirrored.js';
 
 /** A row comes with its columns; of the amount its own digits are enough. */
@@ -40,26 +40,35 @@ WHERE ${only === undefined ? '' : `p.${only} AND `}NOT EXISTS (SELECT 1 FROM ${m
   return [come(table), come(`${table}_past`), gone].join('\nUNION ALL\n');
 }
 
-export const CHANGES: Part = view(
+export const CHANGES = view(
   'mirror.changes',
   'Every change of every resource, once: what was added, changed or removed, in the order of the numbers, and what found it. A row comes with its columns, without amount (amount_exact says it), instants, run and document. Of certificates those that were stored. Whoever keeps the last number finds the next by number > it.',
   {
-    number:
+    number: [
+      'int',
       'number of the counter that the change took as it was committed: the version of the new row, or closed_version where the row is gone',
-    learnt_at: 'when the answer that showed it had arrived; the registry may have changed earlier',
-    organization_id: 'the organization that it belongs to; null for what belongs to nobody',
-    organization_name: 'its name',
-    resource: 'what changed, by its word in sync_runs',
-    id: 'id of the row: of a credit its credit_id, of a certificate its retirement_id',
-    change: 'added, changed or removed',
-    before: 'what stood there, a JSON object of columns; null where the row is new',
-    after: 'what stands there since, a JSON object of columns; null where the row is gone',
-    changed_columns:
+      SURE,
+    ],
+    learnt_at: [
+      'instant',
+      'when the answer that showed it had arrived; the registry may have changed earlier',
+      SURE,
+    ],
+    organization_id: ['text', 'the organization that it belongs to; null for what belongs to nobody'],
+    organization_name: ['text', 'its name'],
+    resource: ['text', 'what changed, by its word in sync_runs', SURE],
+    id: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
+    change: ['text', 'added, changed or removed', SURE],
+    before: ['text', 'what stood there, a JSON object of columns; null where the row is new'],
+    after: ['text', 'what stands there since, a JSON object of columns; null where the row is gone'],
+    changed_columns: [
+      'text',
       "names of the columns that differ, with commas between; 'document' where they differ in nothing that has a column; null where the row is new or gone",
-    sync_run_id: 'the sync run that found it; old runs are removed in time',
-    trigger: 'what asked for that run: delivery, schedule, worker or a person',
-    job_id: 'the job of the inbox that did it; null where none did',
-    delivery_id: 'the newest delivery that this job answers; null where none had asked for it',
+    ],
+    sync_run_id: ['int', 'the sync run that found it; old runs are removed in time', SURE],
+    trigger: ['text', 'what asked for that run: delivery, schedule, worker or a person'],
+    job_id: ['int', 'the job of the inbox that did it; null where none did'],
+    delivery_id: ['int', 'the newest delivery that this job answers; null where none had asked for it'],
   },
   dialect => RESOURCES.map(entry => changesOf(dialect, entry)).join('\nUNION ALL\n'),
 );

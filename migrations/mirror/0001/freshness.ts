@@ -1,15 +1,20 @@
-import { type Dialect, type Part, view } from '../../schema.js';
+import { type Dialect, SURE, view } from '../../schema.js';
 
 const COVERAGE = view(
   'mirror.coverage',
   'Every organization that is known, one row each: what any sum is a part of. Those that have removed the app are kept apart by their state.',
   {
-    organization_id:
+    organization_id: [
+      'text',
       'whose installation it is; null where only a webhook named that, and nobody has looked at it yet',
-    organization_name: 'its name; null where that is not known',
-    installation_id: 'the liveliest of its installations',
-    state:
+    ],
+    organization_name: ['text', 'its name; null where that is not known'],
+    installation_id: ['text', 'the liveliest of its installations', SURE],
+    state: [
+      'text',
       'active, suspended, never_read (announced or found, and not looked at yet) or uninstalled: the first that fits',
+      SURE,
+    ],
   },
   ({ mirror }) => `WITH known AS (
   SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
@@ -64,20 +69,27 @@ const FRESHNESS = view(
   'mirror.freshness',
   'How far each resource of each organization can be trusted at this moment. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read. "behind" means that something was announced and nobody has looked: a delivery is older than 60 seconds and not read, or a worker watched after the last complete read (its next sign of life was due up to 20 seconds after the one before) and none has been seen for 60 seconds.',
   {
-    organization_id:
+    organization_id: [
+      'text',
       'whose resource; null where only a webhook named its installation, and nobody has looked at it yet',
-    resource: 'what is read; * where it is not known yet what may be read',
-    state:
+    ],
+    resource: ['text', 'what is read; * where it is not known yet what may be read', SURE],
+    state: [
+      'text',
       'suspended, uninstalled, forbidden, not_offered, never_read, doubtful, partial, failing, behind, late or current: the first that fits',
-    complete_at: 'start of the last complete read; null before the first',
-    age_seconds: 'how long ago that was',
-    rows: 'rows that are there now; of the certificates those that are stored',
-    drift: 'changes so far that no delivery had announced',
-    attempted_at: 'start of the latest read, however it ended',
-    error: 'what is wrong; null where nothing is',
-    announced_at:
+      SURE,
+    ],
+    complete_at: ['instant', 'start of the last complete read; null before the first'],
+    age_seconds: ['int', 'how long ago that was'],
+    rows: ['int', 'rows that are there now; of the certificates those that are stored', SURE],
+    drift: ['int', 'changes so far that no delivery had announced', SURE],
+    attempted_at: ['instant', 'start of the latest read, however it ended'],
+    error: ['text', 'what is wrong; null where nothing is'],
+    announced_at: [
+      'instant',
       'the oldest delivery that no read has answered, at most 30 seconds after it came; null where none waits',
-    watched_at: 'the latest sign of life of any worker; null before the first',
+    ],
+    watched_at: ['instant', 'the latest sign of life of any worker; null before the first'],
   },
   ({ engine, mirror, any, greatest, seconds, nowSeconds, bytewise, none, whole, asText }) => {
     const since = (instant: string) => `r.now - ${seconds(instant)}`;
@@ -152,4 +164,4 @@ WHERE c.state = 'never_read'`;
   },
 );
 
-export const OF_NOW: readonly Part[] = [COVERAGE, FRESHNESS];
+export const OF_NOW = [COVERAGE, FRESHNESS] as const;

@@ -1,35 +1,35 @@
 import { type Columns, ENDED, index, type Mirrored, mirrored, type Part } from '../../schema.js';
 
-const AMOUNT: Columns = {
+const AMOUNT = {
   amount: ['real', 'tonnes, to look at; sums of it are not exact'],
   amount_micro: [
-    'int',
+    'large',
     'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds',
   ],
   amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
   fault: ['text', 'what is wrong with the amount; null where nothing is'],
-};
+} as const satisfies Columns;
 
-const PROJECT: Columns = {
+const PROJECT = {
   project_id: ['text', 'the project that issued the credit'],
   project_name: ['text', "the project's name as this row was sent with it"],
-};
+} as const satisfies Columns;
 
-const OWNER: Columns = {
+const OWNER = {
   organization_id: ['text', 'the organization whose list it stood in', 'NOT NULL'],
-};
+} as const satisfies Columns;
 
-const STAMPS: Columns = {
+const STAMPS = {
   created_at: ['instant', 'when the registry says it was created'],
   updated_at: ['instant', 'when the registry says it last changed'],
-};
+} as const satisfies Columns;
 
-const ID: Columns = {
+const ID = {
   id: ['text', "the registry's id", 'NOT NULL'],
-};
+} as const satisfies Columns;
 
 /** Credits, in whichever list. */
-const CREDIT: Columns = {
+const CREDIT = {
   ...OWNER,
   credit_id: ['text', "the registry's id of the credit", 'NOT NULL'],
   inventory_id: ['text', "which inventory holds it; '' where none was sent", 'NOT NULL'],
@@ -41,9 +41,9 @@ const CREDIT: Columns = {
   token_address: ['text', 'address of the token on the chain'],
   unit: ['text', 'unit of the amount as sent; always meant as tonnes'],
   ...AMOUNT,
-};
+} as const satisfies Columns;
 
-const CERTIFICATE: Columns = {
+const CERTIFICATE = {
   ...OWNER,
   retirement_id: ['text', 'the retirement that it proves', 'NOT NULL'],
   state: [
@@ -60,10 +60,10 @@ const CERTIFICATE: Columns = {
   attempts: ['int', 'questions in a row that brought no file', 'NOT NULL DEFAULT 0'],
   error: ['text', 'why the latest answer was not stored; null where nothing is wrong'],
   retirement_version: ['int', 'the version of the retirement that it was asked for', 'NOT NULL'],
-};
+} as const satisfies Columns;
 
 /** What is mirrored of the registry. */
-export const RESOURCES: readonly Mirrored[] = [
+export const RESOURCES = [
   {
     table: 'installations',
     resource: 'installation',
@@ -259,12 +259,15 @@ export const RESOURCES: readonly Mirrored[] = [
     },
     ended: { ...ENDED, closed_by: ['int', 'the sync run that closed it'] },
     endedInHistory: {
-      valid_to: 'null where it is still the newest; else it was so before, not at, this instant',
-      closed_by: 'the sync run that closed it; null where it is still the newest',
-      closed_version: 'number of the counter that its closing took; null where it is still the newest',
+      valid_to: ['instant', 'null where it is still the newest; else it was so before, not at, this instant'],
+      closed_by: ['int', 'the sync run that closed it; null where it is still the newest'],
+      closed_version: [
+        'int',
+        'number of the counter that its closing took; null where it is still the newest',
+      ],
     },
   },
-];
+] as const satisfies readonly Mirrored[];
 
 export const MIRRORED: readonly Part[] = [
   ...RESOURCES.map(mirrored),

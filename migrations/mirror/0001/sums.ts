@@ -1,44 +1,44 @@
-import { type Dialect, type Part, view } from '../../schema.js';
+import { type Columns, type Dialect, SURE, type TextOf, view } from '../../schema.js';
 
 const CREDITS = {
-  organization_id: 'who owns the credits',
-  organization_name: 'its name',
-  project_id: 'the project that issued them',
-  project_name: 'its name',
-  vintage: 'year of the reduction',
-  type: 'exPost (issued) or exAnte (expected)',
-};
+  organization_id: ['text', 'who owns the credits', SURE],
+  organization_name: ['text', 'its name'],
+  project_id: ['text', 'the project that issued them'],
+  project_name: ['text', 'its name'],
+  vintage: ['text', 'year of the reduction'],
+  type: ['text', 'exPost (issued) or exAnte (expected)'],
+} as const satisfies Columns;
 
 const SUM = {
-  amount: 'tonnes, to look at',
-  amount_micro: 'millionths of a tonne, exact; null where the sum is too large for that',
-};
+  amount: ['real', 'tonnes, to look at'],
+  amount_micro: ['large', 'millionths of a tonne, exact; null where the sum is too large for that'],
+} as const satisfies Columns;
 
 const NOT_SUMMED = {
-  rows_not_summed: 'how many of them have no amount_micro and are left out of the sum',
-};
+  rows_not_summed: ['int', 'how many of them have no amount_micro and are left out of the sum', SURE],
+} as const satisfies Columns;
 
 const OF_WAREHOUSE = {
   ...CREDITS,
   ...SUM,
-  rows: 'how many rows of warehouse_credits',
+  rows: ['int', 'how many rows of warehouse_credits', SURE],
   ...NOT_SUMMED,
-};
+} as const satisfies Columns;
 
 const READ = {
-  complete_at: 'start of the last complete read of the warehouse',
-  age_seconds: 'how long ago that was',
-  credit_id: 'the credit, by which it is reserved',
-};
+  complete_at: ['instant', 'start of the last complete read of the warehouse'],
+  age_seconds: ['int', 'how long ago that was'],
+  credit_id: ['text', 'the credit, by which it is reserved', SURE],
+} as const satisfies Columns;
 
 const OF_RETIREMENTS = {
   ...SUM,
-  rows: 'how many retirements',
+  rows: ['int', 'how many retirements', SURE],
   ...NOT_SUMMED,
-  freshness: "state of the organization's retirements in the view freshness",
-  complete_at: 'start of the last complete read of them',
-  age_seconds: 'how long ago that was',
-};
+  freshness: ['text', "state of the organization's retirements in the view freshness"],
+  complete_at: ['instant', 'start of the last complete read of them'],
+  age_seconds: ['int', 'how long ago that was'],
+} as const satisfies Columns;
 
 /** Whole tonnes and the millionths beyond, each by itself: no sum of them overflows. */
 const added = ({ whole }: Dialect): string => `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
@@ -51,7 +51,7 @@ const shown = ({ real }: Dialect): string => `s.tonnes + s.micro / ${real('10000
   s.rows, s.rows_not_summed, f.state, f.complete_at, f.age_seconds`;
 
 const retired =
-  (name: string, by: (dialect: Dialect) => string): Part =>
+  (name: string, by: (dialect: Dialect) => string): TextOf =>
   dialect =>
     `WITH sums AS (
   SELECT organization_id, ${by(dialect)} AS ${name},
@@ -64,35 +64,45 @@ FROM sums AS s
 LEFT JOIN ${dialect.mirror}freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'`;
 
 const HELD = {
-  version: 'number of this version; rises over all tables and is never used twice',
-  organization_id: 'the organization whose list it stood in',
-  id: "the registry's id",
-  credit_id: 'the credit that is held',
-  serialization: 'what names the credit in public',
-  type: 'exPost (issued) or exAnte (expected)',
-  amount: 'tonnes, to look at; sums of it are not exact',
-  amount_micro:
+  version: ['int', 'number of this version; rises over all tables and is never used twice', SURE],
+  organization_id: ['text', 'the organization whose list it stood in', SURE],
+  id: ['text', "the registry's id", SURE],
+  credit_id: ['text', 'the credit that is held', SURE],
+  serialization: ['text', 'what names the credit in public'],
+  type: ['text', 'exPost (issued) or exAnte (expected)'],
+  amount: ['real', 'tonnes, to look at; sums of it are not exact'],
+  amount_micro: [
+    'large',
     'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds',
-  amount_exact: "the registry's own digits; null where it sent no usable number",
-  fault: 'what is wrong with the amount; null where nothing is',
-  project_id: 'the project that issued the credit',
-  project_name: "the project's name as this row was sent with it",
-  reserver_id: 'the app that holds it',
-  reserver_name: 'name of that app',
-  state: "the registry's own word when it was read; it grows old as the clock runs",
-  is_complete: '1 where a transfer or retirement finished it, else 0',
-  reserved_to_at: 'when the hold ends',
-  created_at: 'when the registry says it was created',
-  updated_at: 'when the registry says it last changed',
-  valid_from: 'when the answer that showed this version had arrived; the registry may have changed earlier',
-  sync_run_id: 'the sync run that wrote it; old runs are removed in time',
-};
+  ],
+  amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
+  fault: ['text', 'what is wrong with the amount; null where nothing is'],
+  project_id: ['text', 'the project that issued the credit'],
+  project_name: ['text', "the project's name as this row was sent with it"],
+  reserver_id: ['text', 'the app that holds it'],
+  reserver_name: ['text', 'name of that app'],
+  state: ['text', "the registry's own word when it was read; it grows old as the clock runs"],
+  is_complete: ['int', '1 where a transfer or retirement finished it, else 0'],
+  reserved_to_at: ['instant', 'when the hold ends'],
+  created_at: ['instant', 'when the registry says it was created'],
+  updated_at: ['instant', 'when the registry says it last changed'],
+  valid_from: [
+    'instant',
+    'when the answer that showed this version had arrived; the registry may have changed earlier',
+    SURE,
+  ],
+  sync_run_id: ['int', 'the sync run that wrote it; old runs are removed in time', SURE],
+} as const satisfies Columns;
 
-export const SUMS: readonly Part[] = [
+export const SUMS = [
   view(
     'mirror.warehouse_sums',
     'Credits in the warehouses by organization, project, vintage, type and credit, whatever their freshness. Amounts are added in whole tonnes and in millionths beyond, so that no sum overflows.',
-    { ...OF_WAREHOUSE, freshness: "state of the organization's warehouse in the view freshness", ...READ },
+    {
+      ...OF_WAREHOUSE,
+      freshness: ['text', "state of the organization's warehouse in the view freshness"],
+      ...READ,
+    },
     dialect => `WITH sums AS (
   SELECT organization_id, project_id, vintage, type, credit_id,
     max(project_name) AS project_name,
@@ -110,21 +120,21 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
   view(
     'mirror.available_credits',
     'What can be sold now: active organizations, permitted and current. The registry has already taken held credits out.',
-    { ...OF_WAREHOUSE, freshness: 'always current here', ...READ },
+    { ...OF_WAREHOUSE, freshness: ['text', 'always current here'], ...READ },
     ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness = 'current'`,
   ),
   view(
     'mirror.last_known_credits',
     'What was there when it was last seen, of every warehouse that is not current. Do not sell from it.',
-    { ...OF_WAREHOUSE, freshness: 'why it is not current', ...READ },
+    { ...OF_WAREHOUSE, freshness: ['text', 'why it is not current'], ...READ },
     ({ mirror }) => `SELECT * FROM ${mirror}warehouse_sums WHERE freshness IS DISTINCT FROM 'current'`,
   ),
   view(
     'mirror.retirements_by_beneficiary',
     'Retirements added up by beneficiary.',
     {
-      organization_id: 'who retired',
-      beneficiary: 'for whom; null where nobody has claimed it',
+      organization_id: ['text', 'who retired', SURE],
+      beneficiary: ['text', 'for whom; null where nobody has claimed it'],
       ...OF_RETIREMENTS,
     },
     retired('beneficiary', () => "nullif(beneficiary, '')"),
@@ -133,8 +143,8 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
     'mirror.retirements_by_month',
     'Retirements added up by month of their creation, in UTC.',
     {
-      organization_id: 'who retired',
-      month: 'YYYY-MM; null where the registry sent no usable date',
+      organization_id: ['text', 'who retired', SURE],
+      month: ['text', 'YYYY-MM; null where the registry sent no usable date'],
       ...OF_RETIREMENTS,
     },
     retired('month', ({ month }) => month('created_at')),
@@ -143,13 +153,13 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
     'mirror.certificates_missing',
     'Retirements whose certificate is not here: not asked for yet, or there is none yet.',
     {
-      organization_id: 'whose retirement',
-      retirement_id: 'the retirement',
-      state: 'pending or unavailable',
-      checked_at: 'when the registry was last asked for it; null where it never was',
-      due_at: 'when it is to be asked next; null where that is at once',
-      attempts: 'questions in a row that brought no file',
-      error: 'why the latest answer was not stored',
+      organization_id: ['text', 'whose retirement', SURE],
+      retirement_id: ['text', 'the retirement', SURE],
+      state: ['text', 'pending or unavailable', SURE],
+      checked_at: ['instant', 'when the registry was last asked for it; null where it never was'],
+      due_at: ['instant', 'when it is to be asked next; null where that is at once'],
+      attempts: ['int', 'questions in a row that brought no file', SURE],
+      error: ['text', 'why the latest answer was not stored'],
     },
     ({ mirror, none }) => `SELECT organization_id, retirement_id, state, checked_at, due_at, attempts, error
 FROM ${mirror}certificates
@@ -166,14 +176,14 @@ WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
     'mirror.drift',
     'Scheduled runs that found changes of which no delivery had told. Each one is a lost or missing webhook.',
     {
-      sync_run_id: 'the run that found it',
-      organization_id: 'whose resource',
-      resource: 'what had changed',
-      started_at: 'when the run began',
-      drift: 'how many rows',
-      rows_added: 'rows that were not there before',
-      rows_changed: 'rows that got a new version',
-      rows_removed: 'rows that were closed',
+      sync_run_id: ['int', 'the run that found it', SURE],
+      organization_id: ['text', 'whose resource'],
+      resource: ['text', 'what had changed', SURE],
+      started_at: ['instant', 'when the run began', SURE],
+      drift: ['int', 'how many rows', SURE],
+      rows_added: ['int', 'rows that were not there before', SURE],
+      rows_changed: ['int', 'rows that got a new version', SURE],
+      rows_removed: ['int', 'rows that were closed', SURE],
     },
     ({
       mirror,
@@ -186,8 +196,8 @@ WHERE drift > 0`,
     'Reservations as they stand at this moment, to the second: a hold ends by the clock, without any event.',
     {
       ...HELD,
-      state_now: 'outstanding, finished, cancelled or expired, worked out when this is read',
-      seconds_left: 'how long the hold still lasts; null unless it is outstanding',
+      state_now: ['text', 'outstanding, finished, cancelled or expired, worked out when this is read', SURE],
+      seconds_left: ['int', 'how long the hold still lasts; null unless it is outstanding'],
     },
     ({ mirror, nowSeconds, seconds, bytewise }) => `WITH reckoned AS (
   SELECT *, ${nowSeconds} AS now, ${seconds('reserved_to_at')} AS ends
@@ -205,4 +215,4 @@ named AS (
 SELECT ${Object.keys(HELD).join(', ')}, state_now, CASE WHEN state_now = 'outstanding' THEN ends - now END
 FROM named`,
   ),
-];
+] as const;

@@ -1,5 +1,5 @@
 import { grantsTo, PURPOSES, type Purpose } from '../../engines/contract/grants.js';
-import type { Relation } from '../../engines/contract/relation.js';
+import { describeSchema, type Relation } from '../../engines/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { command } from '../command.js';
 import { CommandFault, EXIT } from '../exit.js';
@@ -25,12 +25,9 @@ export const SCHEMA = command({
   ],
   run: async ({ io, format, value, say }, { name, markdown, grants }) => {
     if (grants !== undefined) return await emit(io, grantsText(grants, name));
-    const relations = choose(inOrderOfUse(await ownPlace(io).engine.describeSchema()), name);
+    const relations = choose(inOrderOfUse(ownPlace(io).engine.describeSchema()), name);
     if (format === 'json') return await value(relations);
-    if (markdown) {
-      const { writtenTypes } = await import('../../engines/contract/written-types.js');
-      return await emit(io, asDocument(relations, writtenTypes()));
-    }
+    if (markdown) return await emit(io, asDocument(relations));
     if (name !== undefined) return await showColumns(io, relations);
     await writeWrapped(
       io,
@@ -93,12 +90,16 @@ async function showColumns(io: Io, relations: readonly Relation[]): Promise<void
 
 type Column = Relation['columns'][number];
 
-/** Types are PostgreSQL's, those of SQLite follow from them; a view has those of the tables below it. */
-function asDocument(relations: readonly Relation[], inPostgres: ReadonlyMap<string, string>): string {
-  const say = (relation: Relation) => (column: Column) => {
-    const type = inPostgres.get(`${relation.database}.${relation.name}.${column.name}`) ?? 'text';
-    return `\`${column.name}\`${type === 'text' ? '' : ` (${type})`} ${column.meaning}`;
-  };
+/** Types are PostgreSQL's, those of SQLite follow from them. */
+function asDocument(relations: readonly Relation[]): string {
+  const inPostgres = describeSchema('postgres');
+  const say =
+    ({ database, name: table }: Relation) =>
+    ({ name, meaning }: Column) => {
+      const other = inPostgres.find(each => each.database === database && each.name === table);
+      const type = other?.columns.find(column => column.name === name)?.type ?? 'text';
+      return `\`${name}\`${type === 'text' ? '' : ` (${type})`} ${meaning}`;
+    };
   const parts = relations.map(relation => {
     const added = addedToVersions(relation, relations);
     if (added !== null) return `- \`${relation.name}\`: as \`${baseName(relation)}\`, with ${listed(added)}`;

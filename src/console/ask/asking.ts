@@ -7,7 +7,7 @@ import type { Row } from '../../engines/contract/tables.js';
 export interface Asking {
   /** Where it can be ended. Throws `AskError`. */
   readonly ask: (question: Question) => Promise<Asked>;
-  readonly describeSchema: () => Promise<readonly Relation[]>;
+  readonly describeSchema: () => readonly Relation[];
   readonly ready: readonly ReadyQuestion[];
 }
 

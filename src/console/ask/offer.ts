@@ -23,7 +23,7 @@ export function offerQuestions(app: Express, asking: Asking, answers: Answers): 
     sql: string,
     outcome: Reply | null,
   ): Promise<void> {
-    const relations = await asking.describeSchema();
+    const relations = asking.describeSchema();
     await answers.page(request, response, showAsk({ sql, outcome, relations, ready: asking.ready }));
   }
 

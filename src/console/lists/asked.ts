@@ -1,5 +1,6 @@
 import type { Value } from '../../engines/contract/tables.js';
-import { hasColumn, lookedUpBy } from '../../query/by-name.js';
+import { lookedUpBy } from '../../query/by-name.js';
+import { hasColumn } from '../../engines/contract/tables.js';
 import type { Direction, Paging } from '../../query/paged.js';
 import type { Listing } from './listing.js';
 

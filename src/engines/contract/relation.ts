@@ -1,6 +1,6 @@
-import type { Family } from '../migrations.js';
+import { type EngineName, type Family, relationsOf, typeOf } from '../migrations.js';
 
-export interface ColumnDescription {
+interface ColumnDescription {
   readonly name: string;
   readonly type: string;
   readonly meaning: string;
@@ -13,4 +13,21 @@ export interface Relation {
   readonly name: string;
   readonly meaning: string;
   readonly columns: readonly ColumnDescription[];
+}
+
+/** The tables and views of both databases. */
+export function describeSchema(engine: EngineName): Relation[] {
+  return (['mirror', 'inbox'] as const).flatMap(database =>
+    relationsOf(engine, database).map(({ kind, name, meaning, columns }) => ({
+      database,
+      kind,
+      name: name.slice(database.length + 1),
+      meaning,
+      columns: Object.entries(columns).map(([column, [of, words]]) => ({
+        name: column,
+        type: typeOf(engine, of),
+        meaning: words,
+      })),
+    })),
+  );
 }

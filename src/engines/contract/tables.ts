@@ -1,73 +1,113 @@
-import { VERDICTS } from '../../inbox/delivery.js';
-import { JOB_STATES, LANES } from '../../inbox/job.js';
-import { PROCESS_ROLES } from '../../inbox/process.js';
-import type { Columns, RowOf } from './columns.js';
-import { MIRROR_TABLES } from './mirror-tables.js';
+import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/schema.js';
+import type { DATED, ENDED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
+import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
+import type { BALANCE } from '../../../migrations/mirror/0001/balance.js';
+import type { BOOKS } from '../../../migrations/mirror/0001/books.js';
+import type { CHANGES } from '../../../migrations/mirror/0001/changes.js';
+import type { OF_NOW } from '../../../migrations/mirror/0001/freshness.js';
+import type { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
+import type { VERDICTS } from '../../inbox/delivery.js';
+import type { JOB_STATES, LANES } from '../../inbox/job.js';
+import type { PROCESS_ROLES } from '../../inbox/process.js';
+import { relationsOf } from '../migrations.js';
+import type {
+  CertificateState,
+  COVERAGE_STATES,
+  FRESHNESS_STATES,
+  InstallationState,
+  RunState,
+} from './states.js';
 
-/** What readers ask of the inbox. The meaning of each column stands beside it in migrations/inbox/. */
-export const INBOX_TABLES = {
-  'inbox.deliveries': {
-    id: 'integer',
-    received_at: 'text',
-    event: 'text?',
-    installation_id: 'text?',
-    digest: 'text',
-    text_id: 'integer',
-    outer_mismatch: 'text?',
-    verdict: VERDICTS,
-    reason: 'text?',
-    secret_index: 'integer',
-    job_id: 'integer?',
-    repeats: 'integer',
-    last_received_at: 'text?',
-    unread_at: 'text?',
-  },
-  'inbox.jobs': {
-    id: 'integer',
-    kind: 'text',
-    organization_id: 'text?',
-    installation_id: 'text?',
-    lane: LANES,
-    dedupe_key: 'text',
-    trigger: 'text',
-    payload: 'text',
-    state: JOB_STATES,
-    attempts: 'integer',
-    run_at: 'text',
-    claimed_until: 'text?',
-    claim: 'integer?',
-    started_at: 'text?',
-    finished_at: 'text?',
-    created_at: 'text',
-    last_error_code: 'text?',
-    last_error: 'text?',
-    outcome: 'text?',
-    merged_into: 'integer?',
-    repeats_only: 'integer',
-  },
-  'inbox.signed_texts': { id: 'integer', digest: 'text', last_received_at: 'text', signed_data: 'text' },
-  'inbox.processes': {
-    id: 'integer',
-    role: PROCESS_ROLES,
-    host: 'text',
-    pid: 'integer',
-    started_at: 'text',
-    seen_at: 'text',
-  },
-  'inbox.refusals': {
-    minute: 'text',
-    reason: 'text',
-    status: 'integer',
-    header_prefix: 'text',
-    posts: 'integer',
-    newest_at: 'text',
-  },
-} as const satisfies Record<string, Columns>;
+/** What an engine answers of each kind, whatever its driver does. */
+interface Values extends Record<Kind, unknown> {
+  readonly id: number;
+  readonly counted: number;
+  readonly text: string;
+  readonly int: number;
+  readonly large: number | bigint;
+  readonly real: number;
+  readonly instant: string;
+  readonly json: string;
+  readonly bytes: Uint8Array;
+}
+
+type Change = 'added' | 'changed' | 'removed';
+type Place = 'warehouse' | 'inventory' | 'held';
+
+/** Columns whose words are a closed set. */
+interface Closed {
+  readonly 'installations.state': InstallationState;
+  readonly 'certificates.state': CertificateState;
+  readonly 'certificate_sums.state': CertificateState;
+  readonly 'certificates_missing.state': CertificateState;
+  readonly 'sync_runs.state': RunState;
+  readonly 'coverage.state': (typeof COVERAGE_STATES)[number];
+  readonly 'freshness.state': (typeof FRESHNESS_STATES)[number];
+  readonly 'changes.change': Change;
+  readonly 'restatements.change': Change;
+  readonly 'credit_moves.place': Place;
+  readonly 'balance_credits.place': Place;
+  readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
+  readonly 'inbox.deliveries.verdict': (typeof VERDICTS)[number];
+  readonly 'inbox.jobs.lane': (typeof LANES)[number];
+  readonly 'inbox.jobs.state': (typeof JOB_STATES)[number];
+  readonly 'inbox.processes.role': (typeof PROCESS_ROLES)[number];
+}
+
+type Sure = `${'NOT NULL' | 'PRIMARY KEY'}${string}`;
+type Word<Name extends string, C extends Column> = Name extends keyof Closed ? Closed[Name] : Values[C[0]];
+type Cell<Name extends string, C extends Column> = C extends
+  | readonly [Kind, string, Sure]
+  | readonly ['id' | 'counted', ...(readonly unknown[])]
+  ? Word<Name, C>
+  : Word<Name, C> | null;
+type RowOf<Table extends string, C extends Columns> = {
+  readonly [Name in keyof C & string]: Cell<`${Table}.${Name}`, C[Name]>;
+};
+
+type Named<R extends Relation> = R['name'] extends `mirror.${infer Table}` ? Table : R['name'];
+type Made<P> = P extends Part<infer R> ? R : never;
+type Single = Made<
+  (typeof INBOX | typeof BOOKS | typeof OF_NOW | typeof SUMS | typeof BALANCE)[number] | typeof CHANGES
+>;
+
+type Entry = (typeof RESOURCES)[number];
+type Of<E, Name extends string, Usual extends Columns> =
+  E extends Readonly<Record<Name, infer Own extends Columns>> ? Own : Usual;
+type Now<E extends Entry> = typeof VERSION & E['columns'] & Of<E, 'dated', typeof DATED>;
 
 /** Every table and view that readers ask, by the name that they ask it by. */
-export const TABLES = { ...MIRROR_TABLES, ...INBOX_TABLES } as const;
+export type Tables = {
+  readonly [R in Single as Named<R>]: RowOf<Named<R>, R['columns']>;
+} & { readonly [E in Entry as E['table']]: RowOf<E['table'], Now<E>> } & {
+  readonly [E in Entry as `${E['table']}_past`]: RowOf<E['table'], Now<E> & Of<E, 'ended', typeof ENDED>>;
+} & {
+  readonly [E in Entry as `${E['table']}_history`]: RowOf<
+    E['table'],
+    Now<E> & Of<E, 'endedInHistory', typeof ENDED_IN_HISTORY>
+  >;
+};
 
-export type Tables = { readonly [Name in keyof typeof TABLES]: RowOf<(typeof TABLES)[Name]> };
+/** What only one engine has, readers do not ask. */
+const OF_ONE_ENGINE = ['mirror.announcements'];
+
+/** The columns of each of them. */
+export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
+  (['mirror', 'inbox'] as const)
+    .flatMap(family => relationsOf('sqlite', family))
+    .filter(({ name }) => !OF_ONE_ENGINE.includes(name))
+    .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
+);
+
+export function mayBeNull(table: string, column: string): boolean {
+  const [kind, , more = ''] = TABLES[table]?.[column] ?? ['id', ''];
+  return kind !== 'id' && kind !== 'counted' && !/^(?:NOT NULL|PRIMARY KEY)/.test(more);
+}
+
+export function hasColumn(table: string, column: string): boolean {
+  return Object.hasOwn(TABLES[table] ?? {}, column);
+}
 
 /** A cell of any of them. */
 export type Value = string | number | bigint | null | Uint8Array;

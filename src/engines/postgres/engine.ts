@@ -1,11 +1,9 @@
+import { describeSchema } from '../contract/relation.js';
 import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
-import type { Family } from '../migrations.js';
 import { clockOf } from './clock.js';
 import { placeOf } from './place.js';
 import { poolOf } from './pool.js';
-
-const FAMILIES: readonly Family[] = ['inbox', 'mirror'];
 
 type Stores = typeof import('./stores.js');
 
@@ -48,7 +46,7 @@ export function createPostgresEngine(database: DatabaseSettings, lost: Lost): En
     examine: async function* () {
       yield* (await import('./examine.js')).examine(command, forQuestions);
     },
-    describeSchema: async () => (await import('./describe-schema.js')).describeSchema(command, FAMILIES),
+    describeSchema: () => describeSchema('postgres'),
     lookAtDisk: () => null,
     logBytes: () => null,
   };

@@ -1,3 +1,4 @@
+import { describeSchema } from '../contract/relation.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine.js';
@@ -53,7 +54,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       const { examine } = await import('./examine.js');
       yield* examine(files, lookAtDisk(dataDir, diskReserveMb));
     },
-    describeSchema: async () => (await import('./describe-schema.js')).describeSchema(),
+    describeSchema: () => describeSchema('sqlite'),
     lookAtDisk: () => lookAtDisk(dataDir, diskReserveMb),
     logBytes: family => walBytes(fileOf(family)),
   };

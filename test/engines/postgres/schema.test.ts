@@ -4,7 +4,7 @@ import { migrateFile } from '../../../src/engines/sqlite/migrate.js';
 import type { Postgres } from '../../../src/engines/postgres/open.js';
 import { openDatabase } from '../../../src/engines/sqlite/open.js';
 import type { Relation } from '../../../src/engines/contract/relation.js';
-import { describeSchema } from '../../../src/engines/sqlite/describe-schema.js';
+import { describeSchema } from '../../../src/engines/contract/relation.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 /** Not there: the record of migrations, which is the engine's own, and what the view `freshness` sees in the inbox. */
 const ELSEWHERE = ['schema_migrations', 'announcements'];
-const relations = describeSchema().filter(({ name }) => !ELSEWHERE.includes(name));
+const relations = describeSchema('sqlite').filter(({ name }) => !ELSEWHERE.includes(name));
 
 /** Has a row for each of its counts, 0 too. */
 const COUNTS = 'findings';
