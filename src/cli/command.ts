@@ -19,7 +19,7 @@ export interface Command {
 export interface CommandGroup {
   readonly says: string;
   readonly examples?: Examples;
-  readonly commands: Readonly<Record<string, Command>>;
+  readonly commands: Readonly<Record<string, Command | CommandGroup>>;
 }
 
 /** A module of before: it says to commander itself what it takes. */

@@ -19,7 +19,7 @@ import { MIGRATE } from './commands/migrate.js';
 import { PURGE } from './commands/purge.js';
 import { QUERY } from './commands/query.js';
 import { RUNS } from './commands/runs.js';
-import * as sandbox from './commands/sandbox/sandbox.js';
+import { SANDBOX } from './commands/sandbox/sandbox.js';
 import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
 import * as status from './commands/status.js';
@@ -64,5 +64,5 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   'install-url': INSTALL_URL,
   api: API,
   friendbot: FRIENDBOT,
-  sandbox,
+  sandbox: SANDBOX,
 };

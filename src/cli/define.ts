@@ -6,7 +6,7 @@ import { today } from './instant.js';
 import type { Io } from './io.js';
 import { intoFile } from './output/into-file.js';
 import { findPlace } from './place/find-place.js';
-import type { Taken } from './taken.js';
+import { optionName, type Taken } from './taken.js';
 
 export type AnyCommand = Command | CommandGroup | CommandModule;
 
@@ -45,7 +45,10 @@ function defineGroup(parent: Defined, name: string, group: CommandGroup, io: Io)
 }
 
 function defineCommands(parent: Defined, commands: CommandGroup['commands'], io: Io): void {
-  for (const [name, command] of Object.entries(commands)) defineCommand(parent, name, command, io);
+  for (const [name, below] of Object.entries(commands)) {
+    if ('run' in below) defineCommand(parent, name, below, io);
+    else defineGroup(parent, name, below, io);
+  }
 }
 
 /** As of one instant is as of the same for what is printed and for what is said of it. */
@@ -64,9 +67,9 @@ function wordOf(taken: Taken<unknown>, io: Io): Argument {
 }
 
 function optionOf(key: string, taken: Taken<unknown>, io: Io): Option {
-  const { shows, choices, conflicts = [], fallback, isNeeded = false, isOn = false } = taken;
-  const name = key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
-  const flags = `--${isOn ? 'no-' : ''}${name}${shows === null ? '' : ` <${shows}>`}`;
+  const { shows, choices, conflicts = [], isNeeded = false, isOn = false } = taken;
+  const fallback = typeof taken.fallback === 'function' ? taken.fallback(io) : taken.fallback;
+  const flags = `${optionName(isOn ? `no-${key}` : key)}${shows === null ? '' : ` <${shows}>`}`;
   const option = new Option(flags, saysOf(taken, io)).makeOptionMandatory(isNeeded).conflicts([...conflicts]);
   if (choices !== undefined) option.choices(choices);
   return fallback === undefined ? option : option.default(fallback);

@@ -10,7 +10,7 @@ export interface Taken<T> {
   readonly shows: string | null;
   readonly says: string | ((io: Io) => string);
   readonly isNeeded?: boolean;
-  readonly fallback?: string;
+  readonly fallback?: string | ((io: Io) => string | undefined);
   /** Done unless it is said not to. */
   readonly isOn?: boolean;
   readonly choices?: readonly string[];
@@ -26,6 +26,11 @@ export type Meant<W extends AllTaken> = { readonly [Name in keyof W]: ReturnType
 type Says = Taken<unknown>['says'];
 type Read<T> = (text: string, io: Io) => T;
 type Text<T> = Taken<T | undefined>;
+
+/** As in `--credit-id`. */
+export function optionName(key: string): string {
+  return `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+}
 
 /** An option that is there or not. */
 export function flag(says: Says, more: Pick<Taken<boolean>, 'conflicts'> = {}): Taken<boolean> {

@@ -27,12 +27,12 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
 
 export function createControlRoutes(registry: Registry): Router {
   const router = Router();
-  for (const [route, answer, list] of CONTROL_ROUTES) {
+  for (const [route, answer] of CONTROL_ROUTES) {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, (req, res, next) => {
       if (req.method !== method) return next();
-      const answered = answer(registry, readAsked(req));
-      return void res.json(list === undefined ? (answered ?? {}) : { [list]: answered });
+      const answered = answer(registry, readAsked(req)) ?? {};
+      return void res.json(Array.isArray(answered) ? { [path.slice(1)]: answered } : answered);
     });
   }
   return router;

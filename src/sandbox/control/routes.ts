@@ -11,12 +11,8 @@ export interface Asked {
   readonly body: unknown;
 }
 
-/** Nothing is answered as an empty object, a list in the member that is named. */
-type ControlRoute = readonly [
-  route: string,
-  answer: (registry: Registry, asked: Asked) => unknown,
-  list?: string,
-];
+/** Nothing is answered as an empty object, a list in the member that its path names. */
+type ControlRoute = readonly [route: string, answer: (registry: Registry, asked: Asked) => unknown];
 
 /** What people do with a registry and its description leaves to them; then what a sandbox can and a registry cannot. */
 export const CONTROL_ROUTES: readonly ControlRoute[] = [
@@ -34,21 +30,20 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     'GET /calls',
     ({ calls }, { query, limit }) =>
       calls.list({ appId: query('appId'), installationId: query('installationId'), limit: limit() }),
-    'calls',
   ],
-  ['GET /transactions', ({ transactions }, { limit }) => transactions.list(limit()), 'transactions'],
+  ['GET /transactions', ({ transactions }, { limit }) => transactions.list(limit())],
   ['POST /transactions/:id/process', ({ transactions }, { id }) => transactions.complete(id, 'processed')],
   ['POST /transactions/:id/fail', ({ transactions }, { id }) => transactions.complete(id, 'failed')],
-  ['GET /apps', ({ apps }) => apps.list(), 'apps'],
+  ['GET /apps', ({ apps }) => apps.list()],
   ['GET /apps/:id', ({ apps }, { id }) => apps.get(id)],
   ['POST /apps', ({ apps }, { body }) => apps.register(body)],
   ['PATCH /apps/:id', ({ apps }, { id, body }) => apps.change(id, body)],
   ['POST /apps/:id/keys', ({ apps }, { id, body }) => apps.addKey(id, body)],
   ['DELETE /apps/:id/keys', ({ apps }, { id, query }) => apps.removeKey(id, query('fingerprint') ?? '')],
-  ['GET /organizations', ({ organizations }) => organizations.all(), 'organizations'],
+  ['GET /organizations', ({ organizations }) => organizations.all()],
   ['POST /organizations', ({ organizations }, { body }) => organizations.create(body)],
   ['POST /organizations/:id/claim', ({ organizations }, { id }) => organizations.claim(id)],
-  ['GET /installations', ({ installations }) => installations.all(), 'installations'],
+  ['GET /installations', ({ installations }) => installations.all()],
   ['POST /installations', ({ installations }, { body }) => installations.installAsked(body)],
   ['POST /installations/:id/uninstall', ({ installations }, { id }) => installations.uninstall(id)],
   ['POST /installations/:id/suspend', ({ installations }, { id }) => installations.suspend(id)],
@@ -57,10 +52,10 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     'POST /installations/:id/accept-permissions',
     ({ installations }, { id }) => installations.acceptPermissions(id),
   ],
-  ['GET /requests', ({ requests }, { limit }) => requests.newest(limit()), 'creditRequests'],
+  ['GET /requests', ({ requests }, { limit }) => requests.newest(limit())],
   ['POST /requests/:id/accept', ({ requests }, { id }) => requests.accept(id)],
   ['POST /requests/:id/decline', ({ requests }, { id }) => requests.decline(id)],
-  ['GET /projects', ({ projects }) => projects.all(), 'projects'],
+  ['GET /projects', ({ projects }) => projects.all()],
   ['POST /projects', ({ projects }, { body }) => projects.create(body)],
   ['PATCH /projects/:id', ({ projects }, { id, body }) => projects.change(id, body)],
   ['POST /credits', ({ credits }, { body }) => credits.issue(body)],
@@ -71,11 +66,11 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
     ({ credits }, { id, body }) => credits.retireOffPlatform(id, body),
   ],
   ['PATCH /retirements/:id', ({ retirements }, { id, body }) => retirements.describe(id, body)],
-  ['GET /reservations', ({ reservations }, { limit }) => reservations.newest(limit()), 'reservations'],
+  ['GET /reservations', ({ reservations }, { limit }) => reservations.newest(limit())],
   ['POST /reservations/:id/expire', ({ reservations }, { id }) => reservations.expire(id)],
-  ['GET /tokens', ({ tokens }, { limit }) => tokens.newest(limit()), 'tokens'],
+  ['GET /tokens', ({ tokens }, { limit }) => tokens.newest(limit())],
   ['POST /tokens/:id/expire', ({ tokens }, { id }) => tokens.expire(id)],
-  ['GET /deliveries', ({ deliveries }, { limit }) => deliveries.list(limit()), 'deliveries'],
+  ['GET /deliveries', ({ deliveries }, { limit }) => deliveries.list(limit())],
   ['GET /deliveries/:id', ({ deliveries }, { id }) => deliveries.get(Number(id))],
   ['POST /deliveries/:id/resend', ({ deliveries }, { id }) => deliveries.resend(Number(id))],
   ['POST /deliveries/release', ({ deliveries }, { body }) => deliveries.release(body)],
@@ -84,7 +79,7 @@ export const CONTROL_ROUTES: readonly ControlRoute[] = [
   ['PATCH /webhooks', ({ deliveries }, { body }) => deliveries.behave(body)],
   ['POST /clock', ({ clock }, { body }) => clock.change(body)],
   ['GET /clock', ({ clock }) => clock.show()],
-  ['GET /faults', ({ faults }) => faults.list(), 'faults'],
+  ['GET /faults', ({ faults }) => faults.list()],
   ['POST /faults', ({ faults }, { body }) => faults.add(body)],
   ['DELETE /faults/:id', ({ faults }, { id }) => faults.remove(Number(id))],
   ['DELETE /faults', ({ faults }) => faults.clear()],

@@ -71,7 +71,7 @@ export function createApps({ tables, file, newId, now, verb }: Store): Apps {
     const given: unknown = fields.value('publicKeys') ?? [];
     if (!Array.isArray(given)) faults.push('publicKeys must be a list');
     const keys = readKeys(Array.isArray(given) ? given : [], faults);
-    const wantsKey = fields.flag('generateKey', false);
+    const wantsKey = fields.flag('generateKey', false) && keys.length === 0;
     refuseFaults(faults);
     if (!wantsKey) return show(find(create(made, keys)));
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

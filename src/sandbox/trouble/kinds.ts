@@ -57,68 +57,22 @@ export interface FaultRow {
   readonly isRemoved: boolean;
 }
 
-interface FaultOption {
-  readonly flags: string;
-  readonly what: string;
-  readonly kind: 'text' | 'number' | 'duration' | 'json' | 'yes or no';
-  readonly expected: string;
-  readonly holds: (value: unknown) => boolean;
-}
+type FaultOption = readonly [expected: string, holds: (value: unknown) => boolean];
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
-export const FAULT_OPTIONS: Readonly<Record<keyof FaultOptions, FaultOption>> = {
-  status: {
-    flags: '--status <n>',
-    what: 'of status, html, redirect, wrongShape, pageLimit',
-    kind: 'number',
-    expected: 'a status from 200 to 599',
-    holds: wholeNumber(200, 599),
-  },
-  retryAfter: {
-    flags: '--retry-after <text>',
-    what: 'of status: seconds or a date',
-    kind: 'text',
-    expected: 'a number or a printable text',
-    holds: value => typeof value === 'number' || isPrintable(value),
-  },
-  body: {
-    flags: '--body <json>',
-    what: 'of status, wrongShape and pageLimit; of says: by id, what is said of it',
-    kind: 'json',
-    expected: 'anything',
-    holds: () => true,
-  },
-  location: {
-    flags: '--location <url>',
-    what: 'of redirect',
-    kind: 'text',
-    expected: 'a printable text',
-    holds: isPrintable,
-  },
-  bytes: {
-    flags: '--bytes <n>',
-    what: 'of cut: how much still comes',
-    kind: 'number',
-    expected: 'a whole number, 0 or more',
-    holds: wholeNumber(0, Number.MAX_SAFE_INTEGER),
-  },
-  cleanEnd: {
-    flags: '--clean-end <yes|no>',
-    what: 'of cut: looks whole',
-    kind: 'yes or no',
-    expected: 'true or false',
-    holds: value => typeof value === 'boolean',
-  },
-  intervalMs: { ...milliseconds('--interval <time>'), what: 'of slow: between bytes' },
-  delayMs: { ...milliseconds('--delay <time>'), what: 'of delay' },
-  rows: {
-    flags: '--rows <n>',
-    what: 'of pageSize, pageLimit, rowsAppear, rowsDisappear',
-    kind: 'number',
-    expected: 'a whole number from 1 to 1000000',
-    holds: wholeNumber(1, 1_000_000),
-  },
+const MILLISECONDS = ['milliseconds, below 2^31', wholeNumber(0, 2 ** 31 - 1)] as const;
+
+const FAULT_OPTIONS: Readonly<Record<keyof FaultOptions, FaultOption>> = {
+  status: ['a status from 200 to 599', wholeNumber(200, 599)],
+  retryAfter: ['a number or a printable text', value => typeof value === 'number' || isPrintable(value)],
+  body: ['anything', () => true],
+  location: ['a printable text', isPrintable],
+  bytes: ['a whole number, 0 or more', wholeNumber(0, Number.MAX_SAFE_INTEGER)],
+  cleanEnd: ['true or false', value => typeof value === 'boolean'],
+  intervalMs: MILLISECONDS,
+  delayMs: MILLISECONDS,
+  rows: ['a whole number from 1 to 1000000', wholeNumber(1, 1_000_000)],
 };
 
 /** Refuses what could not be carried out later, in the middle of somebody's call. */
@@ -132,18 +86,9 @@ export function readFaultOptions(value: unknown, faults: string[]): FaultOptions
     const rule = known.get(name);
     if (rule === undefined)
       faults.push(`options.${name} is unknown: there are ${[...known.keys()].join(', ')}`);
-    else if (!rule.holds(option)) faults.push(`options.${name} must be ${rule.expected}`);
+    else if (!rule[1](option)) faults.push(`options.${name} must be ${rule[0]}`);
   }
   return value;
-}
-
-function milliseconds(flags: string): Omit<FaultOption, 'what'> {
-  return {
-    flags,
-    kind: 'duration',
-    expected: 'milliseconds, below 2^31',
-    holds: wholeNumber(0, 2 ** 31 - 1),
-  };
 }
 
 function wholeNumber(least: number, most: number): (value: unknown) => boolean {

@@ -1,7 +1,6 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
+import type { Context } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode } from '../../exit.js';
-import type { Io } from '../../io.js';
-import { findSettings } from '../../place/find-place.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -13,18 +12,17 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
 };
 
 /** The control API of the sandbox that is meant: named, or the one of the settings, or the usual one. */
-export function reachSandbox(io: Io, named: string | undefined): ControlClient {
-  const url = sandboxUrl(io, named);
+export function reachSandbox(context: Context, named: string | undefined) {
+  const url = sandboxUrl(context, named);
   const client = createControlClient(url);
-  return (method, path, body) => client(method, path, body).catch(error => refuse(error, url));
+  const control: ControlClient = (...asked) => client(...asked).catch(error => refuse(error, url));
+  return { url, control };
 }
 
-export function sandboxUrl(io: Io, named: string | undefined): string {
+function sandboxUrl({ settings }: Context, named: string | undefined): string {
   if (named !== undefined) return demandLoopback(named, '--url');
-  const { env } = findSettings(io);
-  const base = env['REGISTRY_BASE_URL'];
-  if (base) return demandLoopback(base, 'REGISTRY_BASE_URL');
-  return `http://127.0.0.1:${env['SANDBOX_PORT'] || '8090'}`;
+  const { REGISTRY_BASE_URL: base, SANDBOX_PORT: port } = settings().env;
+  return base ? demandLoopback(base, 'REGISTRY_BASE_URL') : `http://127.0.0.1:${port || '8090'}`;
 }
 
 /** What is said to a sandbox must not reach a real registry. */
@@ -43,17 +41,13 @@ function refuse(error: unknown, url: string): never {
     const exitCode = EXIT_BY_STATUS[error.statusCode] ?? EXIT.unreachable;
     throw new CommandFault(exitCode, `The sandbox: ${error.message}`);
   }
-  if (error instanceof SyntaxError) {
+  if (error instanceof SyntaxError)
     throw new CommandFault(
       EXIT.unreachable,
       `What answers at ${url} is no sandbox.`,
       'Say where it is with --url.',
     );
-  }
   if (!(error instanceof TypeError)) throw error;
-  throw new CommandFault(
-    EXIT.unreachable,
-    `No sandbox answers at ${url}.`,
-    'Start one with "carbon-mirror sandbox start", or say where it is with --url.',
-  );
+  const advice = 'Start one with "carbon-mirror sandbox start", or say where it is with --url.';
+  throw new CommandFault(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
 }

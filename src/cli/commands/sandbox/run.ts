@@ -1,57 +1,132 @@
 import { readFileSync } from 'node:fs';
-import type { ControlClient } from '../../../sandbox/control/client.js';
-import type { Field, Kind, Verb } from './verbs/verb.js';
-import { CommandFault, EXIT } from '../../exit.js';
-import { type Io, print, say } from '../../io.js';
-import { sheet } from '../../shown/sheet.js';
-import { type Cell, type Row, writeRows, writeValue } from '../../output/output.js';
-import { build, flatten, valueAt } from '../../paths.js';
 import { isObject } from '../../../registry/model.js';
-import { itemsOf, readName } from './names.js';
+import type { ControlClient } from '../../../sandbox/control/client.js';
+import { command, type Command, type CommandGroup } from '../../command.js';
+import type { Context } from '../../context.js';
+import { CommandFault, EXIT } from '../../exit.js';
+import type { Cell, Row as Shown } from '../../output/output.js';
+import { build, flatten, valueAt } from '../../paths.js';
+import { sheet } from '../../shown/sheet.js';
 import { snakePath } from '../../snake-case.js';
+import { flag, optionName, text } from '../../taken.js';
 import { readDuration, readId } from '../../words.js';
+import { printAppEnv } from './app-env.js';
+import { reachSandbox } from './client.js';
+import { itemsOf, NAMES, readName } from './names.js';
+import { type Kind, type Row, ROWS, type Thing, THINGS } from './table.js';
 
-/** What was said of a field on the command line. */
-type Said = string | readonly string[] | undefined;
-export type Spoken = readonly (readonly [Field, Said])[];
+type Given = Readonly<Record<string, unknown>>;
 
-export async function runVerb(verb: Verb, spoken: Spoken, call: ControlClient): Promise<unknown> {
-  const given: Record<string, unknown> = {};
-  for (const [field, said] of spoken) {
-    if (said !== undefined && said.length > 0) given[field.into] = await readValue(field, said, call);
-  }
-  const [method = 'GET', route = ''] = verb.route.split(' ');
-  const { path, rest } = fillPath(route, given);
-  if (method === 'GET' || method === 'DELETE') return await call(method, withQuery(path, rest));
-  const body = verb.body === undefined ? rest : verb.body(rest);
-  return await call(method, path, build({ ...body }));
+const AT = text(
+  'url',
+  'where the sandbox is (default: REGISTRY_BASE_URL, else SANDBOX_PORT of this machine)',
+);
+const ENV = flag('print the settings of a program that is this app, ready for a file .env');
+
+/** A group for each thing, beside the commands of the sandbox itself. */
+export function commandsOf(): CommandGroup['commands'] {
+  const groups = Object.entries(THINGS).map(([thing, { says }]) => {
+    const rows = ROWS.filter(({ of }) => of === thing);
+    const examples = rows.flatMap(row => Object.keys(row.says).map(verb => exampleOf(row, verb)));
+    return [thing, { says, examples, commands: commandsIn(rows) }] as const;
+  });
+  return { ...commandsIn(ROWS.filter(({ of }) => of === 'sandbox')), ...Object.fromEntries(groups) };
 }
 
-export async function showAnswer(io: Io, verb: Verb, answer: unknown, json: boolean): Promise<void> {
-  if (json) await writeValue(io, verb.list === undefined ? answer : itemsOf(answer, verb.list));
-  else if (verb.list !== undefined) await showList(io, verb, itemsOf(answer, verb.list));
-  else if (!isObject(answer) || Object.keys(answer).length === 0) say(io, 'Done.');
-  else await print(io, ...sheet(toRow(answer, verb.columns ?? Object.keys(flatten(answer)))).slice(0, -1));
-  if (verb.next !== undefined && !json) say(io, ...verb.next.map(line => fillWords(line, answer)));
+function commandsIn(rows: readonly Row[]): Readonly<Record<string, Command>> {
+  return Object.fromEntries(
+    rows.flatMap(row => Object.entries(row.says).map(([verb, says]) => [verb, commandOf(row, verb, says)])),
+  );
+}
+
+function commandOf(row: Row, verb: string, says: string): Command {
+  const { word, options = {}, makesApp = false } = row;
+  return command({
+    says,
+    words: { ...(word && { word }) },
+    options: { ...options, ...(makesApp && { env: ENV }), url: AT },
+    prints: { json: 'print the answer as JSON' },
+    examples: [exampleOf(row, verb)],
+    run: async (context, said: Given & { readonly url: string | undefined }) => {
+      const reached = reachSandbox(context, said.url);
+      const given = await place(row, said, reached.control);
+      const send = (all: Given) => ask(reached.control, row, verb, all);
+      if (said['env'] === true) await printAppEnv(context, reached, given, send);
+      else await show(context, row, verb, await send(given));
+    },
+  });
+}
+
+function exampleOf({ of, word, example = word && 'ID' }: Row, verb: string): string {
+  const path = of === 'sandbox' ? `sandbox ${verb}` : `sandbox ${of} ${verb}`;
+  return `carbon-mirror ${path}${example === undefined ? '' : ` ${example}`}`;
+}
+
+/** What was said at its place, with an id for what was named. */
+async function place({ word, options }: Row, said: Given, control: ControlClient): Promise<Given> {
+  const given: Record<string, unknown> = {};
+  const fields = { ...(word && { word: { into: 'id', ...word } }), ...options };
+  for (const [name, { kind, shows, into = name }] of Object.entries(fields)) {
+    const flags = name === 'word' ? `<${shows}>` : `${optionName(name)} <${shows}>`;
+    const read = (each: unknown) => READERS[kind](flags, String(each), control);
+    const value = said[name];
+    if (Array.isArray(value) && value.length > 0) given[into] = value.map(read);
+    else if (typeof value === 'string') given[into] = await read(value);
+  }
+  return given;
+}
+
+async function ask(control: ControlClient, row: Row, verb: string, given: Given): Promise<unknown> {
+  const [method = '', route = ''] = routeOf(row, verb).split(' ');
+  const left: Record<string, unknown> = { ...given };
+  const path = route.replace(/:(\w+)/g, (_whole, name: string) => {
+    const { [name]: said } = left;
+    delete left[name];
+    return readId(name, String(said));
+  });
+  if (method !== 'GET' && method !== 'DELETE')
+    return await control(method, path, build({ ...left, ...row.sends?.[verb] }));
+  const query = new URLSearchParams(
+    Object.entries(left).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return await control(method, query.size === 0 ? path : `${path}?${query.toString()}`);
+}
+
+function routeOf({ of, route }: Row, verb: string): string {
+  const usual = verb === 'list' ? `GET /${of}` : `POST /${of}/:id/:verb`;
+  return (route ?? usual).replace(':verb', verb);
+}
+
+function shownOf({ columns = '' }: Thing): string {
+  return columns;
+}
+
+async function show(context: Context, row: Row, verb: string, answer: unknown): Promise<void> {
+  const { of, columns = of === 'sandbox' ? '' : shownOf(THINGS[of]), next } = row;
+  const names = columns.split(' ').filter(name => name !== '');
+  const list = verb === 'list' ? itemsOf(answer, of) : null;
+  if (context.format === 'json') return await context.value(list ?? answer);
+  if (list !== null)
+    await context.rows(
+      names.map(snakePath),
+      list.map(item => toRow(item, names)),
+    );
+  else if (!isObject(answer) || Object.keys(answer).length === 0) context.say('Done.');
+  else {
+    const shown = names.length > 0 ? names : Object.keys(flatten(answer));
+    await context.print(...sheet(toRow(answer, shown)).slice(0, -1));
+  }
+  if (next?.[verb] !== undefined) context.say(...fillWords(next[verb], answer).split('\n'));
 }
 
 /** `{id}` becomes a value of the answer, `{id|none}` the words for none. */
-function fillWords(line: string, answer: unknown): string {
-  return line.replace(/\{(\w+)(?:\|([^}]*))?\}/g, (_whole, name: string, none = '') =>
+function fillWords(words: string, answer: unknown): string {
+  return words.replace(/\{(\w+)(?:\|([^}]*))?\}/g, (_whole, name: string, none = '') =>
     String(valueAt(answer, name) ?? none),
   );
 }
 
-async function showList(io: Io, { columns = [] }: Verb, items: readonly unknown[]): Promise<void> {
-  await writeRows(
-    io,
-    'table',
-    columns.map(snakePath),
-    items.map(item => toRow(item, columns)),
-  );
-}
-
-function toRow(item: unknown, columns: readonly string[]): Row {
+function toRow(item: unknown, columns: readonly string[]): Shown {
   const shown = columns.filter(name => valueAt(item, name) !== undefined);
   return Object.fromEntries(shown.map(name => [snakePath(name), toCell(valueAt(item, name))]));
 }
@@ -69,85 +144,55 @@ function toCell(value: unknown): Cell {
     .join(', ');
 }
 
-type Reader = (field: Field, text: string, call: ControlClient) => unknown;
+type Reader = (name: string, said: string, control: ControlClient) => unknown;
 
-const asText: Reader = (_field, text) => text;
-const asId: Reader = (field, text, call) => readName(call, field.kind ?? '', text);
+const asText: Reader = (_name, said) => said;
+
+function asId(what: keyof typeof NAMES): Reader {
+  return (_name, said, control) => readName(control, what, said);
+}
 
 const READERS: Readonly<Record<Kind, Reader>> = {
   text: asText,
-  texts: asText,
   number: readNumber,
-  numbers: readNumber,
+  time: readDuration,
+  'time back': (name, said) => -readDuration(name, said),
   'yes or no': readYesOrNo,
-  duration: (field, text) => readDuration(field.flags, text),
   file: readText,
   json: readJson,
-  app: asId,
-  organization: asId,
-  project: asId,
-  installation: asId,
+  app: asId('app'),
+  organization: asId('organization'),
+  project: asId('project'),
+  installation: asId('installation'),
 };
 
-async function readValue(
-  field: Field,
-  said: string | readonly string[],
-  call: ControlClient,
-): Promise<unknown> {
-  const read = READERS[field.kind ?? 'text'];
-  if (typeof said === 'string') return await read(field, said, call);
-  return await Promise.all(said.map(async text => await read(field, text, call)));
+function readNumber(name: string, said: string): number {
+  if (/^-?\d+(\.\d+)?$/.test(said)) return Number(said);
+  throw unusable(name, 'a number', said);
 }
 
-function readYesOrNo(field: Field, text: string): boolean {
-  if (/^(yes|no|true|false)$/.test(text)) return text === 'yes' || text === 'true';
-  throw unusable(field, 'yes or no', text);
+function readYesOrNo(name: string, said: string): boolean {
+  if (/^(yes|no|true|false)$/.test(said)) return said === 'yes' || said === 'true';
+  throw unusable(name, 'yes or no', said);
 }
 
-function readNumber(field: Field, text: string): number {
-  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw unusable(field, 'a number', text);
-}
-
-function readText(field: Field, file: string): string {
+function readText(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new CommandFault(EXIT.usage, `${field.flags}: ${file} cannot be read${code}.`);
+    throw new CommandFault(EXIT.usage, `${name}: ${file} cannot be read${code}.`);
   }
 }
 
-function readJson(field: Field, text: string): unknown {
+function readJson(name: string, said: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(said);
   } catch {
-    throw unusable(field, 'JSON', text);
+    throw unusable(name, 'JSON', said);
   }
 }
 
-function unusable(field: Field, expected: string, text: string): CommandFault {
-  return new CommandFault(EXIT.usage, `${field.flags}: expected ${expected}, got "${text}".`);
-}
-
-interface Filled {
-  readonly path: string;
-  readonly rest: Readonly<Record<string, unknown>>;
-}
-
-function fillPath(route: string, given: Readonly<Record<string, unknown>>): Filled {
-  const rest = { ...given };
-  const path = route.replace(/:(\w+)/g, (_whole, name: string) => {
-    const said = String(rest[name]);
-    delete rest[name];
-    return readId(name, said);
-  });
-  return { path, rest };
-}
-
-function withQuery(path: string, values: Readonly<Record<string, unknown>>): string {
-  const query = new URLSearchParams(
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
-  );
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
+function unusable(name: string, expected: string, said: string): CommandFault {
+  return new CommandFault(EXIT.usage, `${name}: expected ${expected}, got "${said}".`);
 }
