@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 850,
   'src/auth': 400,
-  'src/cli': 9350,
+  'src/cli': 9100,
   'src/config': 900,
   'src/console': 3350,
   'src/engines': 9550,
@@ -18,13 +18,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/query': 4100,
   'src/registry': 3850,
   'src/resources': 600,
-<<<<<<< HEAD
-  'src/sandbox': 6050,
+  'src/sandbox': 5450,
   'src/sync': 2700,
-=======
-  'src/sandbox': 6050,
-  'src/sync': 2700,
->>>>>>> ae788d5 (cli: make the commands of the sandbox one table of 43 rows)
   'src/text': 550,
   'src/webhook': 1200,
   /** The call by message of both threads took 180 lines from webhook, engines and app, and has 100 here. */

@@ -110,7 +110,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(finished).toMatch(/finished|true/);
     const retired = demo.sandbox.registry.store.tables.retirements
       .rows()
-      .filter(row => row.beneficiary === 'Harbour Bakery' && row.amount_micro === 2_000_000);
+      .filter(row => row.words?.beneficiary === 'Harbour Bakery' && row.amountMicro === 2_000_000);
     expect(retired).toHaveLength(1);
   },
   'Let a new customer install the app': async ([url = '', status = '']) => {

@@ -6,7 +6,7 @@ import { createSandboxApp } from './app.js';
 import { CALL, KEPT_CALLS } from './http/calls.js';
 import { createRegistry } from './parts/registry.js';
 import { openStore, type Store } from './store/store.js';
-import type { Table } from './store/table.js';
+import type { Table } from './store/tables.js';
 import { createWorld } from './world/create-world.js';
 import type { WorldSpec } from './world/plan.js';
 import type { Listening, SandboxOptions } from './options.js';

@@ -55,7 +55,7 @@ function demoIn(cwd: string, env: Record<string, string>): Demo {
 }
 
 function webhookUrlIn(world: World | undefined): string | null | undefined {
-  return world?.apps.rows().find(({ name }) => name === 'carbon-mirror demo')?.webhook_url;
+  return world?.apps.rows().find(({ name }) => name === 'carbon-mirror demo')?.webhookUrl;
 }
 
 let earlier: Demo | undefined;
@@ -130,7 +130,7 @@ test('with no settings at all it makes a demo, goes on from there, and leaves no
 
   const retirements = (await demo.world()).retirements.rows();
   const made = retirements.length;
-  const unclaimed = retirements.filter(({ is_claimed }) => !is_claimed).length;
+  const unclaimed = retirements.filter(({ words }) => words === null).length;
   expect(made).toBeGreaterThanOrEqual(150);
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);

@@ -45,7 +45,7 @@ const LEFT_OUT = {
 /** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */
 async function allAreRead(): Promise<void> {
   const installed = () =>
-    demo.sandbox.registry.store.tables.installations.live().filter(({ app_id }) => app_id === demo.appId);
+    demo.sandbox.registry.store.tables.installations.live().filter(({ appId }) => appId === demo.appId);
   const known = "SELECT count(*) AS n FROM coverage WHERE state NOT IN ('uninstalled', 'never_read')";
   const unread = "SELECT count(*) AS n FROM freshness WHERE state = 'never_read'";
   await expect

@@ -41,9 +41,10 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
 /** Who owns what, by the sandbox's own book. */
 function owners(sandbox: Sandbox): readonly unknown[] {
   const { holdings, organizations } = sandbox.registry.store.tables;
-  return holdings.rows().map(({ organization_id, amount_micro }) => ({
-    full_name: organizations.get(organization_id)?.full_name,
-    amount_micro,
+  const held = holdings.rows().filter(({ amountMicro }) => amountMicro > 0);
+  return held.map(({ organizationId, amountMicro }) => ({
+    fullName: organizations.get(organizationId)?.fullName,
+    amountMicro,
   }));
 }
 
@@ -74,7 +75,7 @@ test('docs/examples/sell.js sells a tonne to an organization that it makes', asy
   ]);
 
   expect(output).toBe(`1 t of ${creditId} now belongs to Customer and Daughters\n`);
-  expect(owners(sandbox)).toEqual([{ full_name: 'Customer and Daughters', amount_micro: 1_000_000 }]);
+  expect(owners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
 });
 
 test('docs/examples/sell.js gives the hold back when the customer cannot be made', async () => {
@@ -83,5 +84,5 @@ test('docs/examples/sell.js gives the hold back when the customer cannot be made
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
   const args = [organization.id, creditId, 'no e-mail', 'Customer and Daughters'];
   await expect(runExample('sell.js', sandbox, app, args)).rejects.toThrow(/invalid/);
-  expect(owners(sandbox)).toEqual([{ full_name: organization.fullName, amount_micro: 1_000_000 }]);
+  expect(owners(sandbox)).toEqual([{ fullName: organization.fullName, amountMicro: 1_000_000 }]);
 });

@@ -410,8 +410,8 @@ describe('two apps on one organization', () => {
       const asked = await ask(sandbox, `POST ${root}/inventory/requests/retire`, { token, body });
       sandbox.registry.requests.accept(asked.body.id);
       const { reservations, requests } = sandbox.registry.store.tables;
-      expect(reservations.get(held.body.id)?.app_id).toBe(maker.id);
-      expect(requests.get(asked.body.id)?.app_id).toBe(maker.id);
+      expect(reservations.get(held.body.id)?.appId).toBe(maker.id);
+      expect(requests.get(asked.body.id)?.appId).toBe(maker.id);
       const { body: listed } = await ask(sandbox, 'GET /_sandbox/transactions?limit=2');
       expect(listed.transactions).toMatchObject([
         { appId: maker.id, requestId: asked.body.id },

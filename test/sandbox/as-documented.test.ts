@@ -122,7 +122,7 @@ describe('an address of nobody', () => {
     expect((await finish(credit, 'transfer', { receiverAddress: NOBODY.toLowerCase() })).status).toBe(200);
     expect(await inWarehouse(credit)).toBe(80);
     const left = sandbox.registry.store.tables.outside.rows();
-    expect(left).toEqual([{ address: NOBODY.toLowerCase(), credit_id: credit, amount_micro: 20_000_000 }]);
+    expect(left).toEqual([{ address: NOBODY.toLowerCase(), creditId: credit, amountMicro: 20_000_000 }]);
     const [newest] = sandbox.registry.transactions.list(1);
     expect(newest).toMatchObject({ creditId: credit, receiverId: null, status: 'processed' });
   });
@@ -134,8 +134,8 @@ describe('an address of nobody', () => {
     const asked = await call(`POST ${root}/inventory/requests/transfer`, body);
     const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
     expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: NOBODY } });
-    const left = sandbox.registry.store.tables.outside.rows().find(row => row.credit_id === credit);
-    expect(left?.amount_micro).toBe(100_000_000);
+    const left = sandbox.registry.store.tables.outside.rows().find(row => row.creditId === credit);
+    expect(left?.amountMicro).toBe(100_000_000);
   });
 
   test('of a transfer_retire leaves the retirement with the organization', async () => {

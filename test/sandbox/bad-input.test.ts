@@ -156,7 +156,7 @@ describe('POST finish reservation refuses', () => {
 
   test('an id and an address of two receivers', async () => {
     const addresses = sandbox.registry.store.tables.addresses.rows();
-    const elsewhere = addresses.find(row => row.organization_id !== installed.organization.id);
+    const elsewhere = addresses.find(row => row.organizationId !== installed.organization.id);
     const other = elsewhere?.address ?? UNKNOWN_ADDRESS;
     const answer = await post(`${paths['held']}/transfer`, {
       receiverId: installed.organization.id,

@@ -148,5 +148,5 @@ test('GET the inventory requests pages through all of them, the newest first', a
   }
   expect(seen).toEqual(ids);
   const all = await ask(sandbox, 'GET /_sandbox/requests?limit=3');
-  expect(all.body.creditRequests.map(({ id }: { id: string }) => id).toSorted()).toEqual(ids.toSorted());
+  expect(all.body.requests.map(({ id }: { id: string }) => id).toSorted()).toEqual(ids.toSorted());
 });

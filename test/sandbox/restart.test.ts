@@ -96,7 +96,7 @@ test('a line that broke off was never answered, and is not there', async () => {
   const first = await temporarySandbox();
   createOrganization(first, 'Answered');
   const folder = asKilled(first);
-  appendFileSync(join(folder, 'sandbox.journal'), '["create organization",[{"full_name":"Half');
+  appendFileSync(join(folder, 'sandbox.journal'), '["create organization",[{"fullName":"Half');
   const second = await startTestSandbox({ folder });
   createOrganization(second.sandbox, 'Later');
   await second.stop();
@@ -159,7 +159,7 @@ test.each([
   [
     'of a verb that is not known',
     'sandbox.journal',
-    '["carbon sandbox",1]\n["fly",[],0,[]]\n',
+    '["carbon sandbox",2]\n["fly",[],0,[]]\n',
     /cannot be done again from line 2 on \(there is no verb "fly"\): move it away/,
   ],
   [

@@ -1,3 +1,4 @@
+import { placeOf } from '../../src/sandbox/store/tables.js';
 import type { Program } from './program.js';
 
 type Place = 'warehouse' | 'inventory';
@@ -11,22 +12,34 @@ interface Comparison {
   readonly mirror: string;
 }
 
-function pickFrom<Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) {
-  return Object.fromEntries(names.map(name => [name, row[name]]));
+/** By the mirror's names of what the registry calls in its own way. */
+function pickFrom(row: object, ...columns: readonly string[]) {
+  const values = new Map<string, unknown>(Object.entries(row));
+  return Object.fromEntries(columns.map(column => [column, values.get(nameOf(column))]));
 }
+
+function nameOf(column: string): string {
+  if (column === 'reserved_to_at') return 'reservedToDate';
+  return column.replaceAll(/_(.)/g, (_whole, letter: string) => letter.toUpperCase());
+}
+
+const NO_WORDS = { reason: null, beneficiary: null, comment: null };
 
 function heldAt(tables: Registry, organizationId: string, place: Place) {
-  return tables.holdings.rows(organizationId, place).map(({ credit_id, amount_micro }) => ({
-    credit_id,
-    amount_micro,
-    ...pickFrom(creditOf(tables, credit_id), 'project_id', 'serialization', 'vintage', 'type', 'token_id'),
+  const held = tables.holdings
+    .rows(placeOf(organizationId, place))
+    .filter(({ amountMicro }) => amountMicro > 0);
+  return held.map(row => ({
+    ...pickFrom(row, 'credit_id', 'amount_micro'),
+    ...pickFrom(
+      tables.credits.find(row.creditId),
+      'project_id',
+      'serialization',
+      'vintage',
+      'type',
+      'token_id',
+    ),
   }));
-}
-
-function creditOf({ credits }: Registry, id: string) {
-  const credit = credits.get(id);
-  if (credit === undefined) throw new Error(`no credit ${id}`);
-  return credit;
 }
 
 const CREDITS = (place: Place, table: string, permission: string): Comparison => ({
@@ -47,7 +60,7 @@ const COMPARISONS: readonly Comparison[] = [
     registry: ({ reservations }, organizationId) =>
       reservations.rows(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'credit_id', 'amount_micro'),
-        reserver_id: row.app_id,
+        reserver_id: row.appId,
         state: row.state,
         is_complete: Number(row.state === 'finished'),
         ...pickFrom(row, 'reserved_to_at', 'created_at', 'updated_at'),
@@ -61,7 +74,8 @@ const COMPARISONS: readonly Comparison[] = [
     registry: ({ requests }, organizationId) =>
       requests.rows(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'credit_id', 'action', 'state', 'amount_micro', 'to_organization_id'),
-        ...pickFrom(row, 'to_address', 'tx_id', 'reason', 'beneficiary', 'comment', 'updated_at'),
+        ...pickFrom(row, 'to_address', 'tx_id', 'updated_at'),
+        ...(row.words ?? NO_WORDS),
       })),
     mirror: `SELECT id, credit_id, action, state, amount_micro, to_organization_id, to_address, tx_id,
       retirement_reason AS reason, beneficiary, retirement_comment AS comment, updated_at
@@ -73,9 +87,10 @@ const COMPARISONS: readonly Comparison[] = [
     registry: (tables, organizationId) =>
       tables.retirements.rows(organizationId).map(row => ({
         ...pickFrom(row, 'id', 'amount_micro'),
-        is_claimed: Number(row.is_claimed),
-        ...pickFrom(creditOf(tables, row.credit_id), 'serialization', 'vintage', 'project_id'),
-        ...pickFrom(row, 'created_at', 'reason', 'beneficiary', 'comment'),
+        is_claimed: Number(row.words !== null),
+        ...pickFrom(tables.credits.find(row.creditId), 'serialization', 'vintage', 'project_id'),
+        ...pickFrom(row, 'created_at'),
+        ...(row.words ?? NO_WORDS),
       })),
     mirror: `SELECT id, amount_micro, is_claimed, serialization, vintage, project_id, created_at, reason, beneficiary,
       comment FROM retirements WHERE organization_id = ?`,
@@ -86,7 +101,7 @@ const COMPARISONS: readonly Comparison[] = [
     registry: ({ retirements }, organizationId) =>
       retirements
         .rows(organizationId)
-        .map(({ id, is_claimed }) => ({ id, state: is_claimed ? 'stored' : 'unavailable' })),
+        .map(({ id, words }) => ({ id, state: words === null ? 'unavailable' : 'stored' })),
     mirror: 'SELECT retirement_id AS id, state FROM certificates WHERE organization_id = ?',
   },
   {
@@ -95,7 +110,7 @@ const COMPARISONS: readonly Comparison[] = [
     registry: ({ organizations }, organizationId) =>
       [organizations.get(organizationId) ?? []].flat().map(row => ({
         ...pickFrom(row, 'id', 'full_name', 'type', 'country_code'),
-        is_public: Number(row.is_public),
+        is_public: Number(row.isPublic),
       })),
     mirror: 'SELECT id, full_name, type, country_code, is_public FROM organizations WHERE id = ?',
   },
@@ -105,7 +120,7 @@ const COMPARISONS: readonly Comparison[] = [
     registry: ({ addresses }, organizationId) =>
       addresses
         .rows(organizationId)
-        .map(({ address, name, is_default }) => ({ address, name, is_default: Number(is_default) })),
+        .map(({ address, name, isDefault }) => ({ address, name, is_default: Number(isDefault) })),
     mirror: 'SELECT address, name, is_default FROM addresses WHERE organization_id = ?',
   },
   {
@@ -119,9 +134,8 @@ const COMPARISONS: readonly Comparison[] = [
     name: 'projects',
     permission: 'organization_inventory',
     registry: (tables, organizationId) => {
-      const held = heldAt(tables, organizationId, 'inventory');
-      const ids = new Set(held.map(({ credit_id }) => creditOf(tables, credit_id).project_id));
-      const projects = tables.projects.rows().filter(({ id, is_public }) => is_public && ids.has(id));
+      const ids = new Set(heldAt(tables, organizationId, 'inventory').map(({ project_id: id }) => id));
+      const projects = tables.projects.rows().filter(({ id, isPublic }) => isPublic && ids.has(id));
       return projects.map(row => pickFrom(row, 'id', 'num', 'full_name', 'short_description'));
     },
     mirror: `SELECT DISTINCT p.id, p.num, p.full_name, p.short_description
@@ -148,11 +162,11 @@ export async function differences(program: Program): Promise<string[]> {
     linesOf(installed.map(row => pickFrom(row, 'id', 'organization_id', 'state'))),
     linesOf(mirrored),
   );
-  for (const { organization_id, permissions } of installations.filter(({ state }) => state === 'active')) {
+  for (const { organizationId, permissions } of installations.filter(({ state }) => state === 'active')) {
     for (const { name, permission, registry, mirror } of COMPARISONS) {
       if (permission !== null && !Object.hasOwn(permissions, permission)) continue;
-      const theirs = registry(tables, organization_id);
-      const ours = await program.rows<object>(mirror, organization_id);
+      const theirs = registry(tables, organizationId);
+      const ours = await program.rows<object>(mirror, organizationId);
       found.push(...compare(name, linesOf(theirs), linesOf(ours)));
     }
   }

@@ -44,7 +44,7 @@ function amountOf(world: World, micro: number): number {
 }
 
 function holding(world: World, organizationId: string, place: 'warehouse' | 'inventory') {
-  const rows = tablesOf(world).holdings.rows(organizationId, place);
+  const rows = world.program.registry.store.accounts.held(organizationId, place);
   return draw(world, rows);
 }
 
@@ -104,23 +104,23 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   issueToWarehouse: issue('warehouse'),
   issueToInventory: issue('inventory'),
   deposit: (world, organizationId) => {
-    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
-    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    const { creditId, amountMicro } = holding(world, organizationId, 'inventory');
+    const body = { creditId, amount: amountOf(world, amountMicro) };
     world.program.registry.credits.deposit(organizationId, body);
   },
   withdraw: (world, organizationId) => {
-    const { credit_id, amount_micro } = holding(world, organizationId, 'warehouse');
+    const { creditId, amountMicro } = holding(world, organizationId, 'warehouse');
     world.program.registry.credits.withdraw(organizationId, {
-      creditId: credit_id,
-      amount: amount_micro / 1e6,
+      creditId,
+      amount: amountMicro / 1e6,
     });
   },
   friendbot: ({ program }, organizationId) => {
     program.registry.credits.friendbot(organizationId);
   },
   reserve: (world, organizationId) => {
-    const { credit_id, amount_micro } = holding(world, organizationId, 'warehouse');
-    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    const { creditId, amountMicro } = holding(world, organizationId, 'warehouse');
+    const body = { creditId, amount: amountOf(world, amountMicro) };
     world.program.registry.reservations.reserve(organizationId, world.program.app.id, body);
   },
   cancel: (world, organizationId) => {
@@ -135,11 +135,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     world.program.registry.reservations.finish(organizationId, world.program.app.id, finish);
   },
   request: (world, organizationId) => {
-    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
+    const { creditId, amountMicro } = holding(world, organizationId, 'inventory');
     const { action, other, retirementData } = order(world, organizationId);
     const toOrganizationId = action === 'retire' ? undefined : other;
-    const amount = amountOf(world, amount_micro);
-    const body = { creditId: credit_id, amount, toOrganizationId, retirementData };
+    const amount = amountOf(world, amountMicro);
+    const body = { creditId, amount, toOrganizationId, retirementData };
     world.program.registry.requests.create(organizationId, world.program.app.id, { action, body });
   },
   accept: (world, organizationId) => {
@@ -149,15 +149,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     world.program.registry.requests.decline(pending(world, organizationId));
   },
   retireOffPlatform: (world, organizationId) => {
-    const { credit_id, amount_micro } = holding(world, organizationId, 'inventory');
-    const body = { creditId: credit_id, amount: amountOf(world, amount_micro) };
+    const { creditId, amountMicro } = holding(world, organizationId, 'inventory');
+    const body = { creditId, amount: amountOf(world, amountMicro) };
     world.program.registry.credits.retireOffPlatform(organizationId, body);
   },
   claimRetirement: (world, organizationId) => {
     const rows = tablesOf(world).retirements.rows(organizationId);
     const { id } = draw(
       world,
-      rows.filter(({ is_claimed }) => !is_claimed),
+      rows.filter(({ words: said }) => said === null),
     );
     world.program.registry.retirements.describe(id, { beneficiary: 'Grace', reason: 'found again' });
   },

@@ -192,13 +192,14 @@ export function unequalCredits({ registry }: Sandbox): readonly string[] {
     ...retirements.rows(),
   ];
   const sums = new Map<string, number>();
-  for (const { credit_id, amount_micro } of standing)
-    sums.set(credit_id, (sums.get(credit_id) ?? 0) + amount_micro);
-  return credits.rows().flatMap(({ id, issued_micro }) => ((sums.get(id) ?? 0) === issued_micro ? [] : [id]));
+  for (const { creditId, amountMicro } of standing)
+    sums.set(creditId, (sums.get(creditId) ?? 0) + amountMicro);
+  const unequal = credits.rows().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
+  return unequal.map(({ id }) => id);
 }
 
 export function issuedMicro({ registry }: Sandbox): number {
-  return registry.store.tables.credits.rows().reduce((sum, { issued_micro }) => sum + issued_micro, 0);
+  return registry.store.tables.credits.rows().reduce((sum, row) => sum + row.issuedMicro, 0);
 }
 
 export interface Answer {

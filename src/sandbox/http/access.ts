@@ -9,12 +9,7 @@ import type { Caller, Tokens } from '../parts/tokens.js';
 /** The app itself by its JWT; an access token; one that reaches this organization; one that holds a permission on it. */
 export type Needs = 'an app' | 'any token' | 'a token of it' | Permission;
 
-export interface Access {
-  /** Who calls, if that is who is needed; refuses with the registry's own words if not. */
-  admit(req: Request, needs: Needs, organizationId: string): Caller;
-}
-
-export interface AccessParts {
+interface AccessParts {
   readonly store: Store;
   readonly tokens: Tokens;
   readonly strict: boolean;
@@ -24,7 +19,7 @@ export interface AccessParts {
 const NOBODY = { tokenId: null, installationId: null, organizationId: null, isSuspended: false, grants: {} };
 const BEARER = /^Bearer +(\S+)$/i;
 
-export function createAccess({ store, tokens, strict, attribute }: AccessParts): Access {
+export function createAccess({ store, tokens, strict, attribute }: AccessParts) {
   const { tables, clock, wall } = store;
 
   function keysOf(appId: string): readonly string[] | undefined {
@@ -44,6 +39,7 @@ export function createAccess({ store, tokens, strict, attribute }: AccessParts):
     return { ...NOBODY, appId: checked.appId };
   }
 
+  /** Who calls, if that is who is needed; refuses with the registry's own words if not. */
   function admit(req: Request, needs: Needs, organizationId: string): Caller {
     const credential = readBearer(req);
     const caller = needs === 'an app' ? readApp(credential, clocksFor(req)) : tokens.open(credential);

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Store } from '../store/store.js';
 import { versionHeader } from './headers.js';
 
@@ -14,7 +14,7 @@ export interface Attribution {
   readonly installationId: string | null;
 }
 
-interface CallShape {
+export interface CallShape {
   readonly id: number;
   readonly at: string;
   readonly method: string;
@@ -27,23 +27,15 @@ interface CallShape {
   readonly status: number;
 }
 
-interface CallFilter {
+export interface CallFilter {
   readonly appId: string | null;
   readonly installationId: string | null;
   readonly limit: number;
 }
 
-export interface Calls {
-  /** Notes each call just before its answer leaves, so that whoever has the answer finds the note. */
-  readonly record: RequestHandler;
-  readonly attribute: (req: Request, who: Attribution) => void;
-  list(filter: CallFilter): readonly CallShape[];
-  countWithoutVersion(): number;
-}
-
 const UNKNOWN: Attribution = { appId: '', tokenId: null, installationId: null };
 
-export function createCalls({ now, verb }: Store, prefix: string): Calls {
+export function createCalls({ now, verb }: Store, prefix: string) {
   const callers = new WeakMap<Request, Attribution>();
   const header = versionHeader(prefix);
   let calls: CallShape[] = [];
@@ -63,7 +55,8 @@ export function createCalls({ now, verb }: Store, prefix: string): Calls {
   }
 
   return {
-    record(req, res, next) {
+    /** Notes each call just before its answer leaves, so that whoever has the answer finds the note. */
+    record: (req: Request, res: Response, next: NextFunction): void => {
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
@@ -74,8 +67,8 @@ export function createCalls({ now, verb }: Store, prefix: string): Calls {
       });
       next();
     },
-    attribute: (req, who) => callers.set(req, who),
-    list: ({ appId, installationId, limit }) =>
+    attribute: (req: Request, who: Attribution) => void callers.set(req, who),
+    list: ({ appId, installationId, limit }: CallFilter) =>
       calls
         .filter(call => appId === null || call.appId === appId)
         .filter(call => installationId === null || call.installationId === installationId)

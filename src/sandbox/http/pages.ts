@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { Table } from '../store/tables.js';
 import { badRequest } from './errors.js';
 
 const WHOLE_NUMBER = /^\d+$/;
@@ -62,35 +63,17 @@ export function readSlice(query: Request['query']): Slice {
   return { skip: skip ?? 0, first: first ?? DEFAULT_LIMIT };
 }
 
-/** The pagination object stands beside the list, whose name differs. */
-export interface ListAnswer {
-  readonly pagination: Page['pagination'];
-}
+type Rows<Row> = readonly Row[] | Pick<Table<Row>, 'count' | 'newest'>;
 
-export interface Page {
-  /** For a list that counts 1 to `count` without gaps. */
-  readonly from: number;
-  readonly to: number;
-  /** For any other. */
-  readonly skip: number;
-  readonly pagination: {
-    readonly total: number;
-    readonly currentPage: number;
-    readonly pageCount: number;
-    readonly nextPage: number | null;
-    readonly prevPage: number | null;
-  };
-}
-
-/** A page of a list of `count` rows that shows the newest first. */
-export function toPage(count: number, { limit, page, hidden, shownAs, loops }: PageQuery): Page {
-  const total = Math.max(0, count - hidden);
+/** A page of rows that stand with the newest first, or of those of a group. The pagination stands beside the list, whose name differs. */
+export function pageOf<Row>(rows: Rows<Row>, query: PageQuery, group?: string) {
+  const { limit, page, hidden, shownAs, loops } = query;
+  const isTable = 'newest' in rows;
+  const skip = page * limit + hidden;
+  const total = Math.max(0, (isTable ? rows.count(group) : rows.length) - hidden);
   const pageCount = Math.ceil(total / limit);
-  const to = total - page * limit;
   return {
-    from: Math.max(1, to - limit + 1),
-    to,
-    skip: page * limit + hidden,
+    items: isTable ? rows.newest(limit, skip, group) : rows.slice(skip, skip + limit),
     pagination: {
       total,
       currentPage: shownAs,

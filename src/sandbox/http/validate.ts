@@ -1,28 +1,7 @@
 import { AMOUNT_RULE, toMicro } from '../parts/amounts.js';
 import { badRequest } from './errors.js';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
-const EMAIL = /^[^\s@"<>]{1,64}@[^\s@"<>.]+(\.[^\s@"<>.]+)+$/;
-const COUNTRY_CODE = /^[A-Z]{2}$/;
-
 const MAX_TEXT = 10_000;
-
-function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
-
-function isAddress(text: string): boolean {
-  return ADDRESS.test(text);
-}
-
-function isEmail(text: string): boolean {
-  return text.length <= 254 && EMAIL.test(text);
-}
-
-function isCountryCode(text: string): boolean {
-  return COUNTRY_CODE.test(text);
-}
 
 /** A rule on a text, with the words of its refusal. */
 export interface TextRule {
@@ -30,20 +9,33 @@ export interface TextRule {
   readonly expected: string;
 }
 
-export const IS_UUID: TextRule = { holds: isUuid, expected: 'a UUID' };
-export const IS_ADDRESS: TextRule = { holds: isAddress, expected: '0x and 40 hexadecimal digits' };
-export const IS_EMAIL: TextRule = { holds: isEmail, expected: 'an e-mail address' };
-export const IS_COUNTRY_CODE: TextRule = { holds: isCountryCode, expected: 'two capital letters' };
-export const NOT_EMPTY: TextRule = {
-  holds: text => text.trim() !== '',
-  expected: 'a text that is not empty',
-};
+function like(form: RegExp, expected: string): TextRule {
+  return { holds: text => form.test(text), expected };
+}
+
+export const IS_UUID = like(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID');
+export const IS_ADDRESS = like(/^0x[0-9a-f]{40}$/i, '0x and 40 hexadecimal digits');
+export const IS_EMAIL = like(
+  /^(?=.{1,254}$)[^\s@"<>]{1,64}@[^\s@"<>.]+(\.[^\s@"<>.]+)+$/,
+  'an e-mail address',
+);
+export const IS_COUNTRY_CODE = like(/^[A-Z]{2}$/, 'two capital letters');
+export const IS_YEAR = like(/^\d{4}$/, 'a year of four digits');
+export const NOT_EMPTY = like(/\S/, 'a text that is not empty');
 
 export function oneOf(words: readonly string[]): TextRule {
   return { holds: text => words.includes(text), expected: `one of ${words.join(', ')}` };
 }
 
-/** The fields of one object of a body. What is wrong with them is collected in `faults`, all at once. */
+/** What is made of a body; all that is wrong with it is refused at once. */
+export function readBody<Made>(body: unknown, make: (fields: Fields, faults: string[]) => Made): Made {
+  const faults: string[] = [];
+  const made = make(readFields(body, faults, ''), faults);
+  if (faults.length > 0) throw badRequest(faults);
+  return made;
+}
+
+/** The fields of one object of a body. What is wrong with them is collected in `faults`. */
 export interface Fields {
   text(name: string, rule?: TextRule): string;
   /** Absent and null are the same. */
@@ -56,7 +48,7 @@ export interface Fields {
   object(name: string): Fields;
 }
 
-export function readFields(body: unknown, faults: string[], prefix = ''): Fields {
+function readFields(body: unknown, faults: string[], prefix: string): Fields {
   const values = new Map<string, unknown>();
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     for (const [name, value] of Object.entries(body)) values.set(name, value);
@@ -108,6 +100,7 @@ export function readFields(body: unknown, faults: string[], prefix = ''): Fields
   };
 }
 
-export function refuseFaults(faults: readonly string[]): void {
-  if (faults.length > 0) throw badRequest(faults);
+/** So much of a credit. */
+export function readPart(fields: Fields) {
+  return { creditId: fields.text('creditId'), micro: fields.micro('amount') };
 }

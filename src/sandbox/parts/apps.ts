@@ -3,171 +3,116 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PublicKey, readPublicKey } from '../http/app-jwt.js';
 import { conflict, found } from '../http/errors.js';
-import { readGrants } from './permissions.js';
+import { type Fields, NOT_EMPTY, readBody, type TextRule } from '../http/validate.js';
 import type { AppKey, AppRow } from '../store/rows.js';
 import type { Store } from '../store/store.js';
-import { oldestFirst } from '../store/table.js';
-import { type Fields, NOT_EMPTY, readFields, refuseFaults, type TextRule } from '../http/validate.js';
+import { oldestFirst } from '../store/tables.js';
+import { readGrants } from './permissions.js';
 
 const IS_URL: TextRule = { holds: isHttpUrl, expected: 'an http or https address' };
 
-interface AppShape {
-  readonly id: string;
-  readonly name: string;
-  readonly nameId: string;
-  readonly permissions: Readonly<Record<string, string>>;
-  readonly webhookUrl: string | null;
-  /** Where people may be sent after an installation, the usual one first. */
-  readonly callbackUrls: readonly string[];
-  /** The secret itself is never shown again. */
-  readonly hasWebhookSecret: boolean;
-  readonly keys: readonly { readonly fingerprint: string; readonly createdAt: string }[];
-  readonly createdAt: string;
-}
+type Told = Pick<AppRow, 'permissions' | 'webhookUrl' | 'webhookSecret' | 'callbackUrls'>;
 
-export interface Apps {
-  list(): readonly AppShape[];
-  get(id: string): AppShape;
-  /** With `generateKey` the answer names the file that now holds the private key. */
-  register(body: unknown): AppShape & { readonly privateKeyFile?: string };
-  /** Permissions asked for, webhook URL, secret, callback URLs: what is absent stays. */
-  change(id: string, body: unknown): AppShape;
-  addKey(id: string, body: unknown): AppShape;
-  removeKey(id: string, fingerprint: string): AppShape;
-}
+const UNTOLD: Told = { permissions: {}, webhookUrl: null, webhookSecret: null, callbackUrls: [] };
 
-export function createApps({ tables, file, newId, now, verb }: Store): Apps {
-  const { apps } = tables;
-
-  function find(id: string): AppRow {
-    return found(apps.get(id), 'App');
-  }
-
+export function createApps({ tables: { apps }, file, newId, now, verb }: Store) {
   const save = verb('save app', (row: AppRow) => apps.put(row));
 
   const create = verb(
     'register app',
-    (made: Omit<AppRow, 'id' | 'created_at' | 'keys'>, keys: PublicKey[]) => {
-      const isTaken = apps.rows().some(row => row.name === made.name || row.name_id === made.name_id);
+    (made: Omit<AppRow, 'id' | 'createdAt' | 'keys'>, keys: readonly PublicKey[]) => {
+      const isTaken = apps.rows().some(row => row.name === made.name || row.nameId === made.nameId);
       if (isTaken) throw conflict('An app with this name exists');
-      const row = { ...made, id: newId(), created_at: now(), keys: [] };
-      apps.put(withKeys(row, keys, now()));
-      return row.id;
+      const row = withKeys({ ...made, id: newId(), createdAt: now(), keys: [] }, keys, now());
+      apps.put(row);
+      return row;
     },
   );
 
-  function register(body: unknown): AppShape & { readonly privateKeyFile?: string } {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const name = fields.text('name', NOT_EMPTY);
-    const made = {
-      name,
-      name_id: toNameId(name),
-      permissions: readPermissions(fields, null, faults),
-      webhook_url: fields.optionalText('webhookUrl', IS_URL),
-      webhook_secret: fields.optionalText('webhookSecret', NOT_EMPTY),
-      callback_urls: readUrls(fields.value('callbackUrls'), faults) ?? [],
-    };
-    const given: unknown = fields.value('publicKeys') ?? [];
-    if (!Array.isArray(given)) faults.push('publicKeys must be a list');
-    const keys = readKeys(Array.isArray(given) ? given : [], faults);
-    const wantsKey = fields.flag('generateKey', false) && keys.length === 0;
-    refuseFaults(faults);
-    if (!wantsKey) return show(find(create(made, keys)));
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-    const id = create(made, [...keys, ...readKeys([pem], faults)]);
-    const privateKeyFile = join(dirname(file), `${made.name_id}.private-key.pem`);
-    writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-    return { ...show(find(id)), privateKeyFile };
-  }
-
-  function change(id: string, body: unknown): AppShape {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
-    const old = find(id);
-    const kept = (name: string, value: string | null) => (fields.value(name) === undefined ? value : null);
-    const row = {
-      ...old,
-      permissions: readPermissions(fields, old, faults),
-      webhook_url: fields.optionalText('webhookUrl', IS_URL) ?? kept('webhookUrl', old.webhook_url),
-      webhook_secret:
-        fields.optionalText('webhookSecret', NOT_EMPTY) ?? kept('webhookSecret', old.webhook_secret),
-      callback_urls: readUrls(fields.value('callbackUrls'), faults) ?? old.callback_urls,
-    };
-    refuseFaults(faults);
-    save(row);
-    return show(row);
-  }
-
-  function addKey(id: string, body: unknown): AppShape {
-    const faults: string[] = [];
-    const pem = readFields(body, faults).text('publicKey');
-    refuseFaults(faults);
-    const old = find(id);
-    const keys = readKeys([pem], faults);
-    refuseFaults(faults);
-    const row = withKeys(old, keys, now());
-    save(row);
-    return show(row);
-  }
-
-  function removeKey(id: string, fingerprint: string): AppShape {
-    const old = apps.get(id);
-    const keys = (old?.keys ?? []).filter(key => key.fingerprint !== fingerprint);
-    const row = { ...found(keys.length === old?.keys.length ? undefined : old, 'Key'), keys };
+  function changed(row: AppRow) {
     save(row);
     return show(row);
   }
 
   return {
     list: () => oldestFirst(apps.rows()).map(show),
-    get: id => show(find(id)),
-    register,
-    change,
-    addKey,
-    removeKey,
+    get: (id: string) => show(apps.find(id)),
+    /** With `generateKey` an app without a key is given one, and the answer names the file that holds it. */
+    register(body: unknown): ReturnType<typeof show> & { readonly privateKeyFile?: string } {
+      const { generates, keys, ...made } = readBody(body, (fields, faults) => {
+        const name = fields.text('name', NOT_EMPTY);
+        return {
+          name,
+          nameId: toNameId(name),
+          ...readTold(fields, UNTOLD, true, faults),
+          keys: readKeys(fields.value('publicKeys') ?? [], faults),
+          generates: fields.flag('generateKey', false),
+        };
+      });
+      if (!generates || keys.length > 0) return show(create(made, keys));
+      const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const row = create(made, readKeys([publicKey.export({ type: 'spki', format: 'pem' })], []));
+      const privateKeyFile = join(dirname(file), `${made.nameId}.private-key.pem`);
+      writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+      return { ...show(row), privateKeyFile };
+    },
+    /** Permissions asked for, webhook URL, secret, callback URLs: what is absent stays. */
+    change(id: string, body: unknown) {
+      const old = apps.find(id);
+      const hadInfo = 'organization_info' in old.permissions;
+      return changed({
+        ...old,
+        ...readBody(body, (fields, faults) => readTold(fields, old, hadInfo, faults)),
+      });
+    },
+    addKey(id: string, body: unknown) {
+      const old = apps.find(id);
+      const keys = readBody(body, (fields, faults) => readKeys([fields.value('publicKey')], faults));
+      return changed(withKeys(old, keys, now()));
+    },
+    removeKey(id: string, fingerprint: string) {
+      const old = apps.get(id);
+      const keys = (old?.keys ?? []).filter(key => key.fingerprint !== fingerprint);
+      return changed({ ...found(keys.length === old?.keys.length ? undefined : old, 'Key'), keys });
+    },
   };
 }
 
-function show(row: AppRow): AppShape {
-  return {
-    id: row.id,
-    name: row.name,
-    nameId: row.name_id,
-    permissions: row.permissions,
-    webhookUrl: row.webhook_url,
-    callbackUrls: row.callback_urls,
-    hasWebhookSecret: row.webhook_secret !== null,
-    keys: row.keys.map(key => ({ fingerprint: key.fingerprint, createdAt: key.created_at })),
-    createdAt: row.created_at,
-  };
+/** The secret itself is never shown again. */
+function show({ webhookSecret, keys, ...shown }: AppRow) {
+  const fingerprints = keys.map(({ fingerprint, createdAt }) => ({ fingerprint, createdAt }));
+  return { ...shown, hasWebhookSecret: webhookSecret !== null, keys: fingerprints };
 }
 
 /** The same key twice is there once. */
-function withKeys(row: AppRow, added: readonly PublicKey[], created_at: string): AppRow {
+function withKeys(row: AppRow, added: readonly PublicKey[], createdAt: string): AppRow {
   const keys = new Map<string, AppKey>(row.keys.map(key => [key.fingerprint, key]));
-  for (const key of added) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, created_at });
+  for (const key of added) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, createdAt });
   return { ...row, keys: [...keys.values()] };
 }
 
-function readKeys(pems: readonly unknown[], faults: string[]): PublicKey[] {
+function readKeys(given: unknown, faults: string[]): PublicKey[] {
+  const pems: readonly unknown[] = Array.isArray(given) ? given : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (readPublicKey(pem) ?? []) : []));
   if (keys.length < pems.length)
-    faults.push('publicKeys must be RSA public keys in PEM form, 2048 bits or more');
+    faults.push('publicKeys must be a list of RSA public keys in PEM form, 2048 bits or more');
   return keys;
 }
 
-/** As they were, where nothing is said of them. */
-function readPermissions(fields: Fields, old: AppRow | null, faults: string[]) {
-  const hadInfo = old === null || 'organization_info' in old.permissions;
+/** As it was, where nothing is said of it. */
+function readTold(fields: Fields, old: Told, hadInfo: boolean, faults: string[]): Told {
   const withInfo = fields.flag('organizationInfo', hadInfo);
-  return readGrants(fields.value('permissions') ?? old?.permissions ?? {}, withInfo, faults);
+  const text = (name: 'webhookUrl' | 'webhookSecret', rule: TextRule) =>
+    fields.value(name) === undefined ? old[name] : fields.optionalText(name, rule);
+  return {
+    permissions: readGrants(fields.value('permissions') ?? old.permissions, withInfo, faults),
+    webhookUrl: text('webhookUrl', IS_URL),
+    webhookSecret: text('webhookSecret', NOT_EMPTY),
+    callbackUrls: readUrls(fields.value('callbackUrls') ?? old.callbackUrls, faults),
+  };
 }
 
-/** Null where they are not spoken of. */
-function readUrls(given: unknown, faults: string[]): readonly string[] | null {
-  if (given === undefined || given === null) return null;
+function readUrls(given: unknown, faults: string[]): readonly string[] {
   const urls: readonly unknown[] = Array.isArray(given) ? given : [given];
   const usable = urls.filter(url => typeof url === 'string').filter(isHttpUrl);
   if (usable.length !== urls.length) faults.push('callbackUrls must be http or https addresses');

@@ -1,80 +1,50 @@
-import { conflict, found } from '../http/errors.js';
-import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
+import { conflict } from '../http/errors.js';
+import { type PageQuery, pageOf } from '../http/pages.js';
+import { readBody, readPart } from '../http/validate.js';
 import type { InventoryRequestRow } from '../store/rows.js';
-import { findIssued, inventoryRequest } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { newestFirst } from '../store/table.js';
-import { type Transactions, readAction, readDestination, readRetirementData } from './transactions.js';
-import { readFields, refuseFaults } from '../http/validate.js';
-
-type RequestShape = ReturnType<typeof inventoryRequest>;
-
-export interface InventoryRequests {
-  list(organizationId: string, query: PageQuery): ListAnswer;
-  get(organizationId: string, id: string): RequestShape;
-  create(organizationId: string, appId: string, order: RequestOrder): RequestShape;
-  /** The administrator's two answers. */
-  accept(id: string): RequestShape;
-  decline(id: string): RequestShape;
-  /** Of every organization, the newest first. */
-  newest(limit: number): readonly RequestShape[];
-}
-
-interface RequestOrder {
-  readonly action: string;
-  readonly body: unknown;
-}
+import { newestFirst } from '../store/tables.js';
+import { findIssued, inventoryRequest } from './shapes.js';
+import { readAction, readDestination, readRetirementWords, type Transactions } from './transactions.js';
 
 export function createInventoryRequests(
   { tables, accounts, newId, now, verb }: Store,
   transactions: Transactions,
-): InventoryRequests {
+) {
   const { credits, requests } = tables;
 
-  function show(row: InventoryRequestRow): RequestShape {
-    return inventoryRequest(row, findIssued(tables, row.credit_id));
-  }
-
-  function find(id: string): InventoryRequestRow {
-    return found(requests.get(id), 'Request');
+  function show(row: InventoryRequestRow) {
+    return inventoryRequest(row, findIssued(tables, row.creditId));
   }
 
   function findPending(id: string): InventoryRequestRow {
-    const row = find(id);
+    const row = requests.find(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
     return row;
   }
 
   const create = verb(
     'request',
-    (organizationId: string, appId: string, { action: word, body }: RequestOrder) => {
-      const action = readAction(word);
-      const faults: string[] = [];
-      const fields = readFields(body, faults);
-      const creditId = fields.text('creditId');
-      const micro = fields.micro('amount');
-      const names = { action, id: 'toOrganizationId', address: 'toAddress', faults };
-      const destination = readDestination(fields, names);
-      const words = readRetirementData(fields, action);
-      refuseFaults(faults);
-      transactions.demandPossible(action, found(credits.get(creditId), 'Credit').type);
-      transactions.resolve(action, destination);
-      if (accounts.amountOf(organizationId, 'inventory', creditId) < micro)
-        throw conflict('The inventory holds less of this credit than the amount asked for');
+    (organizationId: string, appId: string, asked: { readonly action: string; readonly body: unknown }) => {
+      const action = readAction(asked.action);
+      const { creditId, micro, words, to } = readBody(asked.body, (fields, faults) => ({
+        ...readPart(fields),
+        to: readDestination(fields, { action, id: 'toOrganizationId', address: 'toAddress', faults }),
+        words: readRetirementWords(fields, action),
+      }));
+      transactions.demandPossible(action, credits.find(creditId).type);
+      transactions.resolve(action, to);
+      accounts.demand(organizationId, 'inventory', creditId, micro);
+      const of = { id: newId(), organizationId, appId, creditId, amountMicro: micro };
+      const asks = { action, toOrganizationId: to.organizationId, toAddress: to.address, words };
+      const at = now();
       const row: InventoryRequestRow = {
-        id: newId(),
-        organization_id: organizationId,
-        app_id: appId,
-        credit_id: creditId,
-        action,
-        amount_micro: micro,
-        to_organization_id: destination.organizationId,
-        to_address: destination.address,
-        ...(words ?? { reason: null, beneficiary: null, comment: null }),
+        ...of,
+        ...asks,
         state: 'Pending',
-        tx_id: null,
-        created_at: now(),
-        updated_at: now(),
+        txId: null,
+        createdAt: at,
+        updatedAt: at,
       };
       requests.put(row);
       return show(row);
@@ -83,41 +53,39 @@ export function createInventoryRequests(
 
   const accept = verb('accept request', (id: string) => {
     const row = findPending(id);
-    accounts.take(row.organization_id, 'inventory', row.credit_id, row.amount_micro);
-    const destination = { organizationId: row.to_organization_id, address: row.to_address };
-    const { reason, beneficiary, comment } = row;
+    const { organizationId, appId, creditId, amountMicro, action, words } = row;
+    accounts.take(organizationId, 'inventory', creditId, amountMicro);
     transactions.carryOut({
       event: 'organizationTransaction',
-      type: row.action,
-      organization_id: row.organization_id,
-      app_id: row.app_id,
-      ...transactions.resolve(row.action, destination),
-      reservation_id: null,
-      request_id: id,
-      words: reason === null || beneficiary === null ? null : { reason, beneficiary, comment },
-      credit_id: row.credit_id,
-      amount_micro: row.amount_micro,
+      type: action,
+      organizationId,
+      appId,
+      ...transactions.resolve(action, { organizationId: row.toOrganizationId, address: row.toAddress }),
+      reservationId: null,
+      requestId: id,
+      words,
+      creditId,
+      amountMicro,
       comment: null,
     });
-    return show(find(id));
+    return show(requests.find(id));
   });
 
   const decline = verb('decline request', (id: string) => {
-    requests.put({ ...findPending(id), state: 'Rejected', tx_id: null, updated_at: now() });
-    return show(find(id));
+    requests.put({ ...findPending(id), state: 'Rejected', txId: null, updatedAt: now() });
+    return show(requests.find(id));
   });
 
   return {
-    list(organizationId, query) {
-      const { from, to, pagination } = toPage(requests.count(organizationId), query);
-      return { pagination, creditRequests: requests.page(from, to, organizationId).map(show) };
+    list(organizationId: string, query: PageQuery) {
+      const { pagination, items } = pageOf(requests, query, organizationId);
+      return { pagination, creditRequests: items.map(show) };
     },
-    get(organizationId, id) {
-      const row = requests.get(id);
-      return show(found(row?.organization_id === organizationId ? row : undefined, 'Request'));
-    },
+    get: (organizationId: string, id: string) => show(requests.find(id, organizationId)),
     create,
-    newest: limit => newestFirst(requests.rows()).slice(0, limit).map(show),
+    /** Of every organization, the newest first. */
+    newest: (limit: number) => newestFirst(requests.rows()).slice(0, limit).map(show),
+    /** The administrator's two answers. */
     accept,
     decline,
   };

@@ -1,32 +1,16 @@
+import { conflict, forbidden } from '../http/errors.js';
+import { type PageQuery, pageOf } from '../http/pages.js';
+import { readBody, readPart } from '../http/validate.js';
 import { toInstant } from '../store/clock.js';
-import { conflict, forbidden, found } from '../http/errors.js';
-import { type ListAnswer, type PageQuery, toPage } from '../http/pages.js';
 import type { ReservationRow } from '../store/rows.js';
-import { findIssued, reservation } from './shapes.js';
 import type { Store } from '../store/store.js';
-import { newestFirst } from '../store/table.js';
-import { type Transactions, readAction, readDestination, readRetirementData } from './transactions.js';
-import { readFields, refuseFaults } from '../http/validate.js';
+import { newestFirst } from '../store/tables.js';
+import { findIssued, reservation } from './shapes.js';
+import { readAction, readDestination, readRetirementWords, type Transactions } from './transactions.js';
 
 const HOLD_MS = 10 * 60 * 1000;
 
-type WholeShape = ReturnType<typeof reservation>;
-type ReservationShape = Omit<WholeShape, 'state'> & Partial<Pick<WholeShape, 'state'>>;
-type WholeReservation = WholeShape & { readonly organizationId: string };
-
-export interface Reservations {
-  list(organizationId: string, query: PageQuery): ListAnswer;
-  get(organizationId: string, id: string): ReservationShape;
-  reserve(organizationId: string, appId: string, body: unknown): ReservationShape;
-  cancel(organizationId: string, appId: string, id: string): ReservationShape;
-  finish(organizationId: string, appId: string, order: FinishOrder): ReservationShape;
-  /** The human side: of every organization, the newest first. */
-  newest(limit: number): readonly WholeReservation[];
-  /** As if its time had come. */
-  expire(id: string): WholeReservation;
-}
-
-interface FinishOrder {
+export interface FinishOrder {
   readonly id: string;
   readonly action: string;
   readonly body: unknown;
@@ -36,115 +20,100 @@ export function createReservations(
   { tables, accounts, newId, now, verb }: Store,
   transactions: Transactions,
   asDocumented: boolean,
-): Reservations {
+) {
   const { apps, credits, reservations } = tables;
 
-  function showState(row: ReservationRow): WholeShape {
-    return reservation(row, findIssued(tables, row.credit_id), found(apps.get(row.app_id), 'App'));
+  function showState(row: ReservationRow) {
+    return reservation(row, findIssued(tables, row.creditId), apps.find(row.appId));
   }
 
-  function show(row: ReservationRow): ReservationShape {
+  function show(row: ReservationRow) {
     const { state, ...shown } = showState(row);
     return asDocumented ? shown : { ...shown, state };
   }
 
-  function showWhole(row: ReservationRow): WholeReservation {
-    return { ...showState(row), organizationId: row.organization_id };
-  }
-
-  function find(id: string, organizationId?: string): ReservationRow {
-    const row = reservations.get(id);
-    const isOther = organizationId !== undefined && row?.organization_id !== organizationId;
-    return found(isOther ? undefined : row, 'Reservation');
+  function showWhole(row: ReservationRow) {
+    return { ...showState(row), organizationId: row.organizationId };
   }
 
   function findOutstanding(organizationId: string, appId: string, id: string): ReservationRow {
-    const row = find(id, organizationId);
-    if (row.app_id !== appId) throw forbidden('The reservation was made by another app');
+    const row = reservations.find(id, organizationId);
+    if (row.appId !== appId) throw forbidden('The reservation was made by another app');
     return demandOutstanding(row);
   }
 
+  /** As if its time had come. */
   const expire = verb('expire reservation', (id: string) => {
-    reservations.put({ ...demandOutstanding(find(id)), reserved_to_at: now() });
+    reservations.put({ ...demandOutstanding(reservations.find(id)), reservedToDate: now() });
     accounts.endExpiredHolds(now());
-    return showWhole(find(id));
+    return showWhole(reservations.find(id));
   });
 
-  const reserve = verb(
-    'reserve',
-    (organizationId: string, appId: string, creditId: string, micro: number) => {
-      found(credits.get(creditId), 'Credit');
-      accounts.take(organizationId, 'warehouse', creditId, micro);
-      const at = now();
-      const row: ReservationRow = {
-        id: newId(),
-        organization_id: organizationId,
-        app_id: appId,
-        credit_id: creditId,
-        amount_micro: micro,
-        state: 'outstanding',
-        created_at: at,
-        updated_at: at,
-        reserved_to_at: toInstant(Date.parse(at) + HOLD_MS),
-      };
-      reservations.put(row);
-      return show(row);
-    },
-  );
+  const reserve = verb('reserve', (organizationId: string, appId: string, body: unknown) => {
+    const { creditId, micro } = readBody(body, readPart);
+    credits.find(creditId);
+    accounts.take(organizationId, 'warehouse', creditId, micro);
+    const at = now();
+    const row: ReservationRow = {
+      id: newId(),
+      organizationId,
+      appId,
+      creditId,
+      amountMicro: micro,
+      state: 'outstanding',
+      createdAt: at,
+      updatedAt: at,
+      reservedToDate: toInstant(Date.parse(at) + HOLD_MS),
+    };
+    reservations.put(row);
+    return show(row);
+  });
 
   const cancel = verb('cancel', (organizationId: string, appId: string, id: string) => {
     const row = findOutstanding(organizationId, appId, id);
-    accounts.give(organizationId, 'warehouse', row.credit_id, row.amount_micro);
-    reservations.put({ ...row, state: 'cancelled', updated_at: now(), reserved_to_at: now() });
-    return show(find(id));
+    accounts.give(organizationId, 'warehouse', row.creditId, row.amountMicro);
+    reservations.put({ ...row, state: 'cancelled', updatedAt: now(), reservedToDate: now() });
+    return show(reservations.find(id));
   });
 
   const finish = verb(
     'finish',
     (organizationId: string, appId: string, { id, action: word, body }: FinishOrder) => {
       const action = readAction(word);
-      const faults: string[] = [];
-      const fields = readFields(body, faults);
-      const names = { action, id: 'receiverId', address: 'receiverAddress', faults };
-      const destination = readDestination(fields, names);
-      const words = readRetirementData(fields, action);
-      const comment = fields.optionalText('transferComment');
-      const row = findOutstanding(organizationId, appId, id);
-      refuseFaults(faults);
-      transactions.demandPossible(action, findIssued(tables, row.credit_id).credit.type);
+      const { creditId, amountMicro } = findOutstanding(organizationId, appId, id);
+      const { to, ...told } = readBody(body, (fields, faults) => ({
+        to: readDestination(fields, { action, id: 'receiverId', address: 'receiverAddress', faults }),
+        words: readRetirementWords(fields, action),
+        comment: fields.optionalText('transferComment'),
+      }));
+      transactions.demandPossible(action, credits.find(creditId).type);
       transactions.carryOut({
         event: 'warehouseTransaction',
         type: action,
-        organization_id: organizationId,
-        app_id: appId,
-        ...transactions.resolve(action, destination),
-        reservation_id: id,
-        request_id: null,
-        words,
-        credit_id: row.credit_id,
-        amount_micro: row.amount_micro,
-        comment,
+        organizationId,
+        appId,
+        ...transactions.resolve(action, to),
+        reservationId: id,
+        requestId: null,
+        creditId,
+        amountMicro,
+        ...told,
       });
-      return show(find(id));
+      return show(reservations.find(id));
     },
   );
 
   return {
-    list(organizationId, query) {
-      const { from, to, pagination } = toPage(reservations.count(organizationId), query);
-      return { pagination, reservations: reservations.page(from, to, organizationId).map(show) };
+    list(organizationId: string, query: PageQuery) {
+      const { pagination, items } = pageOf(reservations, query, organizationId);
+      return { pagination, reservations: items.map(show) };
     },
-    get: (organizationId, id) => show(find(id, organizationId)),
-    reserve(organizationId, appId, body) {
-      const faults: string[] = [];
-      const fields = readFields(body, faults);
-      const [creditId, micro] = [fields.text('creditId'), fields.micro('amount')];
-      refuseFaults(faults);
-      return reserve(organizationId, appId, creditId, micro);
-    },
+    get: (organizationId: string, id: string) => show(reservations.find(id, organizationId)),
+    reserve,
     cancel,
     finish,
-    newest: limit => newestFirst(reservations.rows()).slice(0, limit).map(showWhole),
+    /** The human side: of every organization, the newest first. */
+    newest: (limit: number) => newestFirst(reservations.rows()).slice(0, limit).map(showWhole),
     expire,
   };
 }

@@ -1,5 +1,4 @@
 import { toTonnes } from './amounts.js';
-import { found } from '../http/errors.js';
 import type {
   AddressRow,
   AppRow,
@@ -26,176 +25,131 @@ export interface Issued {
 }
 
 export function findIssued({ credits, projects }: Tables, creditId: string): Issued {
-  const credit = found(credits.get(creditId), 'Credit');
-  return { credit, issuer: found(projects.get(credit.project_id), 'Project') };
+  const credit = credits.find(creditId);
+  return { credit, issuer: projects.find(credit.projectId) };
 }
 
-function projectReference({ id, full_name, num }: ProjectRow) {
-  return {
-    id,
-    fullName: full_name,
-    url: `${LINKS}/projects/${id}`,
-    publicUrl: `${LINKS}/explore/projects/${id}`,
-    num,
-  };
+function projectReference({ id, fullName, num }: ProjectRow) {
+  const [url, publicUrl] = [`${LINKS}/projects/${id}`, `${LINKS}/explore/projects/${id}`];
+  return { id, fullName, url, publicUrl, num };
+}
+
+/** What is told of a credit beside each amount of it. */
+function token({ tokenId, tokenAddress, serialization, type }: CreditRow) {
+  return { tokenId, tokenAddress, serialization, type };
 }
 
 /** So much of a credit, of an organization. */
-export type Held = Pick<HoldingRow, 'organization_id' | 'amount_micro'>;
+type Held = Pick<HoldingRow, 'organizationId' | 'amountMicro'>;
 
-export function inventoryCredit(row: Held, { credit, issuer }: Issued) {
+export function inventoryCredit({ organizationId, amountMicro }: Held, { credit, issuer }: Issued) {
   return {
     id: credit.id,
-    organizationId: row.organization_id,
-    tokenId: credit.token_id,
-    tokenAddress: credit.token_address,
+    organizationId,
+    ...token(credit),
     project: projectReference(issuer),
-    serialization: credit.serialization,
     vintage: credit.vintage,
-    supply: toTonnes(credit.issued_micro),
+    supply: toTonnes(credit.issuedMicro),
     unit: 'tonne',
-    amount: toTonnes(row.amount_micro),
-    type: credit.type,
+    amount: toTonnes(amountMicro),
   };
 }
 
 export function warehouseCredit(row: Held, issued: Issued, inventoryId: string) {
-  const { id, ...rest } = inventoryCredit(row, issued);
-  return { id, inventoryId, ...rest };
+  return { ...inventoryCredit(row, issued), inventoryId };
 }
 
 export function documentedWarehouseCredit(row: Held, issued: Issued, inventoryId: string) {
-  const {
-    tokenId: _id,
-    tokenAddress: _address,
-    vintage: _year,
-    supply: _supply,
-    unit: _unit,
-    ...shown
-  } = warehouseCredit(row, issued, inventoryId);
-  return shown;
+  const { id, organizationId, serialization, amount, type, ...more } = inventoryCredit(row, issued);
+  return { id, inventoryId, organizationId, project: more.project, serialization, amount, type };
 }
 
 export function reservation(row: ReservationRow, { credit, issuer }: Issued, app: AppRow) {
+  const { appId: _app, amountMicro, organizationId: _owner, ...shown } = row;
   return {
-    id: row.id,
-    tokenId: credit.token_id,
-    tokenAddress: credit.token_address,
-    creditId: row.credit_id,
-    serialization: credit.serialization,
-    type: credit.type,
-    amount: toTonnes(row.amount_micro),
-    state: row.state,
+    ...shown,
+    ...token(credit),
+    amount: toTonnes(amountMicro),
     isComplete: row.state === 'finished',
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    reservedToDate: row.reserved_to_at,
-    project: { id: issuer.id, fullName: issuer.full_name },
+    project: { id: issuer.id, fullName: issuer.fullName },
     reserver: { id: app.id, name: app.name },
   };
 }
 
 export function inventoryRequest(row: InventoryRequestRow, { credit, issuer }: Issued) {
+  const {
+    organizationId,
+    amountMicro,
+    words,
+    toOrganizationId,
+    toAddress,
+    txId,
+    appId: _app,
+    ...shown
+  } = row;
+  const told = {
+    retirementReason: words?.reason ?? null,
+    beneficiaryName: words?.beneficiary ?? null,
+    retirementComment: words?.comment ?? null,
+  };
   return {
-    id: row.id,
-    action: row.action,
-    creditId: row.credit_id,
-    tokenId: credit.token_id,
-    tokenAddress: credit.token_address,
-    serialization: credit.serialization,
+    ...shown,
+    ...token(credit),
     vintage: credit.vintage,
-    type: credit.type,
-    amount: toTonnes(row.amount_micro),
-    state: row.state,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    fromOrganizationId: row.organization_id,
-    ...present({
-      toOrganizationId: row.to_organization_id,
-      toAddress: row.to_address,
-      txId: row.tx_id,
-      retirementReason: row.reason,
-      beneficiaryName: row.beneficiary,
-      retirementComment: row.comment,
-    }),
+    amount: toTonnes(amountMicro),
+    fromOrganizationId: organizationId,
+    ...present({ toOrganizationId, toAddress, txId, ...told }),
     project: projectReference(issuer),
   };
 }
 
 /** An unclaimed retirement names neither its organization nor anyone it was made for. */
 export function retirement(row: RetirementRow, { credit, issuer }: Issued, ofWhom: OrganizationRow) {
+  const { id, createdAt, words, organizationId } = row;
   const common = {
-    id: row.id,
-    createdAt: row.created_at,
-    isClaimed: row.is_claimed,
-    amount: toTonnes(row.amount_micro),
+    id,
+    createdAt,
+    isClaimed: words !== null,
+    amount: toTonnes(row.amountMicro),
     serialization: credit.serialization,
     vintage: credit.vintage,
     project: projectReference(issuer),
   };
-  if (!common.isClaimed) return common;
-  return {
-    ...common,
-    ...present({ reason: row.reason, comment: row.comment, beneficiary: row.beneficiary }),
-    organizationId: row.organization_id,
-    organizationOwner: owner(ofWhom),
-  };
+  if (words === null) return common;
+  return { ...common, ...present({ ...words }), organizationId, organizationOwner: owner(ofWhom) };
 }
 
-export function organization(row: OrganizationRow) {
-  return {
-    id: row.id,
-    fullName: row.full_name,
-    logo: row.logo,
-    url: `${LINKS}/organizations/${row.id}`,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    countryCode: row.country_code,
-    city: row.city,
-    zip: row.zip,
-    physicalAddress: row.physical_address,
-    registrationNumber: row.registration_number,
-    website: row.website,
-    organizationIndustries: null,
-    type: row.type,
-    isPublic: row.is_public,
-  };
+export function organization({ warehouseId: _warehouse, claimedAt: _claimed, ...shown }: OrganizationRow) {
+  return { ...shown, url: `${LINKS}/organizations/${shown.id}`, organizationIndustries: null };
 }
 
 /** The registry shows no state on an installation. */
 export function installation(row: InstallationRow, app: AppRow, ofWhom: OrganizationRow) {
+  const { organizationId: _owner, state: _state, ...shown } = row;
   return {
-    id: row.id,
-    appId: row.app_id,
-    appNameId: app.name_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    permissions: row.permissions,
+    ...shown,
+    appNameId: app.nameId,
     organization: organization(ofWhom),
     accessTokensUrl: `${LINKS}/app/installations/${row.id}/accessTokens`,
   };
 }
 
-export function address(row: AddressRow) {
-  return { address: row.address, name: row.name, isDefault: row.is_default };
+export function address({ address: text, name, isDefault }: AddressRow) {
+  return { address: text, name, isDefault };
 }
 
-export function member(row: UserRow) {
-  return { id: row.id, fullName: row.full_name, email: row.email };
+export function member({ id, fullName, email }: UserRow) {
+  return { id, fullName, email };
 }
 
-export function user(row: UserRow) {
-  return {
-    id: row.id,
-    email: row.email,
-    fullName: row.full_name,
-    profilePicture: row.profile_picture,
-    url: `${LINKS}/users/${row.id}`,
-  };
+export function user({ id, email, fullName, profilePicture }: UserRow) {
+  return { id, email, fullName, profilePicture, url: `${LINKS}/users/${id}` };
 }
 
 /** The rest of what the registry shows of a project, where nobody told it. */
 const UNTOLD = {
+  registry: 'ICR',
+  state: null,
   thumbnail: null,
   sector: { id: '0', title: 'Other' },
   methodology: { id: '0', title: 'Other' },
@@ -209,78 +163,71 @@ const UNTOLD = {
 };
 
 export function project(row: ProjectRow, proponent: OrganizationRow | undefined) {
-  return {
-    id: row.id,
-    num: row.num,
-    fullName: row.full_name,
-    description: row.description,
-    shortDescription: row.short_description,
-    publicUrl: `${LINKS}/explore/projects/${row.id}`,
-    registry: 'ICR',
-    status: row.status,
-    city: row.city,
-    state: null,
-    countryCode: row.country_code,
-    startDate: row.start_date,
-    creditingPeriodStartDate: row.crediting_period_start_date,
-    proponents: proponent === undefined ? [] : [owner(proponent)],
-    ...UNTOLD,
-    ...row.details,
-  };
+  const {
+    proponentId: _proponent,
+    isPublic: _public,
+    createdAt: _at,
+    updatedAt: _then,
+    details,
+    ...shown
+  } = row;
+  const proponents = proponent === undefined ? [] : [owner(proponent)];
+  const { publicUrl } = projectReference(row);
+  return { ...shown, publicUrl, proponents, ...UNTOLD, ...details };
 }
 
-function owner({ id, full_name, logo }: OrganizationRow) {
-  return { id, fullName: full_name, logo, publicUrl: `${LINKS}/explore/organizations/${id}` };
+function owner({ id, fullName, logo }: OrganizationRow) {
+  return { id, fullName, logo, publicUrl: `${LINKS}/explore/organizations/${id}` };
 }
 
-export interface IssuedRow extends CreditRow {
-  retired_micro: number;
+interface IssuedRow extends CreditRow {
+  readonly retiredMicro: number;
 }
 
 /** Nothing is cancelled here, and nothing validated beyond what was issued. */
 export function summarize(rows: readonly IssuedRow[]) {
   const sum = (micros: readonly number[]) => toTonnes(micros.reduce((total, micro) => total + micro, 0));
-  const issued = (type: string) =>
-    sum(rows.filter(row => row.type === type).map(({ issued_micro }) => issued_micro));
+  const issued = (of: readonly IssuedRow[]) => sum(of.map(({ issuedMicro }) => issuedMicro));
   return {
-    exPost: issued('exPost'),
+    exPost: issued(rows.filter(({ type }) => type === 'exPost')),
     exPostCancelled: 0,
-    exAnte: issued('exAnte'),
+    exAnte: issued(rows.filter(({ type }) => type === 'exAnte')),
     exAnteCancelled: 0,
-    retired: sum(rows.map(({ retired_micro }) => retired_micro)),
-    validated: sum(rows.map(({ issued_micro }) => issued_micro)),
+    retired: sum(rows.map(({ retiredMicro }) => retiredMicro)),
+    validated: issued(rows),
   };
 }
 
-export function issuance(row: IssuedRow) {
+export function issuance({ id, vintage, createdAt, issuedMicro, type }: IssuedRow) {
   return {
-    id: row.id,
-    vintage: row.vintage,
-    createdAt: row.created_at,
-    amount: toTonnes(row.issued_micro),
+    id,
+    vintage,
+    createdAt,
+    amount: toTonnes(issuedMicro),
     type: 'issuance',
-    creditType: row.type,
-    monitoringPeriodStart: `${row.vintage}-01-01`,
-    monitoringPeriodEnd: `${row.vintage}-12-31`,
+    creditType: type,
+    monitoringPeriodStart: `${vintage}-01-01`,
+    monitoringPeriodEnd: `${vintage}-12-31`,
     files: [],
     verificationBody: null,
   };
 }
 
-export function transaction(row: TransactionRow) {
-  return {
-    id: row.id,
-    creditId: row.credit_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    status: row.status,
-    type: row.type,
-    amount: toTonnes(row.amount_micro),
-  };
+export function transaction({
+  id,
+  creditId,
+  createdAt,
+  updatedAt,
+  status,
+  type,
+  amountMicro,
+}: TransactionRow) {
+  return { id, creditId, createdAt, updatedAt, status, type, amount: toTonnes(amountMicro) };
 }
 
-function present(fields: Readonly<Record<string, string | null>>): Record<string, string> {
-  const sent: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== null) sent[name] = value;
-  return sent;
+/** Only what is told. */
+export function present<Value>(fields: Readonly<Record<string, Value | null>>): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );
 }

@@ -1,7 +1,7 @@
 import { badRequest, conflict, found } from '../http/errors.js';
 import type { Retirements } from './retirements.js';
-import type { Action, RetirementData, TransactionRow, TransactionStatus } from '../store/rows.js';
-import { transaction } from './shapes.js';
+import type { Action, RetirementWords, TransactionRow, TransactionStatus } from '../store/rows.js';
+import { toTonnes } from './amounts.js';
 import type { Store } from '../store/store.js';
 import type { Announcer } from '../webhooks/announcer.js';
 import { type Fields, IS_ADDRESS, IS_UUID, NOT_EMPTY } from '../http/validate.js';
@@ -19,7 +19,7 @@ export interface Destination {
   readonly address: string | null;
 }
 
-export interface FieldNames {
+interface FieldNames {
   readonly action: Action;
   readonly id: string;
   readonly address: string;
@@ -39,7 +39,7 @@ export function readDestination(fields: Fields, { action, id, address, faults }:
 }
 
 /** Needed for every retirement; a transfer may bring it and it then means nothing. */
-export function readRetirementData(fields: Fields, action: Action): RetirementData | null {
+export function readRetirementWords(fields: Fields, action: Action): RetirementWords | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
   return {
@@ -49,31 +49,15 @@ export function readRetirementData(fields: Fields, action: Action): RetirementDa
   };
 }
 
-interface Receiver {
-  readonly receiver_id: string | null;
+export interface Receiver {
+  readonly receiverId: string | null;
   /** An address that belongs to nobody here: what goes there has left the registry. */
   readonly outside: string | null;
 }
 
-type Move = Omit<TransactionRow, 'id' | 'status' | 'retirement_id' | 'created_at' | 'updated_at'>;
+export type Move = Omit<TransactionRow, 'id' | 'status' | 'retirementId' | 'createdAt' | 'updatedAt'>;
 
-export interface Transactions {
-  /** The organization that an id or an address belongs to, where the action has a receiver. */
-  resolve(action: Action, destination: Destination): Receiver;
-  /** Refuses to retire what the registry does not retire. */
-  demandPossible(action: Action, creditType: string): void;
-  /**
-   * Part of a verb that has taken the credits from where they stood. What came of it is told to the apps,
-   * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
-   */
-  carryOut(move: Move): void;
-  /** The human side: the newest first. */
-  list(limit: number): readonly object[];
-  /** What becomes of a queued one. */
-  complete(id: string, status: 'processed' | 'failed'): object;
-}
-
-export interface TransactionParts {
+interface TransactionParts {
   readonly store: Store;
   readonly retirements: Retirements;
   readonly announcer: Announcer;
@@ -81,101 +65,103 @@ export interface TransactionParts {
   readonly asDocumented: boolean;
 }
 
-export function createTransactions(parts: TransactionParts): Transactions {
+export type Transactions = ReturnType<typeof createTransactions>;
+
+export function createTransactions(parts: TransactionParts) {
   const { store, retirements, announcer, fateOf, asDocumented } = parts;
   const { tables, accounts, newHash, newId, now, verb } = store;
   const { organizations, addresses, outside: left, transactions, reservations, requests } = tables;
 
+  /** The organization that an id or an address belongs to, where the action has a receiver. */
   function resolve(action: Action, { organizationId, address }: Destination): Receiver {
-    if (action === 'retire') return { receiver_id: null, outside: null };
+    if (action === 'retire') return { receiverId: null, outside: null };
     const byId = organizationId === null ? null : found(organizations.get(organizationId), 'Receiver').id;
-    if (address === null) return { receiver_id: byId, outside: null };
+    if (address === null) return { receiverId: byId, outside: null };
     const outside = address.toLowerCase();
     const owner = addresses.get(outside);
-    if (owner === undefined && asDocumented && byId === null) return { receiver_id: null, outside };
-    const { organization_id: receiver_id } = found(owner, 'Receiver with this address');
-    if (byId !== null && byId !== receiver_id) throw badRequest('The id and the address name two receivers');
-    return { receiver_id, outside: null };
+    if (owner === undefined && asDocumented && byId === null) return { receiverId: null, outside };
+    const { organizationId: receiverId } = found(owner, 'Receiver with this address');
+    if (byId !== null && byId !== receiverId) throw badRequest('The id and the address name two receivers');
+    return { receiverId, outside: null };
   }
 
-  function leave(address: string, credit_id: string, micro: number): void {
-    const before = left.get(`${address} ${credit_id}`)?.amount_micro ?? 0;
-    left.put({ address, credit_id, amount_micro: before + micro });
+  function leave(address: string, creditId: string, micro: number): void {
+    const before = left.get(`${address} ${creditId}`)?.amountMicro ?? 0;
+    left.put({ address, creditId, amountMicro: before + micro });
   }
 
-  function deliver({ type, receiver_id, organization_id, outside, ...row }: TransactionRow): string | null {
-    const { app_id: appId, credit_id: creditId, amount_micro: micro, words: data } = row;
-    const organizationId = receiver_id ?? organization_id;
-    if (type !== 'transfer') return retirements.record({ organizationId, appId, creditId, micro, data });
-    if (outside === null) accounts.give(organizationId, 'inventory', creditId, micro);
-    else leave(outside, creditId, micro);
+  /** Answers the retirement that it made. */
+  function deliver(row: TransactionRow): string | null {
+    const { appId, creditId, amountMicro, words } = row;
+    const organizationId = row.receiverId ?? row.organizationId;
+    if (row.type !== 'transfer')
+      return retirements.record({ organizationId, appId, creditId, amountMicro, words }).id;
+    if (row.outside === null) accounts.give(organizationId, 'inventory', creditId, amountMicro);
+    else leave(row.outside, creditId, amountMicro);
     return null;
   }
 
-  function giveBack({ event, organization_id, credit_id, amount_micro }: TransactionRow): void {
+  function giveBack({ event, organizationId, creditId, amountMicro }: TransactionRow): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
-    accounts.give(organization_id, place, credit_id, amount_micro);
+    accounts.give(organizationId, place, creditId, amountMicro);
   }
 
-  function mark({ status, reservation_id, request_id }: TransactionRow): void {
+  function mark({ status, reservationId, requestId }: TransactionRow): void {
     const at = now();
-    const hold = reservations.get(reservation_id ?? '');
-    const request = requests.get(request_id ?? '');
+    const hold = reservations.get(reservationId ?? '');
+    const request = requests.get(requestId ?? '');
     const state = status === 'failed' ? 'cancelled' : 'finished';
-    if (hold !== undefined) reservations.put({ ...hold, state, updated_at: at, reserved_to_at: at });
+    if (hold !== undefined) reservations.put({ ...hold, state, updatedAt: at, reservedToDate: at });
     if (request === undefined) return;
-    const tx_id = status === 'processed' ? newHash(64) : null;
-    requests.put({ ...request, state: status === 'failed' ? 'Rejected' : 'Accepted', tx_id, updated_at: at });
+    const txId = status === 'processed' ? newHash(64) : null;
+    requests.put({ ...request, state: status === 'failed' ? 'Rejected' : 'Accepted', txId, updatedAt: at });
   }
 
   /** Does what the status says, and tells of it. */
   function bringAbout(row: TransactionRow): TransactionRow {
     if (row.status === 'failed') giveBack(row);
-    const retirement_id = row.status === 'processed' ? deliver(row) : null;
-    const done = { ...row, retirement_id, updated_at: now() };
+    const retirementId = row.status === 'processed' ? deliver(row) : null;
+    const done = { ...row, retirementId, updatedAt: now() };
     transactions.put(done);
     mark(done);
     announcer.announceTransaction(done);
     return done;
   }
 
+  /** What becomes of a queued one. */
   const complete = verb('complete transaction', (id: string, status: 'processed' | 'failed') => {
-    const row = found(transactions.get(id), 'Transaction');
+    const row = transactions.find(id);
     if (row.status !== 'pending_queue') throw conflict(`The transaction is ${row.status}`);
     return show(bringAbout({ ...row, status }));
   });
 
   return {
     resolve,
-    demandPossible(action, creditType) {
+    /** Refuses to retire what the registry does not retire. */
+    demandPossible(action: Action, creditType: string): void {
       if (action !== 'transfer') retirements.demandRetirable(creditType);
     },
-    carryOut(move) {
-      const made = { id: newId(), status: fateOf(pathOf(move)), retirement_id: null };
-      bringAbout({ ...move, ...made, created_at: now(), updated_at: now() });
+    /**
+     * Part of a verb that has taken the credits from where they stood. What came of it is told to the apps,
+     * and shows on the reservation or the request; a fault may queue it, or let it fail and put the credits back.
+     */
+    carryOut(move: Move): void {
+      const made = { id: newId(), status: fateOf(pathOf(move)), retirementId: null };
+      bringAbout({ ...move, ...made, createdAt: now(), updatedAt: now() });
     },
     complete,
-    list: limit => transactions.page(transactions.count() - limit + 1, transactions.count()).map(show),
+    /** The human side: the newest first. */
+    list: (limit: number) => transactions.newest(limit).map(show),
   };
 }
 
 /** Of the call that asked for it. */
-function pathOf({ organization_id, reservation_id, type }: Move): string {
-  const organization = `/organizations/${organization_id}`;
-  if (reservation_id === null) return `${organization}/inventory/requests/${type}`;
-  return `${organization}/warehouse/inventory/reservations/${reservation_id}/${type}`;
+function pathOf({ organizationId, reservationId, type }: Move): string {
+  const organization = `/organizations/${organizationId}`;
+  if (reservationId === null) return `${organization}/inventory/requests/${type}`;
+  return `${organization}/warehouse/inventory/reservations/${reservationId}/${type}`;
 }
 
-function show(row: TransactionRow) {
-  return {
-    ...transaction(row),
-    event: row.event,
-    appId: row.app_id,
-    organizationId: row.organization_id,
-    receiverId: row.receiver_id,
-    reservationId: row.reservation_id,
-    requestId: row.request_id,
-    retirementId: row.retirement_id,
-    comment: row.comment,
-  };
+function show({ amountMicro, words: _words, outside: _outside, ...row }: TransactionRow) {
+  return { ...row, amount: toTonnes(amountMicro) };
 }

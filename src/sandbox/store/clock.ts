@@ -5,16 +5,6 @@ interface ClockState {
   readonly frozenAt: number | null;
 }
 
-export interface Clock {
-  now(): number;
-  state(): ClockState;
-  /** Ahead, or back where negative. A clock that stands still goes on standing still. */
-  move(ms: number): void;
-  setTo(at: number): void;
-  freeze(): void;
-  run(): void;
-}
-
 /** Instants are compared as text, which needs four digits of the year, with room for what is still to expire. */
 export const EARLIEST = Date.UTC(2000, 0, 1);
 export const LATEST = Date.UTC(9000, 0, 1);
@@ -22,13 +12,15 @@ export const LATEST = Date.UTC(9000, 0, 1);
 const RUNNING: ClockState = { offsetMs: 0, frozenAt: null };
 
 /** Where the state of a clock is kept. */
-export interface ClockPlace {
+interface ClockPlace {
   readonly read: () => unknown;
   readonly write: (state: ClockState) => void;
 }
 
+export type Clock = ReturnType<typeof createClock>;
+
 /** The sandbox's own clock: everything that the registry dates or lets expire reads this one. */
-export function createClock({ read, write }: ClockPlace, wall: () => number): Clock {
+export function createClock({ read, write }: ClockPlace, wall: () => number) {
   const state = (): ClockState => ({ ...RUNNING, ...Object(read()) });
 
   function now(): number {
@@ -43,7 +35,8 @@ export function createClock({ read, write }: ClockPlace, wall: () => number): Cl
   return {
     now,
     state,
-    move: ms => setTo(now() + ms),
+    /** Ahead, or back where negative. A clock that stands still goes on standing still. */
+    move: (ms: number) => setTo(now() + ms),
     setTo,
     freeze: () => write({ ...state(), frozenAt: now() }),
     run: () => write({ offsetMs: now() - wall(), frozenAt: null }),

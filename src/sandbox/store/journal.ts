@@ -19,7 +19,7 @@ export interface Journal {
   close(): void;
 }
 
-const FORM = '["carbon sandbox",1]';
+const FORM = '["carbon sandbox",2]';
 
 export function openJournal(file: string): Journal {
   const lines = existsSync(file) ? readLines(file) : [];

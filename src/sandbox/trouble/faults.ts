@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { found } from '../http/errors.js';
 import {
   CALL_FAULTS,
@@ -11,22 +11,10 @@ import {
 import { commitFault } from './misbehave.js';
 import type { TransactionStatus } from '../store/rows.js';
 import type { Store } from '../store/store.js';
-import { NOT_EMPTY, oneOf, readFields, refuseFaults } from '../http/validate.js';
-
-type FaultShape = Omit<FaultRow, 'isRemoved'>;
-
-export interface Faults {
-  readonly apply: RequestHandler;
-  /** What becomes of a transaction that a POST to this path set going. */
-  readonly fateOf: (path: string) => TransactionStatus;
-  list(): readonly FaultShape[];
-  add(body: unknown): FaultShape;
-  remove(id: number): void;
-  clear(): void;
-}
+import { NOT_EMPTY, oneOf, readBody } from '../http/validate.js';
 
 /** Scripted trouble. The first one that fits a call and is not used up meets it. */
-export function createFaults({ tables, verb }: Store): Faults {
+export function createFaults({ tables, verb }: Store) {
   const { faults } = tables;
 
   const create = verb('add fault', (made: Omit<FaultRow, 'id'>) => {
@@ -45,7 +33,7 @@ export function createFaults({ tables, verb }: Store): Faults {
   });
 
   const hit = verb('hit', (id: number) => {
-    const row = found(faults.get(id), 'Fault');
+    const row = faults.find(id);
     const remaining = row.remaining === null ? null : row.remaining - 1;
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
@@ -63,28 +51,26 @@ export function createFaults({ tables, verb }: Store): Faults {
   }
 
   return {
-    apply(req, res, next) {
+    apply: (req: Request, res: Response, next: NextFunction): void => {
       const struck = strike(CALL_FAULTS, req.method, req.path);
       if (struck === undefined) next();
       else commitFault(struck, { req, res, next });
     },
-    fateOf(path) {
+    /** What becomes of a transaction that a POST to this path set going. */
+    fateOf: (path: string): TransactionStatus => {
       const struck = strike(TRANSACTION_FAULTS, 'POST', path);
       if (struck === undefined) return 'processed';
       return struck.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
     list: () => faults.live().map(show),
-    add(body) {
-      const said: string[] = [];
-      const fields = readFields(body, said);
-      const word = fields.text('kind', oneOf(FAULT_KINDS));
-      const made = {
+    add(body: unknown) {
+      const { word, ...made } = readBody(body, (fields, said) => ({
+        word: fields.text('kind', oneOf(FAULT_KINDS)),
         method: (fields.optionalText('method') ?? '*').toUpperCase(),
         path: fields.optionalText('path', NOT_EMPTY) ?? '/**',
         options: readFaultOptions(fields.value('options') ?? {}, said),
         remaining: fields.has('count') ? fields.count('count', 1) : null,
-      };
-      refuseFaults(said);
+      }));
       const kind = found(
         FAULT_KINDS.find(known => known === word),
         'Kind of fault',
@@ -96,7 +82,7 @@ export function createFaults({ tables, verb }: Store): Faults {
   };
 }
 
-function show({ isRemoved: _, ...shown }: FaultRow): FaultShape {
+function show({ isRemoved: _, ...shown }: FaultRow) {
   return shown;
 }
 

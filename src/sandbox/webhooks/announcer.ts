@@ -3,7 +3,7 @@ import { allows } from '../parts/permissions.js';
 import type { AppRow, InstallationRow, TransactionRow, UserRow } from '../store/rows.js';
 import { installation, transaction, user } from '../parts/shapes.js';
 import type { Store } from '../store/store.js';
-import { oldestFirst } from '../store/table.js';
+import { oldestFirst } from '../store/tables.js';
 
 export type LifeCycleEvent =
   | 'installed'
@@ -33,31 +33,27 @@ export interface Message {
   readonly payload: object;
 }
 
-export interface Announcer {
-  announce(event: LifeCycleEvent, installationId: string): void;
-  /** To every active installation that may know: of the organization it happened in, and of its receiver. */
-  announceTransaction(row: TransactionRow): void;
-}
+export type Announcer = ReturnType<typeof createAnnouncer>;
 
 /** Turns what happened into messages for the apps concerned, as part of the verb by which it happened. */
-export function createAnnouncer({ tables }: Store, send: (message: Message) => void): Announcer {
+export function createAnnouncer({ tables }: Store, send: (message: Message) => void) {
   const { apps, organizations, users, installations } = tables;
 
   function adminOf(organizationId: string): UserRow | undefined {
     const members = oldestFirst(users.rows(organizationId));
-    return members.find(({ is_admin }) => is_admin) ?? members[0];
+    return members.find(({ isAdmin }) => isAdmin) ?? members[0];
   }
 
   function tell(row: InstallationRow, event: string, happened: TransactionRow | null): void {
-    const app = apps.get(row.app_id);
-    const owner = organizations.get(row.organization_id);
+    const app = apps.get(row.appId);
+    const owner = organizations.get(row.organizationId);
     if (app === undefined || owner === undefined) return;
-    const admin = adminOf(row.organization_id);
+    const admin = adminOf(row.organizationId);
     const payload = {
       event,
       ...(happened && { transaction: transaction(happened) }),
       installation: installation(row, app, owner),
-      ...(admin && happened?.app_id == null && { sender: user(admin) }),
+      ...(admin && happened?.appId == null && { sender: user(admin) }),
     };
     send({ app, installationId: row.id, event, payload });
   }
@@ -67,18 +63,19 @@ export function createAnnouncer({ tables }: Store, send: (message: Message) => v
   }
 
   return {
-    announce(event, installationId) {
+    announce(event: LifeCycleEvent, installationId: string): void {
       const row = installations.get(installationId);
       if (row !== undefined) tell(row, event, null);
     },
-    announceTransaction(row) {
-      for (const each of activeOn(row.organization_id)) {
+    /** To every active installation that may know: of the organization it happened in, and of its receiver. */
+    announceTransaction(row: TransactionRow): void {
+      for (const each of activeOn(row.organizationId)) {
         const isHidden =
           row.event === 'warehouseTransaction' && !allows(each.permissions, 'organization_warehouse:read');
         if (!isHidden) tell(each, row.event, row);
       }
-      if (row.receiver_id === null || row.receiver_id === row.organization_id) return;
-      for (const each of activeOn(row.receiver_id)) tell(each, 'organizationTransaction', row);
+      if (row.receiverId === null || row.receiverId === row.organizationId) return;
+      for (const each of activeOn(row.receiverId)) tell(each, 'organizationTransaction', row);
     },
   };
 }

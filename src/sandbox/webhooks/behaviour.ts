@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.js';
-import { readFields, refuseFaults } from '../http/validate.js';
+import { readBody } from '../http/validate.js';
 
 /** What happens to deliveries on their way. All off: each is sent once, at once, in order. */
 export interface Behaviour {
@@ -39,22 +39,14 @@ const MOST = {
   timeoutMs: 600_000,
 } as const;
 
-export interface BehaviourSetting {
-  readonly read: () => Behaviour;
-  readonly write: (next: Behaviour) => void;
-  /** What is absent stays as it is. */
-  readonly change: (body: unknown) => Behaviour;
-}
-
-export function createBehaviour({ tables, verb }: Store): BehaviourSetting {
+export function createBehaviour({ tables, verb }: Store) {
   const read = (): Behaviour => ({ ...KIND, ...Object(tables.settings.get('webhooks')?.value) });
   const write = verb('behave', (value: Behaviour) => tables.settings.put({ name: 'webhooks', value }));
 
+  /** What is absent stays as it is. */
   function change(body: unknown): Behaviour {
-    const faults: string[] = [];
-    const fields = readFields(body, faults);
     const old = read();
-    const next = {
+    const next = readBody(body, fields => ({
       drop: fields.count('drop', old.drop, MOST.deliveries),
       duplicate: fields.count('duplicate', old.duplicate, MOST.copies),
       delayMs: fields.count('delayMs', old.delayMs, MOST.delayMs),
@@ -63,8 +55,7 @@ export function createBehaviour({ tables, verb }: Store): BehaviourSetting {
       attempts: fields.count('attempts', old.attempts, MOST.attempts),
       backoffMs: fields.count('backoffMs', old.backoffMs, MOST.backoffMs),
       timeoutMs: fields.count('timeoutMs', old.timeoutMs, MOST.timeoutMs),
-    };
-    refuseFaults(faults);
+    }));
     write(next);
     return next;
   }

@@ -2,18 +2,7 @@ import { call } from '../http/call.js';
 import type { Attempt, DeliveryRow } from '../store/rows.js';
 import type { Store } from '../store/store.js';
 
-/**
- * Posts waiting deliveries: each app's one after the other, so that they arrive in order. They wait by the wall clock:
- * moving the sandbox's clock neither hurries nor delays them.
- */
-export interface Sender {
-  readonly start: () => void;
-  readonly wake: () => void;
-  readonly settled: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-export interface SenderOptions {
+interface SenderOptions {
   readonly store: Store;
   readonly prefix: string;
   readonly behaviour: () => { readonly backoffMs: number; readonly timeoutMs: number };
@@ -24,7 +13,11 @@ type Outcome = Pick<Attempt, 'status' | 'error'>;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const UNKNOWN: Outcome = { status: null, error: null };
 
-export function createSender({ store, prefix, behaviour }: SenderOptions): Sender {
+/**
+ * Posts waiting deliveries: each app's one after the other, so that they arrive in order. They wait by the wall clock:
+ * moving the sandbox's clock neither hurries nor delays them.
+ */
+export function createSender({ store, prefix, behaviour }: SenderOptions) {
   const { tables, now, wall, verb } = store;
   const { deliveries } = tables;
   const stopping = new AbortController();
@@ -35,7 +28,7 @@ export function createSender({ store, prefix, behaviour }: SenderOptions): Sende
     const row = deliveries.get(id);
     if (row === undefined) return;
     const attempts = [...row.attempts, { startedAt: now(), ...UNKNOWN }];
-    deliveries.put({ ...row, attempts, attempts_left: row.attempts_left - 1 });
+    deliveries.put({ ...row, attempts, attemptsLeft: row.attemptsLeft - 1 });
   });
 
   const end = verb('end attempt', (id: number, outcome: Outcome) => {
@@ -45,9 +38,9 @@ export function createSender({ store, prefix, behaviour }: SenderOptions): Sende
       index === row.attempts.length - 1 ? { ...made, ...outcome } : made,
     );
     const isDelivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
-    const state = isDelivered ? 'delivered' : row.attempts_left < 1 ? 'failed' : 'pending';
-    const due_at = wall() + behaviour().backoffMs * 2 ** (attempts.length - 1);
-    deliveries.put({ ...row, attempts, state, due_at });
+    const state = isDelivered ? 'delivered' : row.attemptsLeft < 1 ? 'failed' : 'pending';
+    const dueAt = wall() + behaviour().backoffMs * 2 ** (attempts.length - 1);
+    deliveries.put({ ...row, attempts, state, dueAt });
   });
 
   const giveUp = verb('give up', (ids: readonly number[]) => {
@@ -81,12 +74,12 @@ export function createSender({ store, prefix, behaviour }: SenderOptions): Sende
     if (store.isOpen()) end(due.id, outcome);
   }
 
-  async function drain(appId: string): Promise<void> {
+  async function drain(ofApp: string): Promise<void> {
     while (!stopping.signal.aborted) {
       const at = wall();
       const [due] = pending()
-        .filter(({ app_id, due_at }) => app_id === appId && due_at <= at)
-        .toSorted((one, other) => one.due_at - other.due_at || one.id - other.id);
+        .filter(({ appId, dueAt }) => appId === ofApp && dueAt <= at)
+        .toSorted((one, other) => one.dueAt - other.dueAt || one.id - other.id);
       if (due === undefined) return;
       await attempt(due);
     }
@@ -98,16 +91,16 @@ export function createSender({ store, prefix, behaviour }: SenderOptions): Sende
     // One instant for both: what comes due between two would be neither due nor next.
     const at = wall();
     const waiting = pending();
-    const due = waiting.filter(({ due_at }) => due_at <= at);
-    for (const appId of new Set(due.map(({ app_id }) => app_id))) {
-      if (busy.has(appId)) continue;
-      const work = drain(appId).finally(() => {
-        busy.delete(appId);
+    const due = waiting.filter(({ dueAt }) => dueAt <= at);
+    for (const ofApp of new Set(due.map(({ appId }) => appId))) {
+      if (busy.has(ofApp)) continue;
+      const work = drain(ofApp).finally(() => {
+        busy.delete(ofApp);
         wake();
       });
-      busy.set(appId, work);
+      busy.set(ofApp, work);
     }
-    const next = Math.min(...waiting.filter(({ due_at }) => due_at > at).map(({ due_at }) => due_at));
+    const next = Math.min(...waiting.filter(({ dueAt }) => dueAt > at).map(({ dueAt }) => dueAt));
     if (next < Infinity) timer = setTimeout(pump, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
@@ -120,19 +113,19 @@ export function createSender({ store, prefix, behaviour }: SenderOptions): Sende
 
   return {
     /** One that was on its way when the sandbox stopped may have arrived: it is not sent again. */
-    start() {
-      const lost = pending().filter(({ attempts_left }) => attempts_left < 1);
+    start: (): void => {
+      const lost = pending().filter(({ attemptsLeft }) => attemptsLeft < 1);
       if (lost.length > 0) giveUp(lost.map(({ id }) => id));
       wake();
     },
     wake,
-    async settled() {
+    settled: async (): Promise<void> => {
       while (store.isOpen() && pending().length > 0) {
         await Promise.allSettled(busy.values());
         await new Promise(resume => setTimeout(resume, 5));
       }
     },
-    async close() {
+    close: async (): Promise<void> => {
       stopping.abort();
       clearTimeout(timer);
       await Promise.allSettled(busy.values());

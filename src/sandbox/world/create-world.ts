@@ -48,8 +48,8 @@ function* creditRows(
 ): Iterable<CreditRow> {
   const holds = reservations.filter(({ state }) => state === 'outstanding');
   for (let index = 0; index < credits.count; index++) {
-    const held = holds.filter(({ credit_id }) => credit_id === credits.idOf(index));
-    const parts = [...credits.holdings(index), ...held].map(({ amount_micro }) => amount_micro);
+    const held = holds.filter(({ creditId }) => creditId === credits.idOf(index));
+    const parts = [...credits.holdings(index), ...held].map(({ amountMicro }) => amountMicro);
     const issued = parts.reduce((sum, part) => sum + part, retirements.microOf(index));
     yield credits.at(index, issued);
   }

@@ -1,5 +1,6 @@
 import type { CreditRow, HoldingRow, OrganizationRow, Place } from '../store/rows.js';
-import { someMicro, toInstant, type WorldSize } from './plan.js';
+import { toInstant } from '../store/clock.js';
+import { someMicro, type WorldSize } from './plan.js';
 import type { PlannedProject } from './projects.js';
 import { createRandom, inOnePiece } from './random.js';
 
@@ -8,22 +9,13 @@ const SLOTS = [2021, 2022, 2020, 2019, 2027, 2018, 2017, 2028, 2016, 2015, 2029,
 const FIRST_FORWARD_VINTAGE = 2027;
 const DAY_MS = 86_400_000;
 
-export interface CreditPlan {
-  readonly count: number;
-  /** The indexes of the credits that can be retired, shuffled. */
-  readonly retirable: Uint32Array;
-  at(index: number, issued_micro: number): CreditRow;
-  idOf(index: number): string;
-  projectNameOf(index: number): string;
-  /** What stands in warehouses and inventories, without holds. */
-  holdings(index: number): HoldingRow[];
-}
+export type CreditPlan = ReturnType<typeof planCredits>;
 
 export function planCredits(
   size: WorldSize,
   projects: readonly PlannedProject[],
   organizations: readonly OrganizationRow[],
-): CreditPlan {
+) {
   const { seed, credits: count } = size;
   /** Each is one text, however many rows name it. */
   const ids: string[] = [];
@@ -43,7 +35,7 @@ export function planCredits(
     return project;
   }
 
-  function at(index: number, issued_micro: number): CreditRow {
+  function at(index: number, issuedMicro: number): CreditRow {
     const { row, country, kind, contract } = projectOf(index);
     const vintage = slotOf(index);
     const type = typeOf(vintage);
@@ -52,25 +44,26 @@ export function planCredits(
       Date.UTC(Math.min(vintage + 1, 2023), 0, 10) + createRandom(seed, 'issue', index).below(150) * DAY_MS;
     return {
       id: idOf(index),
-      project_id: row.id,
-      token_id: tokenId,
-      token_address: contract,
+      projectId: row.id,
+      tokenId,
+      tokenAddress: contract,
       serialization: inOnePiece(
         `ICR-${country.alpha3}-${country.callingCode}-${row.num}-${kind.sector}-${kind.removal ? 'R' : 'A'}-0-${vintage}`,
       ),
       vintage: String(vintage),
       type,
-      issued_micro,
-      created_at: toInstant(issuedOn),
+      issuedMicro,
+      createdAt: toInstant(issuedOn),
     };
   }
 
+  /** What stands in warehouses and inventories, without holds. */
   function holdings(index: number): HoldingRow[] {
     return placesOf(index, organizations.length).map(({ organization, place }, position) => ({
-      organization_id: organizations[organization]?.id ?? '',
+      organizationId: organizations[organization]?.id ?? '',
       place,
-      credit_id: idOf(index),
-      amount_micro: someMicro(seed, `holding ${position}`, index, 20_000),
+      creditId: idOf(index),
+      amountMicro: someMicro(seed, `holding ${position}`, index, 20_000),
     }));
   }
 
@@ -79,10 +72,11 @@ export function planCredits(
   );
   return {
     count,
+    /** The indexes of the credits that can be retired, shuffled. */
     retirable: shuffle(seed, Uint32Array.from(retirable)),
     at,
     idOf,
-    projectNameOf: index => projectOf(index).row.full_name,
+    projectNameOf: (index: number) => projectOf(index).row.fullName,
     holdings,
   };
 }
@@ -92,24 +86,19 @@ function typeOf(vintage: number): CreditRow['type'] {
 }
 
 /** Four of five credits lie in a warehouse, most of all in the first organization's. */
-function placesOf(index: number, organizations: number): { organization: number; place: Place }[] {
+function placesOf(index: number, organizations: number) {
   const owner = index % 3 === 2 ? (1 + (index % 7)) % organizations : 0;
   const other = (owner + 1) % organizations;
+  const stands = (place: Place, organization = owner) => ({ organization, place });
   switch (index % 5) {
     case 0:
-      return [
-        { organization: owner, place: 'warehouse' },
-        { organization: owner, place: 'inventory' },
-      ];
+      return [stands('warehouse'), stands('inventory')];
     case 1:
-      return [
-        { organization: owner, place: 'warehouse' },
-        { organization: other, place: 'inventory' },
-      ];
+      return [stands('warehouse'), stands('inventory', other)];
     case 3:
-      return [{ organization: owner, place: 'inventory' }];
+      return [stands('inventory')];
     default:
-      return [{ organization: owner, place: 'warehouse' }];
+      return [stands('warehouse')];
   }
 }
 

@@ -6,9 +6,12 @@ import type {
   Place,
   ReservationRow,
   ReservationState,
+  RetirementRow,
 } from '../store/rows.js';
+import { oldestFirst } from '../store/tables.js';
 import type { CreditPlan } from './credits.js';
-import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';
+import { toInstant } from '../store/clock.js';
+import { historyAt, someMicro, type WorldSize } from './plan.js';
 import { createRandom } from './random.js';
 import type { RetirementPlan } from './retirements.js';
 import { COMMENTS, REASONS } from './words.js';
@@ -42,27 +45,26 @@ export function planReservations(sources: Sources): ReservationRow[] {
     const createdAt = size.startAt - sinceMs;
     return planReservation(sources, ENDED.length + index, apps[0], 'outstanding', createdAt, createdAt);
   });
-  return inOrderOfTime([...ended, ...planFinished(sources), ...outstanding]);
+  return oldestFirst([...ended, ...planFinished(sources), ...outstanding]);
+}
+
+/** What an app retired, as the movement that led to it names it. */
+function movementOf({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRow) {
+  return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
 /** Every second of the last retirements by an app came out of a reservation, the others out of a request. */
 function planFinished({ size, retirements }: Sources): ReservationRow[] {
   return retirements.lastByApps(LAST_RETIREMENTS).flatMap((number, index) => {
-    const { organization_id, credit_id, amount_micro, app_id, created_at } = retirements.at(number);
-    if (index % 2 === 1 || app_id === null) return [];
-    const createdAt = Date.parse(created_at) - 2 * MINUTE_MS;
-    const id = createRandom(size.seed, 'finished reservation', index).uuid();
+    if (index % 2 === 1) return [];
+    const retired = retirements.at(number);
     return [
       {
-        id,
-        organization_id,
-        app_id,
-        credit_id,
-        amount_micro,
+        id: createRandom(size.seed, 'finished reservation', index).uuid(),
+        ...movementOf(retired),
         state: 'finished',
-        created_at: toInstant(createdAt),
-        updated_at: created_at,
-        reserved_to_at: created_at,
+        createdAt: toInstant(Date.parse(retired.createdAt) - 2 * MINUTE_MS),
+        reservedToDate: retired.createdAt,
       },
     ];
   });
@@ -76,17 +78,17 @@ function planReservation(
   createdAt: number,
   updatedAt: number,
 ): ReservationRow {
-  const { organization_id, credit_id } = findHolding(credits, 'warehouse', index * 5, organizations[0]);
+  const { organizationId, creditId } = findHolding(credits, 'warehouse', index * 5, organizations[0]);
   return {
     id: createRandom(size.seed, 'reservation', index).uuid(),
-    organization_id,
-    app_id: app?.id ?? '',
-    credit_id,
-    amount_micro: someMicro(size.seed, 'reservation', index, 50),
+    organizationId,
+    appId: app?.id ?? '',
+    creditId,
+    amountMicro: someMicro(size.seed, 'reservation', index, 50),
     state,
-    created_at: toInstant(createdAt),
-    updated_at: toInstant(updatedAt),
-    reserved_to_at: toInstant(state === 'cancelled' ? updatedAt : createdAt + HOLD_MS),
+    createdAt: toInstant(createdAt),
+    updatedAt: toInstant(updatedAt),
+    reservedToDate: toInstant(state === 'cancelled' ? updatedAt : createdAt + HOLD_MS),
   };
 }
 
@@ -95,31 +97,23 @@ export function planRequests(sources: Sources): InventoryRequestRow[] {
   const accepted = retirements
     .lastByApps(LAST_RETIREMENTS)
     .filter((_, index) => index % 2 === 1)
-    .map((number, index) => planAccepted(sources, number, index));
+    .map((number, index) => planAccepted(sources, retirements.at(number), index));
   const undecided = UNDECIDED.map((state, index) => planUndecided(sources, state, index));
-  return inOrderOfTime([...accepted, ...undecided]);
+  return oldestFirst([...accepted, ...undecided]);
 }
 
-function planAccepted({ size, retirements }: Sources, number: number, index: number): InventoryRequestRow {
-  const { organization_id, credit_id, amount_micro, app_id, beneficiary, reason, comment, created_at } =
-    retirements.at(number);
+function planAccepted({ size }: Sources, retired: RetirementRow, index: number): InventoryRequestRow {
   const random = createRandom(size.seed, 'accepted request', index);
   return {
     id: random.uuid(),
-    organization_id,
-    app_id: app_id ?? '',
-    credit_id,
-    amount_micro,
+    ...movementOf(retired),
     action: 'retire',
-    to_organization_id: organization_id,
-    to_address: null,
-    reason,
-    beneficiary,
-    comment,
+    toOrganizationId: retired.organizationId,
+    toAddress: null,
+    words: retired.words,
     state: 'Accepted',
-    tx_id: `0x${random.hex(64)}`,
-    created_at: toInstant(Date.parse(created_at) - 90 * MINUTE_MS),
-    updated_at: created_at,
+    txId: `0x${random.hex(64)}`,
+    createdAt: toInstant(Date.parse(retired.createdAt) - 90 * MINUTE_MS),
   };
 }
 
@@ -129,43 +123,39 @@ function planUndecided(
   index: number,
 ): InventoryRequestRow {
   const random = createRandom(size.seed, 'undecided request', index);
-  const { organization_id, credit_id } = findHolding(credits, 'inventory', index * 5);
+  const { organizationId, creditId } = findHolding(credits, 'inventory', index * 5);
   const count = UNDECIDED.length * RECENT;
   const createdAt = historyAt(size.seed, 'undecided request', count - UNDECIDED.length + index, count);
-  const receiver = organizations.filter(({ id }) => id !== organization_id)[index % 2];
+  const receiver = organizations.filter(({ id }) => id !== organizationId)[index % 2];
   return {
     id: random.uuid(),
-    organization_id,
-    app_id: apps[0]?.id ?? '',
-    credit_id,
+    organizationId,
+    appId: apps[0]?.id ?? '',
+    creditId,
     state,
-    tx_id: null,
-    amount_micro: someMicro(size.seed, 'undecided request', index, 40),
+    txId: null,
+    amountMicro: someMicro(size.seed, 'undecided request', index, 40),
     action: 'transfer_retire',
-    to_organization_id: receiver?.id ?? null,
-    to_address: receiver === undefined ? `0x${random.hex(40)}` : null,
-    reason: random.pick(REASONS),
-    beneficiary: receiver?.full_name ?? organizations[0]?.full_name ?? null,
-    comment: random.pick(COMMENTS),
-    created_at: toInstant(createdAt),
-    updated_at: toInstant(state === 'Pending' ? createdAt : createdAt + 300 * MINUTE_MS),
+    toOrganizationId: receiver?.id ?? null,
+    toAddress: receiver === undefined ? `0x${random.hex(40)}` : null,
+    words: {
+      reason: random.pick(REASONS),
+      beneficiary: (receiver ?? organizations[0])?.fullName ?? '',
+      comment: random.pick(COMMENTS),
+    },
+    createdAt: toInstant(createdAt),
+    updatedAt: toInstant(state === 'Pending' ? createdAt : createdAt + 300 * MINUTE_MS),
   };
 }
 
 /** Retirable credits only; the search goes round, so that small worlds find one too. */
 function findHolding(credits: CreditPlan, place: Place, from: number, owner?: OrganizationRow): HoldingRow {
+  const isMeant = (row: HoldingRow) =>
+    row.place === place && (owner === undefined || row.organizationId === owner.id);
   for (let step = 0; step < credits.retirable.length; step++) {
     const index = credits.retirable[(from + step) % credits.retirable.length] ?? 0;
-    const found = credits
-      .holdings(index)
-      .find(
-        holding => holding.place === place && (owner === undefined || holding.organization_id === owner.id),
-      );
+    const found = credits.holdings(index).find(isMeant);
     if (found !== undefined) return found;
   }
   throw new RangeError(`a world this small has no credit in a ${place}`);
-}
-
-function inOrderOfTime<Row extends Pick<ReservationRow, 'id' | 'created_at'>>(rows: readonly Row[]): Row[] {
-  return rows.toSorted((one, other) => (one.created_at + one.id < other.created_at + other.id ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 import type { AddressRow, AppRow, OrganizationRow, UserRow } from '../store/rows.js';
-import { toInstant, type WorldSize } from './plan.js';
+import { toInstant } from '../store/clock.js';
+import type { WorldSize } from './plan.js';
 import { createRandom, inOnePiece } from './random.js';
 import {
   APPS,
@@ -19,18 +20,18 @@ export function planApps({ seed }: WorldSize): AppRow[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
     name,
-    name_id: name.toLowerCase().replaceAll(' ', '-'),
+    nameId: name.toLowerCase().replaceAll(' ', '-'),
     permissions: {
       organization_info: 'VIEW',
       organization_members: 'VIEW',
       organization_warehouse: index === 0 ? 'WRITE' : 'VIEW',
       organization_inventory: index === 0 ? 'REQUEST' : 'VIEW',
     },
-    webhook_url: null,
-    webhook_secret: null,
-    callback_urls: [],
+    webhookUrl: null,
+    webhookSecret: null,
+    callbackUrls: [],
     keys: [],
-    created_at: toInstant(FOUNDED + index * DAY_MS),
+    createdAt: toInstant(FOUNDED + index * DAY_MS),
   }));
 }
 
@@ -48,20 +49,20 @@ function planOrganization(seed: number, index: number): OrganizationRow {
   const createdAt = toInstant(FOUNDED + (index % 300) * DAY_MS);
   return {
     id: random.uuid(),
-    full_name: fullName,
+    fullName,
     type,
-    country_code: country.alpha2,
+    countryCode: country.alpha2,
     city: country.city,
     zip: String(10_000 + random.below(89_999)),
-    physical_address: `${country.places[0]} Street ${1 + random.below(120)}`,
-    registration_number: `${country.alpha2}-${100_000 + random.below(899_999)}`,
+    physicalAddress: `${country.places[0]} Street ${1 + random.below(120)}`,
+    registrationNumber: `${country.alpha2}-${100_000 + random.below(899_999)}`,
     website: `https://${domainOf(fullName)}`,
     logo: null,
-    is_public: true,
-    warehouse_id: random.uuid(),
-    claimed_at: null,
-    created_at: createdAt,
-    updated_at: createdAt,
+    isPublic: true,
+    warehouseId: random.uuid(),
+    claimedAt: null,
+    createdAt,
+    updatedAt: createdAt,
   };
 }
 
@@ -74,12 +75,12 @@ export function planUsers(size: WorldSize, organizations: readonly OrganizationR
       const last = random.pick(LAST_NAMES);
       return {
         id: random.uuid(),
-        organization_id: organization.id,
-        is_admin: position === 0,
-        email: `${first}.${last}@${domainOf(organization.full_name)}`.toLowerCase(),
-        full_name: `${first} ${last}`,
-        profile_picture: null,
-        created_at: organization.created_at,
+        organizationId: organization.id,
+        isAdmin: position === 0,
+        email: `${first}.${last}@${domainOf(organization.fullName)}`.toLowerCase(),
+        fullName: `${first} ${last}`,
+        profilePicture: null,
+        createdAt: organization.createdAt,
       };
     }),
   );
@@ -90,9 +91,9 @@ export function planAddresses({ seed }: WorldSize, organizations: readonly Organ
     const random = createRandom(seed, 'address', index);
     return ['Main account', 'Trading subaccount'].map((name, position) => ({
       address: `0x${random.hex(40)}`,
-      organization_id: organization.id,
+      organizationId: organization.id,
       name,
-      is_default: position === 0,
+      isDefault: position === 0,
     }));
   });
 }

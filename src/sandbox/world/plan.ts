@@ -10,14 +10,7 @@ export interface WorldSpec {
   readonly retirements?: number;
 }
 
-export interface WorldSize {
-  readonly seed: number;
-  readonly startAt: number;
-  readonly organizations: number;
-  readonly projects: number;
-  readonly credits: number;
-  readonly retirements: number;
-}
+export type WorldSize = Required<WorldSpec>;
 
 /** Each project issues at most this many credits: one per vintage and type. */
 const CREDITS_PER_PROJECT = 12;
@@ -48,10 +41,6 @@ export function readSize(spec: WorldSpec): WorldSize {
 export function historyAt(seed: number, stream: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
-}
-
-export function toInstant(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** Most whole tonnes, some with a fraction, a few down to the last millionth. */

@@ -1,5 +1,6 @@
 import type { OrganizationRow, ProjectRow } from '../store/rows.js';
-import { toInstant, type WorldSize } from './plan.js';
+import { toInstant } from '../store/clock.js';
+import type { WorldSize } from './plan.js';
 import { createRandom, type Random } from './random.js';
 import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './words.js';
 
@@ -36,19 +37,19 @@ function planProject(seed: number, index: number, proponentId: string | null): P
   const row: ProjectRow = {
     id: random.uuid(),
     num: String(FIRST_NUMBER + index),
-    full_name: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,
-    short_description: kind.summary,
+    fullName: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,
+    shortDescription: kind.summary,
     description: `${kind.summary} The project works around ${place} in ${country.name} since ${startYear}.`,
     status: 'validated',
-    is_public: index % HIDDEN_EVERY !== HIDDEN_EVERY - 1,
-    proponent_id: proponentId,
-    country_code: country.alpha2,
+    isPublic: index % HIDDEN_EVERY !== HIDDEN_EVERY - 1,
+    proponentId,
+    countryCode: country.alpha2,
     city: country.city,
-    start_date: `${startYear}-04-01`,
-    crediting_period_start_date: `${startYear + 1}-01-01`,
+    startDate: `${startYear}-04-01`,
+    creditingPeriodStartDate: `${startYear + 1}-01-01`,
     details: describeProject(kind, random),
-    created_at: createdAt,
-    updated_at: createdAt,
+    createdAt,
+    updatedAt: createdAt,
   };
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }

@@ -1,7 +1,8 @@
-import type { AppRow, OrganizationRow, RetirementRow } from '../store/rows.js';
+import type { AppRow, OrganizationRow, RetirementRow, RetirementWords } from '../store/rows.js';
 import type { CreditPlan } from './credits.js';
 import { companyName } from './organizations.js';
-import { historyAt, someMicro, toInstant, type WorldSize } from './plan.js';
+import { toInstant } from '../store/clock.js';
+import { historyAt, someMicro, type WorldSize } from './plan.js';
 import { createRandom, type Random } from './random.js';
 import { COMMENTS, COMPANY_TRADES, REASONS } from './words.js';
 
@@ -11,22 +12,14 @@ const UNCLAIMED_EVERY = 29;
 const BY_APP_EVERY = 6;
 const MAX_TONNES = 400;
 
-export interface RetirementPlan {
-  readonly count: number;
-  at(number: number): RetirementRow;
-  rows(): Iterable<RetirementRow>;
-  /** What was retired of one credit, in millionths. */
-  microOf(creditIndex: number): number;
-  /** The numbers of the last retirements that an app made, newest first. */
-  lastByApps(limit: number): number[];
-}
+export type RetirementPlan = ReturnType<typeof planRetirements>;
 
 export function planRetirements(
   size: WorldSize,
   credits: CreditPlan,
   organizations: readonly OrganizationRow[],
   apps: readonly AppRow[],
-): RetirementPlan {
+) {
   const { seed, retirements: count } = size;
   const { retirable } = credits;
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
@@ -45,12 +38,13 @@ export function planRetirements(
     const credit = retirable[number % retirable.length] ?? 0;
     return {
       id: random.uuid(),
-      organization_id: organizationOf(number),
-      credit_id: credits.idOf(credit),
-      amount_micro: amountOf(number),
-      project_name: credits.projectNameOf(credit),
-      created_at: toInstant(historyAt(seed, 'retirement', number, count)),
-      ...(isUnclaimed(number) ? UNCLAIMED : claim(seed, number, random, apps)),
+      organizationId: organizationOf(number),
+      creditId: credits.idOf(credit),
+      amountMicro: amountOf(number),
+      projectName: credits.projectNameOf(credit),
+      createdAt: toInstant(historyAt(seed, 'retirement', number, count)),
+      appId: isByApp(number) ? (apps[0]?.id ?? null) : null,
+      words: isUnclaimed(number) ? null : wordsOf(seed, number, random),
     };
   }
 
@@ -62,13 +56,15 @@ export function planRetirements(
     count,
     at,
     rows,
-    microOf(creditIndex) {
+    /** What was retired of one credit, in millionths. */
+    microOf(creditIndex: number): number {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
       for (let number = position; number < count; number += retirable.length) sum += amountOf(number);
       return sum;
     },
-    lastByApps(limit) {
+    /** The numbers of the last retirements that an app made, newest first. */
+    lastByApps(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
         if (isByApp(number)) numbers.push(number);
@@ -78,15 +74,8 @@ export function planRetirements(
   };
 }
 
-const UNCLAIMED = { app_id: null, is_claimed: false, beneficiary: null, reason: null, comment: null };
-
-type Claim = Pick<RetirementRow, 'app_id' | 'is_claimed' | 'beneficiary' | 'reason' | 'comment'>;
-
-function claim(seed: number, number: number, random: Random, apps: readonly AppRow[]): Claim {
-  const app = isByApp(number) ? apps[0] : undefined;
+function wordsOf(seed: number, number: number, random: Random): RetirementWords {
   return {
-    app_id: app?.id ?? null,
-    is_claimed: true,
     beneficiary: companyName(seed, 'beneficiary', number, COMPANY_TRADES),
     reason: random.pick(REASONS),
     comment: random.below(3) === 0 ? null : random.pick(COMMENTS),

@@ -20,27 +20,27 @@ export function planTransactions(
       event: reservation === undefined ? 'organizationTransaction' : 'warehouseTransaction',
       type: 'retire',
       status: 'processed',
-      organization_id: retired.organization_id,
-      app_id: retired.app_id,
-      receiver_id: null,
+      organizationId: retired.organizationId,
+      appId: retired.appId,
+      receiverId: null,
       outside: null,
-      reservation_id: reservation?.id ?? null,
-      request_id: request?.id ?? null,
-      retirement_id: retired.id,
+      reservationId: reservation?.id ?? null,
+      requestId: request?.id ?? null,
+      retirementId: retired.id,
       words: null,
-      credit_id: retired.credit_id,
-      amount_micro: retired.amount_micro,
+      creditId: retired.creditId,
+      amountMicro: retired.amountMicro,
       comment: null,
-      created_at: retired.created_at,
-      updated_at: retired.created_at,
+      createdAt: retired.createdAt,
+      updatedAt: retired.createdAt,
     };
   });
 }
 
 function endedIn(row: ReservationRow | InventoryRequestRow, retired: RetirementRow): boolean {
   return (
-    row.updated_at === retired.created_at &&
-    row.organization_id === retired.organization_id &&
-    row.credit_id === retired.credit_id
+    row.updatedAt === retired.createdAt &&
+    row.organizationId === retired.organizationId &&
+    row.creditId === retired.creditId
   );
 }

@@ -1,87 +1,48 @@
 /** Invented names. None is meant to be a company, a project or a person that exists. */
 
-export interface Country {
-  readonly name: string;
-  readonly alpha2: string;
-  readonly alpha3: string;
-  readonly callingCode: number;
-  readonly city: string;
-  readonly places: readonly [string, ...string[]];
-}
+type Some<Item> = readonly [Item, ...Item[]];
 
-export const COUNTRIES: readonly [Country, ...Country[]] = [
-  country('Iceland', 'IS', 'ISL', 354, 'Selfoss', 'Kaldidalur, Hvammsheidi, Langasandur'),
-  country('Kenya', 'KE', 'KEN', 254, 'Nakuru', 'Olmarei, Kilindoni, Taru Hills'),
-  country('India', 'IN', 'IND', 91, 'Nashik', 'Vairagad, Sonapur, Kesarwadi'),
-  country('Brazil', 'BR', 'BRA', 55, 'Cuiaba', 'Rio Verdinho, Serra Clara, Lagoa Mansa'),
-  country('Ukraine', 'UA', 'UKR', 380, 'Poltava', 'Zelenivka, Stepova, Lisky'),
-  country('Ghana', 'GH', 'GHA', 233, 'Kumasi', 'Asempa, Nkwanta Ridge, Adoma'),
-  country('Viet Nam', 'VN', 'VNM', 84, 'Da Lat', 'Song Lam, Dak Ria, Binh Xuan'),
-  country('Peru', 'PE', 'PER', 51, 'Pucallpa', 'Quebrada Azul, Alto Sereno, Yanamayo'),
-  country('Portugal', 'PT', 'PRT', 351, 'Evora', 'Serra do Linho, Vale Manso, Montalvar'),
-  country('Indonesia', 'ID', 'IDN', 62, 'Samarinda', 'Sungai Tenang, Tanjung Lestari, Bukit Hijau'),
-  country('Morocco', 'MA', 'MAR', 212, 'Agadir', 'Oued Nour, Tizi Amane, Ait Salma'),
-  country('Chile', 'CL', 'CHL', 56, 'Temuco', 'Llanura Sur, Cerro Plomizo, Pichimalal'),
-];
+export type Country = ReturnType<typeof toCountry>;
 
-export interface ProjectKind {
-  readonly title: string;
-  readonly summary: string;
-  readonly removal: boolean;
-  readonly sector: number;
-  readonly sectorTitle: string;
-  readonly methodology: string;
-}
+export const COUNTRIES = linesOf(
+  `Iceland, IS, ISL, 354, Selfoss, Kaldidalur, Hvammsheidi, Langasandur
+Kenya, KE, KEN, 254, Nakuru, Olmarei, Kilindoni, Taru Hills
+India, IN, IND, 91, Nashik, Vairagad, Sonapur, Kesarwadi
+Brazil, BR, BRA, 55, Cuiaba, Rio Verdinho, Serra Clara, Lagoa Mansa
+Ukraine, UA, UKR, 380, Poltava, Zelenivka, Stepova, Lisky
+Ghana, GH, GHA, 233, Kumasi, Asempa, Nkwanta Ridge, Adoma
+Viet Nam, VN, VNM, 84, Da Lat, Song Lam, Dak Ria, Binh Xuan
+Peru, PE, PER, 51, Pucallpa, Quebrada Azul, Alto Sereno, Yanamayo
+Portugal, PT, PRT, 351, Evora, Serra do Linho, Vale Manso, Montalvar
+Indonesia, ID, IDN, 62, Samarinda, Sungai Tenang, Tanjung Lestari, Bukit Hijau
+Morocco, MA, MAR, 212, Agadir, Oued Nour, Tizi Amane, Ait Salma
+Chile, CL, CHL, 56, Temuco, Llanura Sur, Cerro Plomizo, Pichimalal`,
+  toCountry,
+);
 
-export const PROJECT_KINDS: readonly [ProjectKind, ...ProjectKind[]] = [
-  kind(
-    'Reforestation',
-    'Native trees return to grazed and eroded land.',
-    true,
-    14,
-    'Afforestation and reforestation',
-  ),
-  kind('Clean Cookstoves', 'Households cook with half the wood they used before.', false, 3, 'Energy demand'),
-  kind('Wind Farm', 'Turbines replace power from coal and oil.', false, 1, 'Energy industries'),
-  kind('Biochar', 'Crop residues become stable carbon in the soil.', true, 15, 'Agriculture'),
-  kind(
-    'Mangrove Restoration',
-    'Coastal forest is planted and guarded with the villages.',
-    true,
-    14,
-    'Afforestation and reforestation',
-  ),
-  kind(
-    'Landfill Gas Recovery',
-    'Methane is caught and burnt for power.',
-    false,
-    13,
-    'Waste handling and disposal',
-  ),
-  kind(
-    'Mineral Storage',
-    'Captured carbon dioxide is turned to stone underground.',
-    true,
-    16,
-    'Carbon capture and storage',
-  ),
-  kind('Solar Park', 'Panels feed a grid that ran on diesel.', false, 1, 'Energy industries'),
-  kind('Household Biogas', 'Manure becomes cooking gas and fertilizer.', false, 15, 'Agriculture'),
-  kind(
-    'Peatland Rewetting',
-    'Drained peat is wet again and stops burning away.',
-    false,
-    14,
-    'Afforestation and reforestation',
-  ),
-];
+export type ProjectKind = ReturnType<typeof toKind>;
 
-export const ORGANIZATIONS: readonly (readonly [name: string, type: string])[] = [
+export const PROJECT_KINDS = linesOf(
+  `Reforestation, Native trees return to grazed and eroded land., removal, 14, Afforestation and reforestation
+Clean Cookstoves, Households cook with half the wood they used before., avoidance, 3, Energy demand
+Wind Farm, Turbines replace power from coal and oil., avoidance, 1, Energy industries
+Biochar, Crop residues become stable carbon in the soil., removal, 15, Agriculture
+Mangrove Restoration, Coastal forest is planted and guarded with the villages., removal, 14, Afforestation and reforestation
+Landfill Gas Recovery, Methane is caught and burnt for power., avoidance, 13, Waste handling and disposal
+Mineral Storage, Captured carbon dioxide is turned to stone underground., removal, 16, Carbon capture and storage
+Solar Park, Panels feed a grid that ran on diesel., avoidance, 1, Energy industries
+Household Biogas, Manure becomes cooking gas and fertilizer., avoidance, 15, Agriculture
+Peatland Rewetting, Drained peat is wet again and stops burning away., avoidance, 14, Afforestation and reforestation`,
+  toKind,
+);
+
+/** Names and types. */
+export const ORGANIZATIONS = [
   ['Brimvik Carbon Marketplace', 'marketParticipant'],
   ['Soltera Project Development', 'projectDeveloper'],
   ['Verdelmar Land Stewards', 'projectProponent'],
   ['Halvorsund Trading House', 'other'],
-];
+] as const;
 
 export const APPS = ['Harbour Storefront', 'Evergreen Ledger'] as const;
 
@@ -117,36 +78,24 @@ export const COMMENTS = [
   'Product line "Zero", batch 7.',
 ] as const;
 
-function country(
-  name: string,
-  alpha2: string,
-  alpha3: string,
-  callingCode: number,
-  city: string,
-  places: string,
-): Country {
-  const [first = name, ...others] = places.split(', ');
-  return { name, alpha2, alpha3, callingCode, city, places: [first, ...others] };
+function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
+  return { name, alpha2, alpha3, callingCode: Number(code), city, places: some(places) };
 }
 
-function kind(
-  title: string,
-  summary: string,
-  removal: boolean,
-  sector: number,
-  sectorTitle: string,
-): ProjectKind {
-  return {
-    title,
-    summary,
-    removal,
-    sector,
-    sectorTitle,
-    methodology: `SBX-M${String(sector).padStart(3, '0')}`,
-  };
+function toKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
+  const methodology = `SBX-M${code.padStart(3, '0')}`;
+  return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
 }
 
-function words(list: string): readonly [string, ...string[]] {
-  const [first = '', ...others] = list.split(' ');
+function linesOf<Item>(text: string, read: (parts: readonly string[]) => Item): Some<Item> {
+  return some(text.split('\n').map(line => read(line.split(', '))));
+}
+
+function words(list: string): Some<string> {
+  return some(list.split(' '));
+}
+
+function some<Item>([first, ...others]: readonly Item[]): Some<Item> {
+  if (first === undefined) throw new RangeError('there are no words');
   return [first, ...others];
 }

@@ -20,10 +20,10 @@ test('The start time moves the outstanding reservations and nothing else', () =>
   expect(digest({ ...later, reservations: createWorld(SPEC).reservations })).toBe(digest(createWorld(SPEC)));
   const outstanding = [...later.reservations].filter(({ state }) => state === 'outstanding');
   expect(outstanding.length).toBeGreaterThan(0);
-  for (const { created_at, reserved_to_at } of outstanding) {
-    expect(Date.parse(created_at)).toBeLessThan(SPEC.startAt + 86_400_000);
-    expect(Date.parse(reserved_to_at)).toBeGreaterThan(SPEC.startAt + 86_400_000);
-    expect(Date.parse(reserved_to_at) - Date.parse(created_at)).toBe(600_000);
+  for (const { createdAt, reservedToDate } of outstanding) {
+    expect(Date.parse(createdAt)).toBeLessThan(SPEC.startAt + 86_400_000);
+    expect(Date.parse(reservedToDate)).toBeGreaterThan(SPEC.startAt + 86_400_000);
+    expect(Date.parse(reservedToDate) - Date.parse(createdAt)).toBe(600_000);
   }
 });
 
@@ -38,23 +38,22 @@ test('The demo world holds a bit of everything', () => {
   expect(projects.length).toBeGreaterThanOrEqual(8);
   expect(credits).toHaveLength(60);
   expect(retirements).toHaveLength(150);
-  const [claimed, unclaimed] = [true, false].map(is => retirements.filter(row => row.is_claimed === is));
+  const [claimed, unclaimed] = [true, false].map(is =>
+    retirements.filter(row => (row.words !== null) === is),
+  );
   expect(unclaimed?.length).toBeGreaterThanOrEqual(3);
-  for (const { beneficiary, reason, comment, app_id } of unclaimed ?? [])
-    expect([beneficiary, reason, comment, app_id]).toEqual([null, null, null, null]);
-  for (const { beneficiary, reason } of claimed ?? []) expect([beneficiary, reason]).not.toContain(null);
+  for (const { appId } of unclaimed ?? []) expect(appId).toBeNull();
+  for (const { words } of claimed ?? []) expect([words?.beneficiary, words?.reason]).not.toContain('');
   expect(credits.filter(({ type }) => type === 'exAnte').length).toBeGreaterThan(0);
-  const issuers = new Set(credits.map(({ project_id }) => project_id));
-  expect(projects.filter(({ id, is_public }) => !is_public && issuers.has(id))).toHaveLength(1);
+  const issuers = new Set(credits.map(({ projectId }) => projectId));
+  expect(projects.filter(({ id, isPublic }) => !isPublic && issuers.has(id))).toHaveLength(1);
   expect(distinct(credits.map(({ vintage }) => vintage)).length).toBeGreaterThanOrEqual(5);
   expect(distinct(world.holdings.map(({ place }) => place))).toHaveLength(2);
   expect(distinct(world.reservations.map(({ state }) => state))).toHaveLength(4);
   expect(distinct(world.requests.map(({ state }) => state))).toHaveLength(3);
-  expect(world.holdings.filter(({ amount_micro }) => amount_micro % 1_000_000 !== 0).length).toBeGreaterThan(
-    0,
-  );
+  expect(world.holdings.filter(({ amountMicro }) => amountMicro % 1_000_000 !== 0).length).toBeGreaterThan(0);
   for (const rows of [world.users, world.addresses])
-    expect(distinct(rows.map(({ organization_id }) => organization_id))).toHaveLength(organizations.length);
+    expect(distinct(rows.map(({ organizationId }) => organizationId))).toHaveLength(organizations.length);
 });
 
 test.each<[string, WorldAmounts]>([
@@ -73,7 +72,7 @@ test.each<[string, WorldAmounts]>([
 test('Lists stand in order of time', () => {
   const { retirements, reservations, requests } = fill({ ...SPEC, retirements: 3_000 });
   for (const rows of [retirements, reservations, requests]) {
-    const dates = rows.map(({ created_at }) => created_at);
+    const dates = rows.map(({ createdAt }) => createdAt);
     expect(dates).toEqual(dates.toSorted());
   }
 });
@@ -85,12 +84,12 @@ test('Each finished reservation and accepted request has its transaction, which 
     ...requests.filter(({ state }) => state === 'Accepted'),
   ];
   expect(ended.length).toBeGreaterThan(0);
-  const told = transactions.map(row => row.reservation_id ?? row.request_id ?? '');
+  const told = transactions.map(row => row.reservationId ?? row.requestId ?? '');
   expect(told.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
-  for (const { retirement_id, credit_id, amount_micro, app_id } of transactions) {
-    expect(app_id).not.toBeNull();
-    const retired = retirements.find(({ id }) => id === retirement_id);
-    expect(retired).toMatchObject({ credit_id, amount_micro, app_id });
+  for (const { retirementId, creditId, amountMicro, appId } of transactions) {
+    expect(appId).not.toBeNull();
+    const retired = retirements.find(({ id }) => id === retirementId);
+    expect(retired).toMatchObject({ creditId, amountMicro, appId });
   }
   expect(distinct(transactions.map(({ event }) => event)).toSorted()).toEqual([
     'organizationTransaction',
@@ -102,9 +101,9 @@ test('Ids and serializations have the forms that the registry shows', () => {
   const { apps, users, organizations, projects, reservations, requests, retirements, credits } = fill(SPEC);
   for (const rows of [apps, users, organizations, projects, reservations, requests, retirements])
     for (const { id } of rows) expect(id).toMatch(UUID);
-  for (const { id, type, token_id, token_address, serialization } of credits) {
+  for (const { id, type, tokenId, tokenAddress, serialization } of credits) {
     expect(id).toMatch(/^(exPost|exAnte)-\d+-0x[0-9a-f]{40}$/);
-    expect(id).toBe(`${type}-${token_id}-${token_address}`);
+    expect(id).toBe(`${type}-${tokenId}-${tokenAddress}`);
     expect(serialization).toMatch(/^ICR-[A-Z]{3}-\d+-\d+-\d+-[RA]-[01]-\d{4}$/);
   }
 });
@@ -112,10 +111,10 @@ test('Ids and serializations have the forms that the registry shows', () => {
 test('Only credits that were issued are retired, and never before that', () => {
   const { credits, retirements } = fill({ ...SPEC, retirements: 2_000 });
   const byId = new Map(credits.map(row => [row.id, row]));
-  for (const { credit_id, created_at } of retirements) {
-    const credit = byId.get(credit_id);
+  for (const { creditId, createdAt } of retirements) {
+    const credit = byId.get(creditId);
     expect(credit?.type).toBe('exPost');
-    expect((credit?.created_at ?? '') <= created_at).toBe(true);
+    expect((credit?.createdAt ?? '') <= createdAt).toBe(true);
   }
 });
 
