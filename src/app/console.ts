@@ -1,7 +1,7 @@
-import type { Hands } from '../console/acts/acts.js';
+import type { Actions } from '../console/actions/actions.js';
 import type { Asking } from '../console/ask/asking.js';
 import { createConsole } from '../console/console.js';
-import type { Deed } from '../console/demo/demo.js';
+import type { DemoAction } from '../console/demo/demo.js';
 import { createKeys } from '../console/guard/keys.js';
 import { createChanges } from '../console/live/changes.js';
 import { createReaders } from '../console/readers.js';
@@ -14,7 +14,7 @@ import { readPulse } from '../query/reads/pulse.js';
 import { type Listening, listenForPeople } from '../webhook/listen.js';
 import { contradictedColumns } from '../sync/derived.js';
 import { openAll } from './closing.js';
-import { createHands } from './hands.js';
+import { createActions } from './actions.js';
 import { listenFrom } from './next-port.js';
 import { createHealth, type Running, type Tools } from './running.js';
 
@@ -34,7 +34,7 @@ export interface ConsoleSetup {
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
   /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
-  readonly deedsBy: ((hands: Hands) => readonly Deed[]) | null;
+  readonly demoActionsBy: ((actions: Actions) => readonly DemoAction[]) | null;
 }
 
 /** The browsers of one machine. */
@@ -53,14 +53,14 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
     });
     const { pdfs, close } = await setup.openPdfs();
     closing.add(close);
-    const hands = setup.openInbox === null ? null : createHands(setup.openInbox, log);
+    const actions = setup.openInbox === null ? null : createActions(setup.openInbox, log);
     const app = createConsole({
       readers,
       now,
       changes,
       names: setup.names,
-      hands,
-      deeds: hands === null || setup.deedsBy === null ? null : setup.deedsBy(hands),
+      actions,
+      demoActions: actions === null || setup.demoActionsBy === null ? null : setup.demoActionsBy(actions),
       webhookUrl: setup.webhookUrl,
       asking: setup.asking,
       pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },

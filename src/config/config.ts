@@ -4,11 +4,10 @@ import { namesDatabase, readDatabase } from './database.js';
 import { dynoFaults, withoutAdvice } from './platform.js';
 import { type Given, type SettingsTools, takeSecret } from './secret.js';
 import { SettingsError, type SettingsFault } from './fault.js';
-import type { Role, Setting } from './row.js';
-import { SETTINGS, type SettingsByRole, type StoreSettings } from './settings.js';
+import type { Environment, Role, Setting } from './row.js';
+import { SETTINGS, type SettingsByRole } from './settings.js';
+import type { StoreSettings } from '../engines/settings.js';
 import { shownName, shownValue } from './shown.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The environment of this process. No other file reads it. */
 export function environment(): Environment {

@@ -1,9 +1,8 @@
 import { type SettingsTools, takeSecret } from './secret.js';
 import type { SettingsFault } from './fault.js';
-import type { DatabaseSettings } from './settings.js';
+import type { DatabaseSettings } from '../engines/settings.js';
 import { shownValue } from './shown.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './row.js';
 
 const URL_NAME = 'MIRROR_DATABASE_URL';
 const QUERY_NAME = 'QUERY_DATABASE_URL';

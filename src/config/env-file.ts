@@ -1,8 +1,7 @@
 import { parseEnv } from 'node:util';
 import { SettingsError } from './fault.js';
 import { SETTINGS } from './settings.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './row.js';
 
 export interface CommandLine {
   /** What was said, without the option. */

@@ -1,6 +1,5 @@
 import { SETTINGS } from './settings.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './row.js';
 
 /** Long and no secret: an address without a user, and a UUID. */
 const PLAIN = /^https?:\/\/[^\s@?#]+$|^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;

@@ -1,7 +1,6 @@
 import { namesDatabase } from './database.js';
 import type { SettingsFault } from './fault.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './row.js';
 
 /** What a platform calls its machines by, and what the folder of the databases must be there. */
 const VOLUMES = [

@@ -1,6 +1,4 @@
-/** What a text says, or what was expected instead. */
-type Reading<T> = { readonly value: T } | { readonly expected: string };
-type Read<T> = (given: string | undefined) => Promise<Reading<T>>;
+import type { Read } from './row.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
 const MIN_SECRET_CHARACTERS = 16;

@@ -1,3 +1,6 @@
+/** As the system has it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Who reads settings: the processes, what asks the registry live, and the sandbox. */
 export const ROLES = ['receive', 'work', 'live', 'sandbox', 'console'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,7 +1,6 @@
 import type { SettingsFault } from './fault.js';
 import { shownValue } from './shown.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './row.js';
 
 export interface SettingsTools {
   readonly readFile: (path: string) => string;

@@ -1,3 +1,4 @@
+import type { DatabaseSettings } from '../engines/settings.js';
 import {
   baseUrl,
   like,
@@ -198,24 +199,6 @@ const ROWS = [
 ];
 
 export const SETTINGS: readonly Setting[] = ROWS;
-
-/** A PostgreSQL. */
-export interface DatabaseSettings {
-  readonly url: string;
-  /** Whom people ask as; null where that is who writes. */
-  readonly queryUrl: string | null;
-  /** Connections at most; null where the role decides. */
-  readonly pool: number | null;
-}
-
-/** Where things are kept. */
-export interface StoreSettings {
-  readonly dataDir: string;
-  /** Null where the size of the disk decides. */
-  readonly diskReserveMb: number | null;
-  /** Null where it is the files of `dataDir`. */
-  readonly database: DatabaseSettings | null;
-}
 
 type Row = (typeof ROWS)[number];
 

@@ -1,19 +1,16 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import type { Hands } from './acts/acts.js';
-import { offerActs } from './acts/offer.js';
+import { type Actions, offerActions } from './actions/actions.js';
 import { createAnswers, NOT_MADE, only, paramsOf, sendText } from './answers.js';
 import type { Asking } from './ask/asking.js';
 import { offerQuestions } from './ask/offer.js';
 import { offerCertificates } from './certificates.js';
-import type { Deed } from './demo/demo.js';
-import { offerDemo } from './demo/offer.js';
+import { type DemoAction, offerDemo } from './demo/demo.js';
 import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
 import type { Changes } from './live/changes.js';
 import { SCRIPT } from './live/script.js';
 import type { Pdfs } from './pdfs.js';
-import type { Fault } from './page.js';
+import type { Fault, Ask } from './page.js';
 import { PAGES } from './pages/pages.js';
-import type { Ask } from './page.js';
 import type { Readers } from './readers.js';
 import { AS_OF, withQuery } from './parts/as-of.js';
 import { parseSpan } from '../text/instant.js';
@@ -24,23 +21,24 @@ export interface ConsoleOptions extends GuardOptions {
   readonly now: () => number;
   readonly changes: Changes;
   /** Null where nothing is to be done here. */
-  readonly hands: Hands | null;
+  readonly actions: Actions | null;
   readonly webhookUrl: string | null;
   readonly asking: Asking;
   readonly pdfs: Pdfs;
   readonly contradicted: Ask['contradicted'];
   /** What a visitor may do at the demo's registry; null where it is no demo. */
-  readonly deeds: readonly Deed[] | null;
+  readonly demoActions: readonly DemoAction[] | null;
   /** Told of what went wrong with a page; the visitor gets a sentence. */
   readonly failed: (error: unknown) => void;
 }
 
 /** Pages over the mirror, for those whom the guard lets in. */
 export function createConsole(options: ConsoleOptions): Express {
-  const { readers, now, changes, failed, hands, webhookUrl, asking, deeds, pdfs, contradicted } = options;
+  const { readers, now, changes, failed, actions, webhookUrl, asking, demoActions, pdfs, contradicted } =
+    options;
   const { inspect } = pdfs;
-  const answers = createAnswers({ hasDemo: deeds !== null, failed });
-  const canAct = hands !== null;
+  const answers = createAnswers({ hasDemo: demoActions !== null, failed });
+  const canAct = actions !== null;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
@@ -75,8 +73,8 @@ export function createConsole(options: ConsoleOptions): Express {
   }
   offerCertificates(app, readers, pdfs);
   offerQuestions(app, asking, answers);
-  if (deeds !== null) offerDemo(app, { deeds, readers, now, answers });
-  if (hands !== null) offerActs(app, readers, hands);
+  if (demoActions !== null) offerDemo(app, { actions: demoActions, readers, now, answers });
+  if (actions !== null) offerActions(app, readers, actions);
   app.use(async (request: Request, response: Response) => {
     await answers.page(request, response, only('Not there', 'There is no such page.'), { status: 404 });
   });

@@ -32,19 +32,7 @@ export function createMirror(
   }
 
   return {
-    moveOrigin: port.moveOrigin,
-    setSchedule: port.setSchedule,
-    lastListed: port.lastListed,
-    noteListed: port.noteListed,
-    highestClaim: port.highestClaim,
-    findInstallation: port.findInstallation,
-    listInstallations: port.listInstallations,
-    expect: port.expect,
-    lastReads: port.lastReads,
-    announcements: port.announcements,
-    watchedResources: port.watchedResources,
-    announce: port.announce,
-    mark: port.mark,
+    ...port,
     checkOrigin: (baseUrl, appId) => port.checkOrigin(baseUrl, appId, now()),
     raiseFence: task => port.raiseFence(task, now()),
     beginRead: async ({ announced, ...request }) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHands } from '../../src/app/hands.js';
-import { createDeeds } from '../../src/cli/commands/demo/deeds.js';
+import { createActions } from '../../src/app/actions.js';
+import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/config/config.js';
 import { openEngine } from '../../src/engines/open.js';
@@ -19,12 +19,12 @@ afterAll(() => demo.stop());
 
 async function stage() {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
-  const hands = createHands(() => engine.openInbox(Date.now), { info: () => undefined });
+  const actions = createActions(() => engine.openInbox(Date.now), { info: () => undefined });
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
   const control = createControlClient(demo.sandbox.url);
-  const deeds = createDeeds({ connect, control, appId: demo.appId, look: hands.look });
-  const visit = await visitConsole(engine.openReader, { deeds, hands, now: Date.now });
+  const demoActions = createDemoActions({ connect, control, appId: demo.appId, look: actions.look });
+  const visit = await visitConsole(engine.openReader, { demoActions, actions, now: Date.now });
   const words = async (path: string) => wordsOf(await (await visit.open(path)).text());
   return { ...visit, words };
 }
@@ -84,10 +84,10 @@ test('the clock of its registry is moved', async () => {
   expect(await words('/demo')).toContain('ten minutes further');
 });
 
-test('what the registry refuses is told as not done; what is no deed is not there', async () => {
+test('what the registry refuses is told as not done; what is no action is not there', async () => {
   const refusing = { name: 'no', says: 'No', shows: '', run: async () => Promise.reject(new Error('409')) };
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
-  const { send, open } = await visitConsole(engine.openReader, { deeds: [refusing] });
+  const { send, open } = await visitConsole(engine.openReader, { demoActions: [refusing] });
   await send('/demo/no');
   expect(await (await open('/demo')).text()).toContain('It was not done: 409');
   expect((await send('/demo/yes')).status).toBe(404);

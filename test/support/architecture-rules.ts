@@ -39,7 +39,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   folder: [],
   thread: [],
   operations: ['webhook/problem.ts'],
-  config: [],
+  config: ['engines/settings.ts'],
   log: [],
   auth: ['registry'],
   client: ['registry', 'auth'],

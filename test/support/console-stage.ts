@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createHands } from '../../src/app/hands.js';
+import { createActions } from '../../src/app/actions.js';
 import { measure as inspect } from '../../src/cli/commands/certificates/files.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import type { Engine } from '../../src/engines/engine.js';
@@ -35,9 +35,9 @@ export async function consoleStage({ canAct = false, ...options }: StageOptions 
   const engine = openEngine({ dataDir: scene.folder, diskReserveMb: null, database: null });
   const asked: unknown[] = [];
   const log = { info: (fact: unknown) => void asked.push(fact) };
-  const hands = canAct ? createHands(() => engine.openInbox(Date.now), log) : null;
+  const actions = canAct ? createActions(() => engine.openInbox(Date.now), log) : null;
   const visit = await visitConsole(async () => openReader(files), {
-    hands,
+    actions,
     asking: askingOf(engine),
     pdfs: pdfsOf(scene),
     ...options,

@@ -64,12 +64,12 @@ export async function visitConsole(
     keys,
     port,
     failed,
-    hands: null,
+    actions: null,
     webhookUrl: null,
     asking: NO_QUESTIONS,
     pdfs: NO_PDFS,
     contradicted: contradictedColumns,
-    deeds: null,
+    demoActions: null,
     ...options,
   });
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });

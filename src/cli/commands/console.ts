@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../config/config.js';
-import type { Hands } from '../../console/acts/acts.js';
-import type { Deed } from '../../console/demo/demo.js';
+import type { Actions } from '../../console/actions/actions.js';
+import type { DemoAction } from '../../console/demo/demo.js';
 import { connect } from '../place/connect.js';
 import { command } from '../command.js';
 import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
 import { CommandFault, EXIT } from '../exit.js';
 import type { Io } from '../io.js';
 import type { Place } from '../place/place.js';
-import { createDeeds } from './demo/deeds.js';
+import { createDemoActions } from './demo/actions.js';
 import { findSandbox } from './demo/find-sandbox.js';
 import { createOwnKey } from './demo/own-key.js';
 import { readQuestions } from '../ready-questions.js';
@@ -55,7 +55,7 @@ export const CONSOLE = command({
         webhookUrl: webhookUrlOf(place.env),
         openPdfs: () => place.engine.openPagePdfs(io.now),
         inspect,
-        deedsBy: readOnly ? null : await deedsOf(io, place),
+        demoActionsBy: readOnly ? null : await demoActionsOf(io, place),
         asking: {
           ask: place.engine.ask,
           describeSchema: place.engine.describeSchema,
@@ -72,14 +72,17 @@ export const CONSOLE = command({
 });
 
 /** What the page Demo offers, where the registry is a sandbox. */
-async function deedsOf(io: Io, { env }: Place): Promise<((hands: Hands) => readonly Deed[]) | null> {
+async function demoActionsOf(
+  io: Io,
+  { env }: Place,
+): Promise<((actions: Actions) => readonly DemoAction[]) | null> {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
   if (control === null || !appId) return null;
   const key = createOwnKey(control, appId);
   const asApp = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
   return ({ look }) =>
-    createDeeds({ connect: async () => connect({ env: await asApp() }, io), control, appId, look });
+    createDemoActions({ connect: async () => connect({ env: await asApp() }, io), control, appId, look });
 }
 
 /** Where the receiver is on this machine; from outside it has another name. */

@@ -1,13 +1,16 @@
+import type { Express, NextFunction, Request, Response } from 'express';
+import { type Answers, FORM } from '../answers.js';
+import type { Readers } from '../readers.js';
 import { ALL_CHANGES, readNewest } from '../../query/past/changes.js';
 import type { Shown } from '../page.js';
-import { button } from '../acts/button.js';
+import { button } from '../actions/button.js';
 import { sentences } from '../parts/changes.js';
 import { html } from '../parts/html.js';
 import { ago } from '../parts/words.js';
 import type { Reader } from '../../engines/contract/reader.js';
 
 /** What a visitor may do at a made-up registry, handed in by who knows it. Nothing of it touches a real one. */
-export interface Deed {
+export interface DemoAction {
   /** As it stands in an address. */
   readonly name: string;
   readonly says: string;
@@ -17,23 +20,23 @@ export interface Deed {
   readonly run: (reader: Reader) => Promise<string>;
 }
 
-export interface Done {
+interface Done {
   readonly at: string;
   readonly says: string;
 }
 
 const CHANGES = 12;
 
-export async function showDemo(
+async function showDemo(
   reader: Reader,
-  deeds: readonly Deed[],
+  actions: readonly DemoAction[],
   done: readonly Done[],
   now: number,
 ): Promise<Shown> {
   const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
   const body = html`<h1>Play registry, and watch the mirror follow.</h1>
 <p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
-<ul class="deeds">${deeds.map(
+<ul class="actions">${actions.map(
     ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} ${shows}</li>`,
   )}</ul>
 <section id="done" data-live>${
@@ -42,4 +45,34 @@ export async function showDemo(
   }</section>
 <section id="moved" data-live>${sentences('What the mirror learnt last', changes, now)}</section>`;
   return { title: 'Demo', body };
+}
+
+interface DemoOptions {
+  readonly actions: readonly DemoAction[];
+  readonly readers: Readers;
+  readonly now: () => number;
+  readonly answers: Answers;
+}
+
+const REMEMBERED = 10;
+
+export function offerDemo(app: Express, { actions, readers, now, answers }: DemoOptions): void {
+  const done: Done[] = [];
+
+  app.get('/demo', async (request: Request, response: Response) => {
+    const shown = await readers.use(reader => showDemo(reader, actions, done, now()));
+    await answers.page(request, response, shown);
+  });
+  app.post('/demo/:name', FORM, async (request: Request, response: Response, next: NextFunction) => {
+    const action = actions.find(({ name }) => name === request.params['name']);
+    if (action === undefined) return next();
+    const says = await readers.use(reader => action.run(reader)).catch(refusalOf);
+    done.unshift({ at: new Date(now()).toISOString(), says });
+    done.splice(REMEMBERED);
+    return response.redirect(303, '/demo');
+  });
+}
+
+function refusalOf(error: unknown): string {
+  return `It was not done: ${error instanceof Error ? error.message : 'the registry refused'}`;
 }

@@ -1,6 +1,6 @@
 import { type DeliveryDetail, readDelivery } from '../../query/inbox/deliveries-and-jobs.js';
 import { withEnds } from '../../query/inbox/ends.js';
-import { button } from '../acts/button.js';
+import { button } from '../actions/button.js';
 import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { asSent, facts } from '../parts/facts.js';

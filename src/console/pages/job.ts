@@ -1,7 +1,7 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { readJob } from '../../query/inbox/deliveries-and-jobs.js';
 import { withEnds } from '../../query/inbox/ends.js';
-import { button } from '../acts/button.js';
+import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { facts } from '../parts/facts.js';
 import { html, type Html } from '../parts/html.js';

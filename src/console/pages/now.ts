@@ -5,7 +5,7 @@ import { ofKnown } from '../../text/known.js';
 import { stretch } from '../../text/stretch.js';
 import { withThousands } from '../../text/thousands.js';
 import { sumByType } from '../../text/tonnes.js';
-import { button } from '../acts/button.js';
+import { button } from '../actions/button.js';
 import type { Ask, Page, Shown } from '../page.js';
 import { sentences } from '../parts/changes.js';
 import { html, type Html } from '../parts/html.js';

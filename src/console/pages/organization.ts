@@ -4,7 +4,7 @@ import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
 import { LISTINGS } from '../lists/listings.js';
-import { button } from '../acts/button.js';
+import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
 import { html, type Html } from '../parts/html.js';

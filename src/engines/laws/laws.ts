@@ -1,10 +1,48 @@
-import { BALANCE_LAWS } from './balance.js';
 import { certificateLaws } from './certificates.js';
 import { countLaws } from './counts.js';
-import { INBOX_LAWS } from './inbox.js';
 import type { Law, Say } from './law.js';
 import { runLaws } from './runs.js';
 import { versionLaws } from './versions.js';
+
+/** What the rows add up to, whichever way they are added. */
+const BALANCE_LAWS: readonly Law[] = [
+  {
+    law: 'retirements add up to the same by month, by beneficiary and by their certificates',
+    sql: `SELECT organization_id || ', ' || reckoning || ' ' || value AS found FROM balance_retirements WHERE ties = 0`,
+  },
+  {
+    law: 'what a credit was seen to rise and to fall by adds up to what is listed',
+    sql: `SELECT organization_id || ', ' || place || ' ' || credit_id AS found FROM balance_credits WHERE ties = 0`,
+  },
+];
+
+const INBOX_LAWS: readonly Law[] = [
+  {
+    law: 'no claim that the mirror has seen is above the counter of the inbox',
+    sql: `SELECT organization_id || ', ' || lane || ': ' || claim AS found FROM fences
+      WHERE claim > (SELECT last FROM inbox.claims)`,
+  },
+  {
+    law: 'an accepted delivery has its job, as long as that is kept',
+    sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries WHERE verdict = 'accepted' AND job_id IS NULL`,
+  },
+  {
+    law: 'no two claims are live for one installation and lane',
+    sql: `SELECT installation_id || ', ' || lane AS found FROM inbox.jobs
+      WHERE state = 'claimed' AND claimed_until > :now AND installation_id IS NOT NULL
+      GROUP BY installation_id, lane HAVING count(*) > 1`,
+  },
+  {
+    law: 'a delivery has the digest of its signed text, as long as that is kept',
+    sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.text_id
+      WHERE t.digest <> d.digest`,
+  },
+  {
+    law: 'no delivery came in the future',
+    sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries
+      WHERE received_at > :soon`,
+  },
+];
 
 /** What must hold in any mirror at any moment, whatever the registry said. */
 export function lawsIn(say: Say): readonly Law[] {

@@ -1,4 +1,4 @@
-import { type Finding, ok } from '../contract/finding.js';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import type { PoolOptions } from './driver.js';
 import { during } from './prepare.js';
 
@@ -36,18 +36,18 @@ const ASKER = `
     (SELECT string_agg(oid::regprocedure::text, ', ') FROM pg_catalog.pg_proc
       WHERE proname = 'pg_logical_emit_message' AND has_function_privilege(oid, 'EXECUTE')) AS emits`;
 
-const NONE = about(
-  'warn',
+const NONE = warn(
+  'questions',
   'people ask in SQL as the role that writes: a question may end the sessions of the program, and fill the disk',
   'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).',
 );
-const ELSEWHERE = about(
-  'fail',
+const ELSEWHERE = fail(
+  'questions',
   'QUERY_DATABASE_URL names another database than MIRROR_DATABASE_URL',
   'Name the same one, or a standby of it.',
 );
-const SAME = about(
-  'warn',
+const SAME = warn(
+  'questions',
   'QUERY_DATABASE_URL names the same role as MIRROR_DATABASE_URL',
   'Name one that may only read (docs/deploy.md).',
 );
@@ -69,32 +69,31 @@ export async function examineQuestions(
     return found.length > 0 ? found : [ok('questions', 'people ask in SQL as a role that may only read')];
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);
-    return [about('fail', found, 'See who is named in QUERY_DATABASE_URL, and what they may do.')];
+    return [fail('questions', found, 'See who is named in QUERY_DATABASE_URL, and what they may do.')];
   }
 }
 
 function judge({ role, name, touches, unreadable, unbounded, emits }: Asker, own: string): Finding[] {
   const found: Finding[] = [];
   if (role === own) found.push(SAME);
-  else if (touches) found.push(about('warn', `the role ${name} for questions may do more than read`, GRANTS));
+  else if (touches)
+    found.push(warn('questions', `the role ${name} for questions may do more than read`, GRANTS));
   if (unreadable > 0) {
     found.push(
-      about('fail', `the role ${name} for questions may not read ${unreadable} tables or views`, GRANTS),
+      fail('questions', `the role ${name} for questions may not read ${unreadable} tables or views`, GRANTS),
     );
   }
   if (unbounded) {
     const todo = `${AS_SUPERUSER} ALTER ROLE ${name} SET temp_file_limit = '1GB';`;
-    found.push(about('warn', 'a question may fill the disk with temporary files: there is no bound', todo));
+    found.push(
+      warn('questions', 'a question may fill the disk with temporary files: there is no bound', todo),
+    );
   }
   if (emits !== null) {
     const todo = `${AS_SUPERUSER} REVOKE EXECUTE ON FUNCTION ${emits} FROM PUBLIC;`;
     found.push(
-      about('warn', 'a question may write to the log of the server by pg_logical_emit_message', todo),
+      warn('questions', 'a question may write to the log of the server by pg_logical_emit_message', todo),
     );
   }
   return found;
-}
-
-function about(state: Finding['state'], found: string, todo: string): Finding {
-  return { check: 'questions', state, found, todo };
 }

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../auth/private-key.js';
-import { type Environment, readSettings } from '../../../config/config.js';
+import type { Environment } from '../../../config/row.js';
+import { readSettings } from '../../../config/config.js';
 import { SettingsError } from '../../../config/fault.js';
 import type { WorkSettings } from '../../../config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../engines/contract/finding.js';

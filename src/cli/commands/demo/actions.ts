@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
-import type { Deed } from '../../../console/demo/demo.js';
-import type { Hands } from '../../../console/acts/acts.js';
+import type { DemoAction } from '../../../console/demo/demo.js';
+import type { Actions } from '../../../console/actions/actions.js';
 import type { Reader } from '../../../engines/contract/reader.js';
 import { readFirstCredit } from '../../../query/singles.js';
 import { readTargets } from '../../../query/reads/sync-progress.js';
@@ -14,7 +14,7 @@ export interface Stage {
   /** What a sandbox can and a registry cannot. */
   readonly control: ControlClient;
   readonly appId: string;
-  readonly look: Hands['look'];
+  readonly look: Actions['look'];
 }
 
 interface Held {
@@ -29,7 +29,7 @@ const NAME_LENGTH = 8;
 const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
 /** What the page Demo offers. Of a hold no webhook tells: then the mirror is asked to look. */
-export function createDeeds({ connect, control, appId, look }: Stage): readonly Deed[] {
+export function createDemoActions({ connect, control, appId, look }: Stage): readonly DemoAction[] {
   const held: Held[] = [];
 
   async function reserve(reader: Reader): Promise<Held> {

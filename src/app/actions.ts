@@ -1,4 +1,4 @@
-import type { Hands } from '../console/acts/acts.js';
+import type { Actions } from '../console/actions/actions.js';
 import { installationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from '../log/log.js';
@@ -6,8 +6,8 @@ import { discoverJob } from '../sync/schedule/discover.js';
 
 const PERSON = 'person';
 
-/** Hands work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
-export function createHands(openInbox: () => Promise<InboxPort>, log: Pick<Log, 'info'>): Hands {
+/** Actions work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
+export function createActions(openInbox: () => Promise<InboxPort>, log: Pick<Log, 'info'>): Actions {
   async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {
