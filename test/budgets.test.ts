@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/mirror': 2450,
   'src/operations': 400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went. */
-  'src/query': 4100,
+  'src/query': 4050,
   'src/registry': 3850,
   'src/resources': 600,
   'src/sandbox': 5450,
