@@ -1,6 +1,6 @@
 import { API } from './commands/api/api.js';
 import { AS_OF } from './commands/as-of.js';
-import * as available from './commands/available.js';
+import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
 import * as certificates from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
@@ -22,7 +22,7 @@ import { RUNS } from './commands/runs.js';
 import { SANDBOX } from './commands/sandbox/sandbox.js';
 import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
-import * as status from './commands/status.js';
+import { STATUS } from './commands/status.js';
 import { SYNC } from './commands/sync/sync.js';
 import { TRIGGER } from './commands/trigger/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
@@ -36,8 +36,8 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   receive: RECEIVE,
   work: WORK,
   sync: SYNC,
-  status,
-  available,
+  status: STATUS,
+  available: AVAILABLE,
   query: QUERY,
   console: CONSOLE,
   doctor: DOCTOR,

@@ -2,7 +2,7 @@ import type { Span } from '../text/instant.js';
 import { aDate, readSpan, readYear } from './instant.js';
 import type { Io } from './io.js';
 import { HOW_NAMED, OF_ORGANIZATION } from './named/how-named.js';
-import { readLimit } from './words.js';
+import { readDuration, readLimit } from './words.js';
 
 /** A word or an option, and what its text means. */
 export interface Taken<T> {
@@ -83,6 +83,11 @@ export function date(says: string): Text<Span> {
 
 export function year(says: Says): Text<string> {
   return valued('year', says, readYear);
+}
+
+/** Milliseconds. */
+export function duration(name: string, says: Says): Text<number> {
+  return valued('time', says, said => readDuration(name, said));
 }
 
 /** Zero for all. */
