@@ -103,7 +103,7 @@ export function explain(error: unknown): Explanation {
   const damage = describeDamage(error);
   if (damage !== null) return { exitCode: EXIT.unexpected, lines: damage };
   const system = describeSystemFault(error);
-  if (system !== null) return { exitCode: EXIT.usage, lines: [system.said, system.advice] };
+  if (system !== null) return { exitCode: EXIT.usage, lines: system };
   return (
     explainRegistry(error) ?? { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') }
   );

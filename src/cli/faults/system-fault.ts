@@ -1,11 +1,5 @@
 import { cleanText } from '../../text/clean.js';
 
-/** What a person can put right: an address or a file that this machine or this user does not have. */
-export interface SystemFault {
-  readonly said: string;
-  readonly advice: string;
-}
-
 const WHY: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',
   EPERM: 'this user may not',
@@ -24,55 +18,35 @@ const WHY: Readonly<Record<string, string>> = {
 /** What is written has another name until it is whole. */
 const PART = /\.[0-9a-f-]{36}\.part$/;
 
-/** Null where the error is none of the operating system's, or none that a person can put right. */
-export function describeSystemFault(error: Error): SystemFault | null {
-  const code = textOf(error, 'code');
-  const syscall = textOf(error, 'syscall');
-  if (code === 'EADDRINUSE') {
-    return {
-      said: `Another program has port ${textOf(error, 'port')}.`,
-      advice: 'Stop it, or set PORT, OPERATIONS_PORT, CONSOLE_PORT or SANDBOX_PORT to a free one.',
-    };
+const ON_PORTS = 'Stop it, or set PORT, OPERATIONS_PORT, CONSOLE_PORT or SANDBOX_PORT to a free one.';
+const ON_HOSTS = 'Set HOST or OPERATIONS_HOST to one that is: 127.0.0.1, or 0.0.0.0 for all of them.';
+const ON_DATABASES =
+  'Is the folder there that was named (DATA_DIR names that of the databases), and may this user write to it?';
+const ON_PLACES =
+  'Name another place, or give this user the right to it. DATA_DIR names the folder of the databases.';
+
+/** What a person can put right: an address or a file that this machine or this user does not have; null for any other error. */
+export function describeSystemFault(error: Error): readonly string[] | null {
+  const of = (name: string) => textOf(Reflect.get(error, name));
+  const [code, syscall, port] = [of('code'), of('syscall'), of('port')];
+  if (code === 'EADDRINUSE') return [`Another program has port ${port}.`, ON_PORTS];
+  if (syscall === 'listen' && code === 'EACCES')
+    return [`This user may not listen on port ${port}.`, 'Take a port from 1024 on.'];
+  if (syscall === 'listen' || (syscall === 'getaddrinfo' && port === '')) {
+    const address = cleanText(of('address') || of('hostname'));
+    return [`"${address}" is no address of this machine (${code}).`, ON_HOSTS];
   }
-  if (syscall === 'listen' || (syscall === 'getaddrinfo' && textOf(error, 'port') === '')) {
-    return describeAddress(error, code);
-  }
-  if (code === 'SQLITE_CANTOPEN') {
-    return {
-      said: 'A database file cannot be opened.',
-      advice:
-        'Is the folder there that was named (DATA_DIR names that of the databases), and may this user write to it?',
-    };
-  }
-  if (code === 'EISDIR' && syscall === 'read') {
-    return { said: 'A folder was named where a file is read.', advice: 'Name the file.' };
-  }
-  const path = textOf(error, 'path').replace(PART, '');
+  if (code === 'SQLITE_CANTOPEN') return ['A database file cannot be opened.', ON_DATABASES];
+  if (code === 'EISDIR' && syscall === 'read')
+    return ['A folder was named where a file is read.', 'Name the file.'];
+  if (syscall !== '' && Reflect.get(error, 'path') === '')
+    return ['An empty text is no name of a file or folder.', 'Name a place.'];
+  const path = cleanText(of('path').replace(PART, ''));
   const why = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : WHY[code];
-  if (syscall !== '' && Reflect.get(error, 'path') === '') {
-    return { said: 'An empty text is no name of a file or folder.', advice: 'Name a place.' };
-  }
   if (path === '' || why === undefined) return null;
-  return {
-    said: `"${cleanText(path)}" cannot be used: ${why} (${code}).`,
-    advice:
-      'Name another place, or give this user the right to it. DATA_DIR names the folder of the databases.',
-  };
+  return [`"${path}" cannot be used: ${why} (${code}).`, ON_PLACES];
 }
 
-function describeAddress(error: Error, code: string): SystemFault {
-  const address = textOf(error, 'address') || textOf(error, 'hostname');
-  if (code === 'EACCES') {
-    const port = textOf(error, 'port');
-    return { said: `This user may not listen on port ${port}.`, advice: 'Take a port from 1024 on.' };
-  }
-  return {
-    said: `"${cleanText(address)}" is no address of this machine (${code}).`,
-    advice: 'Set HOST or OPERATIONS_HOST to one that is: 127.0.0.1, or 0.0.0.0 for all of them.',
-  };
-}
-
-function textOf(error: Error, name: string): string {
-  const value: unknown = Reflect.get(error, name);
+function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
