@@ -2,7 +2,7 @@ import { API } from './commands/api/api.js';
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
-import * as certificates from './commands/certificates/certificates.js';
+import { CERTIFICATES } from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
 import type { AnyCommand } from './define.js';
 import { CONSOLE } from './commands/console.js';
@@ -51,7 +51,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   changes: CHANGES,
   explain: EXPLAIN,
   balance: BALANCE,
-  certificates,
+  certificates: CERTIFICATES,
   deliveries,
   jobs: JOBS,
   snapshot: SNAPSHOT,

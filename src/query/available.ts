@@ -15,7 +15,7 @@ interface Demand {
 }
 
 /** What of a warehouse is looked for; a project by its id or what its name holds. */
-export interface Only {
+interface Only {
   readonly project?: string | undefined;
   readonly vintage?: string | undefined;
   readonly type?: string | undefined;

@@ -1,4 +1,4 @@
-import { AT_ONCE, type Reader } from '../engines/contract/reader.js';
+import type { Reader } from '../engines/contract/reader.js';
 import { NULLS_FIRST, stoodAt } from './by-name.js';
 
 /** A file that a row names, replaced ones included: what was stored once is never removed by a read. */
@@ -10,10 +10,11 @@ export interface StoredFile {
   readonly retirementId: string;
 }
 
-export function readStoredFiles({ db }: Reader, organizationId: string | null): AsyncIterable<StoredFile> {
-  const asked = db
+export async function readStoredFiles({ db }: Reader, organizationId: string | null): Promise<StoredFile[]> {
+  return await db
     .selectFrom('certificates_history')
     .where('state', '=', 'stored')
+    .where(eb => eb.and(organizationId === null ? [] : [eb('organization_id', '=', organizationId)]))
     .select(eb => [
       eb.ref('file').$notNull().as('file'),
       eb.ref('sha256').$notNull().as('sha256'),
@@ -23,10 +24,8 @@ export function readStoredFiles({ db }: Reader, organizationId: string | null): 
     ])
     .groupBy(['file', 'sha256'])
     .orderBy('file')
-    .orderBy('sha256');
-  return (organizationId === null ? asked : asked.where('organization_id', '=', organizationId)).stream(
-    AT_ONCE,
-  );
+    .orderBy('sha256')
+    .execute();
 }
 
 /** Whether a row still names the file; one that was purged meanwhile is named by none. */
@@ -40,6 +39,9 @@ interface ExportFilter {
   /** An instant in the form of the mirror's own. Null for what is true now. */
   readonly at: string | null;
 }
+
+/** What stands now has not ended then. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export const EXPORT_COLUMNS = [
   'retirement_id',
@@ -62,9 +64,18 @@ export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
 
 /** The stored certificates beside what they prove, now or as both stood at an instant. */
 export async function readExport({ db }: Reader, { organizationId, at }: ExportFilter) {
-  const asked = at === null ? standing(db) : stood(db, at);
-  const stored = asked
+  const then = stoodAt(at ?? END_OF_TIME);
+  const certificates = db.selectFrom('certificates_history').selectAll().where(then);
+  const retirements = db.selectFrom('retirements_history').selectAll().where(then);
+  const organizations = db.selectFrom('organizations_history').selectAll().where(then);
+  return await db
+    .selectFrom(certificates.as('c'))
+    .leftJoin(retirements.as('r'), on =>
+      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
+    )
+    .leftJoin(organizations.as('o'), 'o.id', 'c.organization_id')
     .where('c.state', '=', 'stored')
+    .where(eb => eb.and(organizationId === null ? [] : [eb('c.organization_id', '=', organizationId)]))
     .select(eb => [
       'c.retirement_id',
       'c.organization_id',
@@ -83,32 +94,8 @@ export async function readExport({ db }: Reader, { organizationId, at }: ExportF
     ])
     .orderBy('r.created_at', NULLS_FIRST)
     .orderBy('c.retirement_id')
-    .orderBy('c.organization_id');
-  return await (organizationId === null
-    ? stored
-    : stored.where('c.organization_id', '=', organizationId)
-  ).execute();
-}
-
-function standing(db: Reader['db']) {
-  return db
-    .selectFrom('certificates as c')
-    .leftJoin('retirements as r', on =>
-      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    )
-    .leftJoin('organizations as o', 'o.id', 'c.organization_id');
-}
-
-function stood(db: Reader['db'], at: string) {
-  const certificates = db.selectFrom('certificates_history').selectAll().where(stoodAt(at));
-  const retirements = db.selectFrom('retirements_history').selectAll().where(stoodAt(at));
-  const organizations = db.selectFrom('organizations_history').selectAll().where(stoodAt(at));
-  return db
-    .selectFrom(certificates.as('c'))
-    .leftJoin(retirements.as('r'), on =>
-      on.onRef('r.organization_id', '=', 'c.organization_id').onRef('r.id', '=', 'c.retirement_id'),
-    )
-    .leftJoin(organizations.as('o'), 'o.id', 'c.organization_id');
+    .orderBy('c.organization_id')
+    .execute();
 }
 
 /** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */
@@ -117,19 +104,17 @@ export async function readCoverage(
   organizationId: string | null,
   resources: readonly string[] | null = ['retirements', 'certificates'],
 ) {
-  const all = db
+  return await db
     .selectFrom('freshness as f')
     .leftJoin('resource_states as s', on =>
       on.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
+    .where(eb => eb.and(organizationId === null ? [] : [eb('f.organization_id', '=', organizationId)]))
+    .where(eb => eb.and(resources === null ? [] : [eb('f.resource', 'in', [...resources, '*'])]))
     .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.complete_at', 'f.rows'])
     .orderBy('f.organization_id', NULLS_FIRST)
-    .orderBy('f.resource');
-  const asked = resources === null ? all : all.where('f.resource', 'in', [...resources, '*']);
-  return await (organizationId === null
-    ? asked
-    : asked.where('f.organization_id', '=', organizationId)
-  ).execute();
+    .orderBy('f.resource')
+    .execute();
 }
 
 /** Organizations whose certificates were not all known at an instant, and since when they are. */
@@ -138,9 +123,10 @@ export async function readNotKnownAt(
   organizationId: string | null,
   at: string,
 ): Promise<{ readonly organizationId: string; readonly since: string | null }[]> {
-  const asked = db
+  return await db
     .selectFrom('resource_states')
     .where('resource', 'in', ['retirements', 'certificates'])
+    .where(eb => eb.and(organizationId === null ? [] : [eb('organization_id', '=', organizationId)]))
     .groupBy('organization_id')
     .select(eb => ['organization_id as organizationId', eb.fn.max('first_complete_at').as('since')])
     .having(eb =>
@@ -149,9 +135,6 @@ export async function readNotKnownAt(
         eb(eb.fn.max('first_complete_at'), '>', at),
       ]),
     )
-    .orderBy('organization_id');
-  return await (organizationId === null
-    ? asked
-    : asked.where('organization_id', '=', organizationId)
-  ).execute();
+    .orderBy('organization_id')
+    .execute();
 }

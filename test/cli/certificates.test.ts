@@ -171,6 +171,7 @@ describe('export', () => {
           damaged: [(await stored())[0]?.['file']],
         });
         expect(stderr).toContain(String((await stored())[0]?.['file']));
+        expect(readdirSync(folder)).not.toContain((await stored())[0]?.['file']);
         execFileSync('sha256sum', ['--quiet', '-c', 'SHA256SUMS'], { cwd: folder });
       },
     );

@@ -165,8 +165,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readStoredFiles: about(WHOSE, certificates.readStoredFiles),
   isNamed: once(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];
-    const files = certificates.readStoredFiles(reader, ONE);
-    for await (const { file } of files) named.push(await certificates.isNamed(reader, file));
+    for (const { file } of await certificates.readStoredFiles(reader, ONE))
+      named.push(await certificates.isNamed(reader, file));
     return named;
   }),
   readExport: about(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>

@@ -1,6 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Engine } from '../../engines/engine.js';
-import type { PdfStore } from '../../mirror/pdf-store.js';
 import type { Io } from '../io.js';
 
 /** Where a command finds its mirror, and the settings that belong to it. */
@@ -19,19 +18,5 @@ export async function reading<T>({ engine }: Place, work: (reader: Reader) => Pr
     return await work(reader);
   } finally {
     await reader.close();
-  }
-}
-
-/** The PDFs of certificates, wherever they are kept. */
-export async function withPdfs<T>(
-  { engine }: Place,
-  now: Io['now'],
-  work: (pdfs: PdfStore) => Promise<T>,
-): Promise<T> {
-  const { pdfs, close } = await engine.openPdfs(now);
-  try {
-    return await work(pdfs);
-  } finally {
-    await close();
   }
 }
