@@ -11,14 +11,14 @@ test('mutants tell what a law notices, what none ends, what none notices and wha
     'src/door/open.ts:4 survived',
     '    return age >= ADULT;',
     '    return age > ADULT;',
-    'src/door/open.ts:14 nobody asks',
+    'src/door/open.ts:8 nobody asks',
     "    return 'nobody';",
     "    return '';",
     '',
   ]);
   expect([table.match(/places.*not reached/)?.[0], table.match(/\d+/g)?.join(' ')]).toEqual([
     'places │ killed │ timed out │ survived │ not reached',
-    '0 9 6 1 1 1',
+    '0 11 8 1 1 1',
   ]);
   expect(status).toBe(3);
 });

@@ -56,7 +56,8 @@ function addPlaces(room, file) {
 function askedOf(room) {
   const lotOf = ({ number }) => (Math.sin(number + Number(values.seed)) * 1e6) % 1;
   const mutants = places.filter(place => place.room === room).toSorted((a, b) => lotOf(a) - lotOf(b));
-  return mutants.slice(0, Number(values.sample ?? mutants.length));
+  const drawn = mutants.slice(0, Number(values.sample ?? mutants.length));
+  return drawn.toSorted((a, b) => a.number - b.number);
 }
 
 async function openLane() {
@@ -87,17 +88,21 @@ function nearestFirst(files, names) {
   return files.map(({ id }) => id).toSorted((a, b) => isNear(b) - isNear(a));
 }
 
-function run(lane, ids, env, config) {
+async function run(lane, ids, env, config) {
   const [project] = lane.projects;
   Object.assign(project.config, config, { env: { NODE_NO_WARNINGS: '1', TMPDIR, STATES, ...env } });
-  return lane.runTestSpecifications(ids.map(id => project.createSpecification(id)));
+  const { unhandledErrors } = await lane.runTestSpecifications(
+    ids.map(id => project.createSpecification(id)),
+  );
+  const modules = lane.state.getTestModules().filter(module => ids.includes(module.moduleId));
+  return { modules, isGreen: unhandledErrors.length === 0 && modules.every(module => module.ok()) };
 }
 
 /** A law alone, with each mutant that it reaches. As often as one ends its process, it begins again without that one. */
 async function readLaw(id, lane) {
   for (let tries = 0; tries <= places.length; tries += 1) {
-    const [module] = (await run(lane, [id], {}, { isolate: true, bail: 0 })).testModules;
-    const { inside, outside, isRed } = module?.meta() ?? {};
+    const { modules } = await run(lane, [id], {}, { isolate: true, bail: 0 });
+    const { inside, outside, isRed } = modules[0]?.meta() ?? {};
     if (isRed) return console.error(`left out, as it is red without a mutant: ${id}`);
     if (inside)
       return laws.push({ id, outside: new Set(outside), reached: new Set([...inside, ...outside]) });
@@ -114,15 +119,8 @@ function isOpen(place) {
 async function askAlone({ number, file }, lane) {
   const reaching = laws.filter(({ reached }) => reached.has(number));
   const ids = nearestFirst(reaching, [file]);
-  const { testModules, unhandledErrors } = await run(
-    lane,
-    ids,
-    { MUTANT: String(number) },
-    { isolate: false, bail: 1 },
-  );
-  if (stateOf({ number }) === 'timed out') return;
-  const isGreen = unhandledErrors.length === 0 && testModules.every(module => module.ok());
-  writeFileSync(STATES + number, isGreen ? 'survived' : 'killed');
+  const { isGreen } = await run(lane, ids, { MUTANT: String(number) }, { isolate: false, bail: 1 });
+  if (stateOf({ number }) !== 'timed out') writeFileSync(STATES + number, isGreen ? 'survived' : 'killed');
 }
 
 function stateOf({ number }) {
