@@ -30,9 +30,9 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   }
 
   function hex(digits: number): string {
-    let text = '';
-    while (text.length < digits) text += next32().toString(16).padStart(8, '0');
-    return text.slice(0, digits);
+    const bytes = Buffer.allocUnsafe(Math.ceil(digits / 8) * 4);
+    for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(next32(), at);
+    return bytes.toString('hex').slice(0, digits);
   }
 
   // The first outputs still show the seed.

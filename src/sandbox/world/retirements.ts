@@ -29,9 +29,10 @@ export function planRetirements(
     return organizations[pattern % organizations.length]?.id ?? '';
   }
 
-  function amountOf(number: number): number {
-    return someMicro(seed, 'retirement', number, MAX_TONNES);
-  }
+  /** Each is asked for twice: of its row, and of what its credit was issued in. */
+  const amounts = Float64Array.from({ length: count }, (_, number) =>
+    someMicro(seed, 'retirement', number, MAX_TONNES),
+  );
 
   function at(number: number): RetirementRow {
     const random = createRandom(seed, 'retirement', number);
@@ -40,7 +41,7 @@ export function planRetirements(
       id: random.uuid(),
       organizationId: organizationOf(number),
       creditId: credits.idOf(credit),
-      amountMicro: amountOf(number),
+      amountMicro: amounts[number] ?? 0,
       projectName: credits.projectNameOf(credit),
       createdAt: toInstant(historyAt(seed, 'retirement', number, count)),
       appId: isByApp(number) ? (apps[0]?.id ?? null) : null,
@@ -60,7 +61,7 @@ export function planRetirements(
     microOf(creditIndex: number): number {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
-      for (let number = position; number < count; number += retirable.length) sum += amountOf(number);
+      for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
     /** The numbers of the last retirements that an app made, newest first. */
