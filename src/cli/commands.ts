@@ -7,7 +7,7 @@ import { CHANGES } from './commands/changes/changes.js';
 import type { AnyCommand } from './define.js';
 import { CONSOLE } from './commands/console.js';
 import * as deliveries from './commands/deliveries/deliveries.js';
-import * as demoEnv from './commands/demo/env.js';
+import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EXPLAIN } from './commands/explain.js';
 import { FORGET } from './commands/forget.js';
@@ -32,7 +32,7 @@ import { SHOWN } from './shown/shown.js';
 /** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
 export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   up: UP,
-  demo: demoEnv,
+  demo: DEMO,
   receive: RECEIVE,
   work: WORK,
   sync: SYNC,

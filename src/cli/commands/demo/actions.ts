@@ -32,16 +32,19 @@ const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirr
 export function createDemoActions({ connect, control, appId, look }: Stage): readonly DemoAction[] {
   const held: Held[] = [];
 
-  async function reserve(reader: Reader): Promise<Held> {
-    const { installationId, organizationId, creditId } = await findCredit(reader);
-    const client = (await connect()).organization(installationId, organizationId);
-    const { id } = await client.reserve({ creditId, amount: ONE_TONNE });
-    return { installationId, organizationId, reservationId: id };
+  async function clientOf({ installationId, organizationId }: Omit<Held, 'reservationId'>) {
+    return (await connect()).organization(installationId, organizationId);
   }
 
-  async function finish({ installationId, organizationId, reservationId }: Held): Promise<void> {
-    const client = (await connect()).organization(installationId, organizationId);
-    await client.finishReservation(reservationId, 'retire', { retirementData: FOR });
+  async function reserve(reader: Reader): Promise<Held> {
+    const { creditId, ...where } = await findCredit(reader);
+    const { id } = await (await clientOf(where)).reserve({ creditId, amount: ONE_TONNE });
+    return { ...where, reservationId: id };
+  }
+
+  async function finish(hold: Held): Promise<void> {
+    const client = await clientOf(hold);
+    await client.finishReservation(hold.reservationId, 'retire', { retirementData: FOR });
   }
 
   async function install(fullName: string): Promise<void> {

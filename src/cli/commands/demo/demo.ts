@@ -8,6 +8,7 @@ import { findConsole } from '../../console-address.js';
 import { valueAt } from '../../paths.js';
 import { withWriters } from '../../place/mirror-writer.js';
 import { findSandbox } from './find-sandbox.js';
+import { PEM } from './own-key.js';
 import { runChildren } from '../../processes/children.js';
 import { CommandFault, EXIT } from '../../exit.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
@@ -49,8 +50,8 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     writeSettings(folder, settings);
     const { env } = placeAt(io, folder, { ...settings, ...io.env }, true);
     await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
-      const webhookUrl = webhookUrlAt(port);
-      sandbox.registry.apps.change(appId, { webhookUrl, callbackUrls: [callbackUrlAt(port)] });
+      const addresses = addressesAt(port);
+      sandbox.registry.apps.change(appId, addresses);
       const { OPERATIONS_PORT = '' } = env;
       const ports = {
         PORT: String(port),
@@ -60,6 +61,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       writeSettings(folder, { ...settings, ...ports });
       installEverywhere(sandbox, appId);
       const pages = consolePort === null ? null : findConsole({ folder });
+      const { webhookUrl } = addresses;
       introduce(io, { folder, registryUrl: sandbox.url, webhookUrl, console: pages });
       await tellWhenReady(io, { folder, console: pages }, countInstalled(sandbox, appId), stopping);
     });
@@ -94,12 +96,9 @@ async function migrateDemo(io: Io, folder: string): Promise<void> {
   }
 }
 
-function webhookUrlAt(port: number | string): string {
-  return `http://127.0.0.1:${port}/webhooks`;
-}
-
-function callbackUrlAt(port: number | string): string {
-  return `http://127.0.0.1:${port}${LANDING_PATH}`;
+function addressesAt(port: number | string) {
+  const at = `http://127.0.0.1:${port}`;
+  return { webhookUrl: `${at}/webhooks`, callbackUrls: [`${at}${LANDING_PATH}`] };
 }
 
 /** Two at once would write the same files. */
@@ -143,18 +142,18 @@ async function startDemoSandbox(io: Io, folder: string, knownPort: string | unde
 }
 
 function registerDemoApp(sandbox: Sandbox, port: string) {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', PEM);
   const webhookSecret = randomBytes(32).toString('hex');
   const app = sandbox.registry.apps.register({
     name: APP_NAME,
     permissions: PERMISSIONS,
-    webhookUrl: webhookUrlAt(port),
+    ...addressesAt(port),
     webhookSecret,
-    publicKeys: [publicKey.export({ type: 'spki', format: 'pem' }).toString()],
+    publicKeys: [publicKey],
   });
   return {
     REGISTRY_APP_ID: app.id,
-    REGISTRY_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    REGISTRY_PRIVATE_KEY: privateKey,
     REGISTRY_REQUESTS_PER_SECOND: '200',
     WEBHOOK_SECRETS: webhookSecret,
   };
@@ -166,11 +165,9 @@ function writeSettings(folder: string, settings: Io['env']): void {
   renameSync(`${file}.new`, file);
 }
 
-function countInstalled(sandbox: Sandbox, appId: string): number {
-  const active = sandbox.registry.installations
-    .all()
-    .filter(installation => installation.appId === appId && installation.state === 'active');
-  return active.length;
+function countInstalled({ registry }: Sandbox, appId: string): number {
+  const { installations } = registry.store.tables;
+  return installations.live().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
 /** Once only: what a person uninstalls in the demo stays uninstalled. */

@@ -2,7 +2,8 @@ import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { ControlClient } from '../../../sandbox/control/client.js';
 
-const PEM = {
+/** A pair of keys as texts. */
+export const PEM = {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

@@ -1,4 +1,5 @@
 import { shownName } from '../../../config/shown.js';
+import { isObject } from '../../../registry/model.js';
 import { CommandFault, EXIT } from '../../exit.js';
 
 /** All that a demo writes into its settings, and all that is believed of them. */
@@ -14,26 +15,21 @@ const NAMES = [
   'CONSOLE_PORT',
 ];
 
+type Settings = Readonly<Record<string, string>>;
+
 /** The settings of a demo. Who can write the file must not thereby run code here, nor send its key elsewhere. */
-export function parseDemoSettings(file: string, text: string): Readonly<Record<string, string>> {
-  const entries = entriesOf(text);
-  if (entries === null) throw unusable(file, 'it holds no names and texts');
-  const foreign = entries.find(([name]) => !NAMES.includes(name));
-  if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign[0])}`);
-  const settings = Object.fromEntries(entries);
-  const url = settings['REGISTRY_BASE_URL'];
+export function parseDemoSettings(file: string, text: string): Settings {
+  const settings = parse(text);
+  if (!areTexts(settings)) throw unusable(file, 'it holds no names and texts');
+  const foreign = Object.keys(settings).find(name => !NAMES.includes(name));
+  if (foreign !== undefined) throw unusable(file, `it holds ${shownName(foreign)}`);
+  const { REGISTRY_BASE_URL: url } = settings;
   if (url === undefined || /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return settings;
   throw unusable(file, 'its registry is not on this machine');
 }
 
-function entriesOf(text: string): [string, string][] | null {
-  const settings = parse(text);
-  if (typeof settings !== 'object' || settings === null) return null;
-  const entries = Object.entries(settings).map(([name, value]: [string, unknown]) => [name, value] as const);
-  const texts = entries.flatMap(([name, value]): [string, string][] =>
-    typeof value === 'string' ? [[name, value]] : [],
-  );
-  return texts.length === entries.length ? texts : null;
+function areTexts(value: unknown): value is Settings {
+  return isObject(value) && Object.values(value).every(each => typeof each === 'string');
 }
 
 function parse(text: string): unknown {
