@@ -1,4 +1,4 @@
-import { type Entry, named } from './entry.js';
+import { by, type Entry, named } from './entry.js';
 
 /** One for each retirement. The registry sends a file. */
 export const CERTIFICATES: Entry = {
@@ -33,10 +33,6 @@ export const CERTIFICATES: Entry = {
       'organization_id',
       'file',
     ],
-    order: [
-      ['fetched_at', 'desc'],
-      ['organization_id', 'asc'],
-      ['retirement_id', 'asc'],
-    ],
+    order: by('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
   },
 };

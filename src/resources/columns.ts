@@ -23,6 +23,22 @@ export function text(value: string | null): string | null {
   return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\uFFFD');
 }
 
+type NamesOfTexts<Item> = {
+  [Name in keyof Item]: Item[Name] extends string | null ? Name : never;
+}[keyof Item] &
+  string;
+
+/** Columns of texts and instants, each called as its member is: `credit_id` of `creditId`. */
+export function texts<Item>(...names: readonly NamesOfTexts<Item>[]): Column<Item>[] {
+  return names.map(name => {
+    const called = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+    return column(called, item => {
+      const value: unknown = item[name];
+      return typeof value === 'string' ? text(value) : null;
+    });
+  });
+}
+
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

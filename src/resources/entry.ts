@@ -7,6 +7,11 @@ export interface Named {
 
 export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
+/** Each as in `created_at desc`. */
+export function by(...columns: readonly `${string} ${'asc' | 'desc'}`[]): Order {
+  return columns.map(each => [each.replace(/ \w+$/, ''), each.endsWith(' desc') ? 'desc' : 'asc']);
+}
+
 /** What a person is shown of it. */
 interface Shown {
   /** Its table, or a view that stands in place of it. */

@@ -1,6 +1,6 @@
 import type { Installation } from '../registry/model.js';
 import { text } from './columns.js';
-import { type Entry, named } from './entry.js';
+import { by, type Entry, named } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
 
@@ -15,10 +15,7 @@ export const INSTALLATIONS: Entry = {
   shown: {
     from: 'installations',
     columns: ['organization_name', 'state', 'id', 'organization_id', 'valid_from', 'permissions'],
-    order: [
-      ['organization_id', 'asc'],
-      ['id', 'asc'],
-    ],
+    order: by('organization_id asc', 'id asc'),
   },
 };
 

@@ -51,16 +51,6 @@ export interface WorkerOptions {
   readonly onEnded?: (ended: Ended) => void;
 }
 
-export interface Worker {
-  start(): void;
-  /** Stops taking, ends what runs at the next page and gives it back, to be resumed at once by the next process. */
-  stop(): Promise<void>;
-  /** Resolves when nothing runs and nothing is due. */
-  idle(): Promise<void>;
-  /** Jobs at work now. */
-  running(): number;
-}
-
 const LEASE_MS = 60_000;
 const GRACE_MS = 5000;
 /** What still runs after its grace is given back within this; else its lease runs out. */
@@ -77,7 +67,9 @@ interface LaneSlots {
   readonly long: Set<number>;
 }
 
-export function createWorker(options: WorkerOptions): Worker {
+export type Worker = ReturnType<typeof createWorker>;
+
+export function createWorker(options: WorkerOptions) {
   const { inbox, now, random, log, leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
   const bothLanes = [
     slotsFor('data', options.concurrency),
@@ -243,14 +235,15 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   return {
-    start() {
+    start(): void {
       started = true;
       unwatch = inbox.watch(() => void pump());
       leases.start();
       pause.start();
       void pump();
     },
-    async stop() {
+    /** Stops taking, ends what runs at the next page and gives it back, to be resumed at once by the next process. */
+    async stop(): Promise<void> {
       started = false;
       unwatch?.();
       clearTimeout(alarm);
@@ -262,11 +255,13 @@ export function createWorker(options: WorkerOptions): Worker {
       const left = runs().map(({ job }) => job);
       await Promise.race([giveBack(left), sleepFor(GIVE_BACK_MS, undefined, { ref: false })]);
     },
-    idle: () =>
+    /** Resolves when nothing runs and nothing is due. */
+    idle: (): Promise<void> =>
       new Promise(resolve => {
         waitingForIdle.push(resolve);
         void pump();
       }),
+    /** Jobs at work now. */
     running,
   };
 }

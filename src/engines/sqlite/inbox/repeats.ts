@@ -21,18 +21,7 @@ interface Repeat {
   readonly outerMismatch: string | null;
 }
 
-export interface Repeats {
-  /**
-   * Count a repeat in the row of the same text that waits for the same job, and answer that row's id;
-   * null where there is none. To be run inside `write`.
-   */
-  fold(repeat: Repeat, jobId: number | null): number | null;
-  remember(digest: string, row: StoredRow): void;
-  committed(): void;
-  rolledBack(): void;
-}
-
-export function createRepeats(db: Sqlite): Repeats {
+export function createRepeats(db: Sqlite) {
   const memory = createMemory<StoredRow>();
   const add = statement<{ id: number; digest: string; outerMismatch: string | null; at: string }>(
     db,
@@ -40,7 +29,14 @@ export function createRepeats(db: Sqlite): Repeats {
   );
 
   return {
-    fold: ({ digest, secretIndex, receivedAt, outerMismatch }, jobId) => {
+    /**
+     * Count a repeat in the row of the same text that waits for the same job, and answer that row's id;
+     * null where there is none. To be run inside `write`.
+     */
+    fold: (
+      { digest, secretIndex, receivedAt, outerMismatch }: Repeat,
+      jobId: number | null,
+    ): number | null => {
       const row = memory.get(digest);
       if (row === undefined || row.jobId !== jobId || row.secretIndex !== secretIndex) return null;
       const age = receivedAt - row.since;

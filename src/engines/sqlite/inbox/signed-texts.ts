@@ -11,17 +11,6 @@ interface SignedText {
   readonly receivedAt: number;
 }
 
-export interface SignedTexts {
-  /** Whether the same text came within the hour before this one. */
-  isRepeat(text: SignedText): boolean;
-  /** It came again, and its row stands. */
-  seen(text: SignedText): void;
-  /** Store the text unless it came before, and answer its id. To be run inside `write`. */
-  keep(text: SignedText): number;
-  committed(): void;
-  rolledBack(): void;
-}
-
 interface Known {
   readonly id: number;
   /** Epoch ms. */
@@ -29,7 +18,7 @@ interface Known {
 }
 
 /** The latest texts by digest, in memory: an index in the database would cost a page for each delivery. */
-export function createSignedTexts(db: Sqlite): SignedTexts {
+export function createSignedTexts(db: Sqlite) {
   const memory = createMemory(readLatest(db));
   const touch = statement<{ id: number; digest: string; receivedAt: string }>(
     db,
@@ -51,15 +40,18 @@ export function createSignedTexts(db: Sqlite): SignedTexts {
   }
 
   return {
-    isRepeat: ({ digest, receivedAt }) => {
+    /** Whether the same text came within the hour before this one. */
+    isRepeat: ({ digest, receivedAt }: SignedText): boolean => {
       const seenAt = memory.get(digest)?.seenAt;
       return seenAt !== undefined && Math.abs(receivedAt - seenAt) < REPEATED_WITHIN_MS;
     },
-    seen: ({ digest, receivedAt }) => {
+    /** It came again, and its row stands. */
+    seen: ({ digest, receivedAt }: SignedText): void => {
       const known = memory.get(digest);
       if (known !== undefined) memory.set(digest, { id: known.id, seenAt: receivedAt });
     },
-    keep: text => {
+    /** Store the text unless it came before, and answer its id. To be run inside `write`. */
+    keep: (text: SignedText): number => {
       const id = findOrInsert(text);
       memory.set(text.digest, { id, seenAt: text.receivedAt });
       return id;

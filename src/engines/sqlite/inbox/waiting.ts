@@ -3,16 +3,6 @@ import { formatInstant } from '../../../resources/columns.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 
-/** What a worker asks between two claims. Nothing here writes. */
-export interface Waiting {
-  /** Whether a claim in this lane would find something: a due job that no live claim stands in the way of. */
-  readonly hasClaimable: (lane: Lane, now: number) => boolean;
-  /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
-  readonly nextChangeAt: (now: number) => number | null;
-  /** Whether a job with this key was ever asked for and is still remembered; what is dated in the future does not count. */
-  readonly hasJobWithKey: (dedupeKey: string, now: number) => boolean;
-}
-
 const CLAIMABLE = `
   SELECT EXISTS (
     SELECT 1 FROM (
@@ -31,7 +21,10 @@ const NEXT_CHANGE = `
     UNION ALL SELECT min(run_at) FROM jobs WHERE state = 'parked' AND run_at > @now
     UNION ALL SELECT min(claimed_until) FROM jobs WHERE state = 'claimed' AND claimed_until > @now)`;
 
-export function createWaiting(db: Sqlite): Waiting {
+export type Waiting = ReturnType<typeof createWaiting>;
+
+/** What a worker asks between two claims. Nothing here writes. */
+export function createWaiting(db: Sqlite) {
   const claimable = statement<{ lane: Lane; now: string }, { found: number }>(db, CLAIMABLE);
   const next = statement<{ now: string }, { at: string | null }>(db, NEXT_CHANGE);
   const key = statement<{ dedupeKey: string; now: string }, { found: number }>(
@@ -40,11 +33,16 @@ export function createWaiting(db: Sqlite): Waiting {
   );
 
   return {
-    hasClaimable: (lane, at) => claimable.get({ lane, now: formatInstant(at) })?.found === 1,
-    nextChangeAt: at => {
+    /** Whether a claim in this lane would find something: a due job that no live claim stands in the way of. */
+    hasClaimable: (lane: Lane, at: number): boolean =>
+      claimable.get({ lane, now: formatInstant(at) })?.found === 1,
+    /** The next instant after now at which a job becomes due or a lease runs out; null when there is none. */
+    nextChangeAt: (at: number): number | null => {
       const instant = next.get({ now: formatInstant(at) })?.at ?? null;
       return instant === null ? null : Date.parse(instant);
     },
-    hasJobWithKey: (dedupeKey, at) => key.get({ dedupeKey, now: formatInstant(at) })?.found === 1,
+    /** Whether a job with this key was ever asked for and is still remembered; what is dated in the future does not count. */
+    hasJobWithKey: (dedupeKey: string, at: number): boolean =>
+      key.get({ dedupeKey, now: formatInstant(at) })?.found === 1,
   };
 }

@@ -2,15 +2,9 @@ import type { Sqlite } from '../open.js';
 import { MirrorError } from '../../../mirror/errors.js';
 import type { Task } from '../../../mirror/port.js';
 
-export interface Fence {
-  /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
-  take(task: Task): void;
-  /** Inside a transaction: throws `not_active` if the organization is known and none of its installations is active. */
-  demandActive(organizationId: string): void;
-  highest(): number;
-}
+export type Fence = ReturnType<typeof createFence>;
 
-export function createFence(db: Sqlite): Fence {
+export function createFence(db: Sqlite) {
   const newest = db
     .prepare<[string, string], number>('SELECT claim FROM fences WHERE organization_id = ? AND lane = ?')
     .pluck();
@@ -24,18 +18,20 @@ export function createFence(db: Sqlite): Fence {
     .pluck();
   const highest = db.prepare<[], number>('SELECT coalesce(max(claim), 0) FROM fences').pluck();
   return {
-    take: ({ organizationId, lane, claim }) => {
+    /** Inside a transaction: throws `fenced` if a newer claim has been seen, and remembers this one otherwise. */
+    take: ({ organizationId, lane, claim }: Task): void => {
       const seen = newest.get(organizationId, lane);
       if (seen !== undefined && seen > claim) {
         throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen}`);
       }
       if (seen === undefined || seen < claim) raise.run(organizationId, lane, claim);
     },
-    demandActive: organizationId => {
+    /** Inside a transaction: throws `not_active` if the organization is known and none of its installations is active. */
+    demandActive: (organizationId: string): void => {
       if (active.get(organizationId) === 0) {
         throw new MirrorError('not_active', 'the organization has no active installation any more');
       }
     },
-    highest: () => highest.get() ?? 0,
+    highest: (): number => highest.get() ?? 0,
   };
 }

@@ -2,31 +2,23 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sqlite, write } from '../open.js';
 
-/** Files of certificates as those see them who hold the lock of all who write rows. */
-export interface CertificateFiles {
-  readonly has: (file: string) => boolean;
-  readonly remove: (file: string) => void;
-}
+export type CertificateFiles = ReturnType<typeof createCertificateFiles>;
 
-export function createCertificateFiles(folder: string): CertificateFiles {
+/** Files of certificates as those see them who hold the lock of all who write rows. */
+export function createCertificateFiles(folder: string) {
   return {
-    has: file => existsSync(join(folder, file)),
-    remove: file => rmSync(join(folder, file), { force: true }),
+    has: (file: string): boolean => existsSync(join(folder, file)),
+    remove: (file: string): void => rmSync(join(folder, file), { force: true }),
   };
 }
+
+export type UnnamedFiles = ReturnType<typeof createUnnamedFiles>;
 
 /**
  * Files that no row names, past rows included. They are removed under the lock of all who write rows, and a row is only
  * ever made to name a file that is there: so no row ever names one that is gone.
  */
-export interface UnnamedFiles {
-  /** Removes those of a few files that no row names; answers how many. */
-  readonly remove: (files: readonly string[]) => number;
-  /** The same inside a transaction of the caller. */
-  readonly removeLocked: (files: readonly string[]) => number;
-}
-
-export function createUnnamedFiles(db: Sqlite, { has, remove }: CertificateFiles): UnnamedFiles {
+export function createUnnamedFiles(db: Sqlite, { has, remove }: CertificateFiles) {
   const named = db
     .prepare<[string, string], number>(
       `SELECT EXISTS (SELECT 1 FROM certificates WHERE file = ?)
@@ -42,7 +34,10 @@ export function createUnnamedFiles(db: Sqlite, { has, remove }: CertificateFiles
   }
 
   return {
+    /** The same inside a transaction of the caller. */
     removeLocked,
-    remove: files => (files.some(isUnnamed) ? write(db, () => removeLocked(files)) : 0),
+    /** Removes those of a few files that no row names; answers how many. */
+    remove: (files: readonly string[]): number =>
+      files.some(isUnnamed) ? write(db, () => removeLocked(files)) : 0,
   };
 }

@@ -3,18 +3,10 @@ import type { Cells, Key, NumberedKey, StoredRow } from '../../../mirror/port.js
 import type { Value } from '../../../resources/columns.js';
 import { type ListResource, LISTS } from '../../../resources/lists.js';
 
-/** Looks for the current rows of one list, many in one statement. */
-export interface ListRows {
-  find(organizationId: string, keys: readonly Key[]): StoredRow[];
-  /** Those of the versions that are still current. */
-  among(organizationId: string, versions: readonly number[]): StoredRow[];
-  cells(organizationId: string, versions: readonly number[]): Cells[];
-  after(organizationId: string, key: Key | null, limit: number): NumberedKey[];
-}
-
 type Row = [version: number, document: string, ...key: string[]];
 
-export function createListRows(db: Sqlite, resource: ListResource): ListRows {
+/** Looks for the current rows of one list, many in one statement. */
+export function createListRows(db: Sqlite, resource: ListResource) {
   const { table, scope, key, columns } = LISTS[resource];
   const names = key.map(part => part.name);
   const tuple = names.join(', ');
@@ -51,19 +43,20 @@ export function createListRows(db: Sqlite, resource: ListResource): ListRows {
     .raw();
 
   return {
-    find: (organizationId, keys) =>
+    find: (organizationId: string, keys: readonly Key[]): StoredRow[] =>
       keys.length === 0
         ? []
         : find.all(organizationId, ...(names.length > 0 ? [JSON.stringify(keys)] : [])).map(storedRow),
-    among: (organizationId, versions) =>
+    /** Those of the versions that are still current. */
+    among: (organizationId: string, versions: readonly number[]): StoredRow[] =>
       versions.length === 0 ? [] : among.all(JSON.stringify(versions), organizationId).map(storedRow),
-    cells: (organizationId, versions) =>
+    cells: (organizationId: string, versions: readonly number[]): Cells[] =>
       cells.all(JSON.stringify(versions), organizationId).map(([version, ...rest]) => ({
         version: Number(version),
         key: rest.slice(0, names.length).map(String),
         cells: rest.slice(names.length),
       })),
-    after: (organizationId, last, limit) => {
+    after: (organizationId: string, last: Key | null, limit: number): NumberedKey[] => {
       const found =
         last === null ? first.all(organizationId, limit) : next.all(organizationId, ...last, limit);
       return found.map(([version, ...its]) => ({ version, key: its }));

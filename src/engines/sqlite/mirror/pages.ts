@@ -1,15 +1,10 @@
 import type { Sqlite } from '../open.js';
 import type { List, StoredPage } from '../../../mirror/port.js';
 
-/** What stood on each page of a list when it was last read. */
-export interface Pages {
-  readonly from: (list: List, page: number, count: number) => StoredPage[];
-  /** These write and belong into a transaction. */
-  readonly put: (list: List, page: StoredPage) => void;
-  readonly dropFrom: (list: List, page: number) => void;
-}
+export type Pages = ReturnType<typeof createPages>;
 
-export function createPages(db: Sqlite): Pages {
+/** What stood on each page of a list when it was last read. */
+export function createPages(db: Sqlite) {
   const from = db.prepare<
     [string, string, number, number],
     { page: number; digest: string; versions: Buffer }
@@ -25,13 +20,15 @@ export function createPages(db: Sqlite): Pages {
     'DELETE FROM read_pages WHERE organization_id = ? AND resource = ? AND page >= ?',
   );
   return {
-    from: ({ organizationId, resource }, page, count) =>
+    from: ({ organizationId, resource }: List, page: number, count: number): StoredPage[] =>
       from
         .all(organizationId, resource, page, page + count)
         .map(row => ({ ...row, versions: unpack(row.versions) })),
-    put: ({ organizationId, resource }, { page, digest, versions }) =>
+    /** These write and belong into a transaction. */
+    put: ({ organizationId, resource }: List, { page, digest, versions }: StoredPage): void =>
       void put.run(organizationId, resource, page, digest, pack(versions)),
-    dropFrom: ({ organizationId, resource }, page) => void drop.run(organizationId, resource, page),
+    dropFrom: ({ organizationId, resource }: List, page: number): void =>
+      void drop.run(organizationId, resource, page),
   };
 }
 

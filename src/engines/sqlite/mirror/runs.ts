@@ -14,19 +14,12 @@ export interface EnteredRun {
   readonly dates: Dates;
 }
 
-/** One run from its first commit to its end. */
-export interface Runs {
-  readonly begin: (whose: Whose) => Opening;
-  /** Inside a transaction: throws once a newer claim, read or suspension was seen. Its row is entered with the first. */
-  readonly enter: (run: OpenRun) => EnteredRun;
-  /** Inside the same, when its rows are written. */
-  readonly leave: (entered: EnteredRun, counts: Partial<Counts>, ending: Ending | null) => Committed;
-  readonly closeRow: (run: OpenRun, ending: Ending) => void;
-}
-
 const NOTHING: Counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']): Runs {
+export type Runs = ReturnType<typeof createRuns>;
+
+/** One run from its first commit to its end. */
+export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']) {
   function guard({ request, lane }: OpenRun): void {
     const { organizationId, resource, claim, startedAt } = request;
     runRows.fence.take({ organizationId, lane, claim });
@@ -90,18 +83,21 @@ export function createRuns(runRows: RunRows, mayKeep: People['mayKeep']): Runs {
   }
 
   return {
-    begin: ({ organizationId, resource }) => openingOf(runRows.state(organizationId, resource)),
-    enter: run => {
+    begin: ({ organizationId, resource }: Whose): Opening =>
+      openingOf(runRows.state(organizationId, resource)),
+    /** Inside a transaction: throws once a newer claim, read or suspension was seen. Its row is entered with the first. */
+    enter: (run: OpenRun): EnteredRun => {
       guard(run);
       return { run, id: run.id ?? insert(run.request), dates: new Dates(run.knownAt, run.latestAt) };
     },
-    leave: (entered, counts, ending) => {
+    /** Inside the same, when its rows are written. */
+    leave: (entered: EnteredRun, counts: Partial<Counts>, ending: Ending | null): Committed => {
       const done = { ...NOTHING, ...counts };
       const drift = ending === null ? 0 : leaveEnded(entered, done, ending);
       if (ending === null) leaveOpen(entered, done);
       return { runId: entered.id, latestAt: entered.dates.latest, drift, ...done };
     },
-    closeRow: ({ id, counts }, ending) => {
+    closeRow: ({ id, counts }: OpenRun, ending: Ending): void => {
       if (id === null) return;
       const row = {
         ...endOf(id, ending),

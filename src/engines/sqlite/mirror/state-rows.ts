@@ -22,19 +22,12 @@ type Ended = Written &
     readonly whole_at: string | null;
   };
 
-/** The statements behind resource_states. */
-export interface StateRows {
-  state(organizationId: string, resource: Resource): KnownState | undefined;
-  prepareStates(organizationId: string, resources: readonly Resource[]): void;
-  written(state: Written): void;
-  ended(state: Ended): void;
-  doubt(whose: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void;
-  mark(how: Mark, whose: Whose & { at: string }): void;
-}
-
 const WHOSE = 'organization_id = @organization_id AND resource = @resource';
 
-export function createStateRows(db: Sqlite): StateRows {
+export type StateRows = ReturnType<typeof createStateRows>;
+
+/** The statements behind resource_states. */
+export function createStateRows(db: Sqlite) {
   const state = db.prepare<[string, string], KnownState>(
     `SELECT ${OPENING}, read_claim, read_at FROM resource_states WHERE organization_id = ? AND resource = ?`,
   );
@@ -85,13 +78,16 @@ export function createStateRows(db: Sqlite): StateRows {
      WHERE ${WHOSE}`,
   );
   return {
-    state: (organizationId, resource) => state.get(organizationId, resource),
-    prepareStates: (organizationId, resources) => {
+    state: (organizationId: string, resource: Resource): KnownState | undefined =>
+      state.get(organizationId, resource),
+    prepareStates: (organizationId: string, resources: readonly Resource[]): void => {
       for (const resource of resources) prepare.run(organizationId, resource);
     },
-    written: row => void written.run(row),
-    ended: row => void ended.run(row),
-    doubt: row => void doubt.run(row),
-    mark: (how, row) => void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
+    written: (row: Written): void => void written.run(row),
+    ended: (row: Ended): void => void ended.run(row),
+    doubt: (row: Whose & { doubted_at: string | null; doubted: Uint8Array | null }): void =>
+      void doubt.run(row),
+    mark: (how: Mark, row: Whose & { at: string }): void =>
+      void { forbidden: forbid, refused: refuse, not_offered: dismiss }[how].run(row),
   };
 }
