@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 850,
   'src/auth': 400,
-  'src/cli': 9100,
+  'src/cli': 8850,
   'src/config': 900,
   'src/console': 3300,
   'src/engines': 9500,
@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'src/mirror': 2400,
   'src/operations': 400,
   /** What adds up the balance came here from cli, 170 lines, where 540 went. */
-  'src/query': 4050,
+  'src/query': 4000,
   'src/registry': 3850,
   'src/resources': 550,
   'src/sandbox': 5450,

@@ -21,7 +21,7 @@ interface Only {
   readonly type?: string | undefined;
 }
 
-interface Warehouse {
+export interface Warehouse {
   /** Null where nobody has looked yet at what a webhook has named. */
   readonly organizationId: string | null;
   readonly installationId: string;
@@ -34,21 +34,9 @@ interface Warehouse {
   readonly error: string | null;
 }
 
+export type Available = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse from which nothing is to be sold now, and why. */
-export interface LeftOut extends Warehouse {
-  /** Tonnes of each type, to look at. */
-  readonly amounts: readonly { readonly type: string | null; readonly amount: number }[];
-}
-
-export interface Available {
-  /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
-  readonly known: number;
-  readonly uninstalled: number;
-  /** The warehouses from which may be sold, the empty ones too. */
-  readonly sold: readonly Warehouse[];
-  readonly rows: readonly Row[];
-  readonly leftOut: readonly LeftOut[];
-}
+export type LeftOut = Available['leftOut'][number];
 
 /** Of these nothing is expected: they are told of only where something is known. */
 const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
@@ -56,7 +44,7 @@ const CLOSED = ['suspended', 'uninstalled', 'forbidden', 'not_offered'];
 const KNOWN = ['current', 'late', 'behind', 'failing', 'partial'];
 
 /** What can be sold now, and what is known and is not to be sold. Each warehouse is in one of both or empty. */
-export async function readAvailable(reader: Reader, demand: Demand): Promise<Available> {
+export async function readAvailable(reader: Reader, demand: Demand) {
   return await inSnapshot(reader, async snapshot => {
     const sums = await readSums(snapshot, demand);
     const warehouses = await readWarehouses(snapshot, demand.organizationId);
@@ -64,16 +52,22 @@ export async function readAvailable(reader: Reader, demand: Demand): Promise<Ava
     const soldBy = new Set(sold.map(({ organizationId }) => organizationId));
     const uninstalled = warehouses.filter(({ state }) => state === 'uninstalled').length;
     const amounts = amountsIn(sums.filter(sum => !soldBy.has(sum.organization_id)));
+    const wanted: readonly Row[] = sums.filter(
+      sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {}),
+    );
     return {
+      /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
       known: warehouses.length - uninstalled,
       uninstalled,
+      /** The warehouses from which may be sold, the empty ones too. */
       sold,
-      rows: sums.filter(sum => soldBy.has(sum.organization_id) && isWanted(sum, demand.only ?? {})),
+      rows: wanted,
       leftOut: warehouses
         .filter(
           ({ organizationId, state, rows }) =>
             !soldBy.has(organizationId) && (rows > 0 || !CLOSED.includes(state)),
         )
+        /** With tonnes of each type, to look at. */
         .map(left => ({ ...left, amounts: amounts.get(left.organizationId ?? '') ?? [] })),
     };
   });
@@ -150,9 +144,7 @@ async function readSums({ db }: Reader, { organizationId, isToAddUp = false }: D
 }
 
 /** Added here: engines add in orders of their own, and parts of a tonne come out otherwise. */
-function amountsIn(
-  sums: readonly Pick<Sum, (typeof TO_ADD_UP)[number]>[],
-): ReadonlyMap<string, LeftOut['amounts']> {
+function amountsIn(sums: readonly Pick<Sum, (typeof TO_ADD_UP)[number]>[]) {
   const amounts = new Map<string, { type: string | null; amount: number }[]>();
   for (const { organization_id: id, type, amount } of sums) {
     const own = amounts.get(id) ?? [];

@@ -1,9 +1,9 @@
 import type { Reader } from '../engines/contract/reader.js';
-import { type Available, readAvailable } from './available.js';
-import { type Activity, readActivity } from './inbox/activity.js';
+import { readAvailable } from './available.js';
+import { readActivity } from './inbox/activity.js';
 import { ALL_CHANGES, readNewest } from './past/changes.js';
 import { inSnapshot } from './snapshot.js';
-import { type OrganizationStatus, readOrganizations, sumCertificates } from './reads/status.js';
+import { readOrganizations, sumCertificates } from './reads/status.js';
 
 /** One more is read, so that it can be said that there are more. */
 export const MOST_HOLDS = 20;
@@ -11,22 +11,15 @@ const CHANGES = 8;
 
 export type Hold = Awaited<ReturnType<typeof readHolds>>[number];
 
-export interface Overview {
-  readonly activity: Activity;
-  /** The first of them, trouble first. */
-  readonly organizations: readonly OrganizationStatus[];
-  /** Of all organizations, by state. */
-  readonly certificates: Readonly<Record<string, number>>;
-  readonly available: Available;
-  readonly holds: readonly Hold[];
-  readonly changes: Awaited<ReturnType<typeof readNewest>>;
-}
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** What there is at one moment: what can be sold, what is held, what moved last, what does not go on, and so many organizations. */
-export async function readOverview(reader: Reader, now: number, most: number): Promise<Overview> {
+export async function readOverview(reader: Reader, now: number, most: number) {
   return await inSnapshot(reader, async snapshot => ({
     activity: await readActivity(snapshot, now),
+    /** The first of them, trouble first. */
     organizations: await readOrganizations(snapshot, most),
+    /** Of all organizations, by state. */
     certificates: await sumCertificates(snapshot),
     available: await readAvailable(snapshot, { organizationId: null, maxAgeSeconds: null, isToAddUp: true }),
     holds: await readHolds(snapshot),

@@ -15,9 +15,7 @@ import { withThousands } from '../../text/thousands.js';
 import { command } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { Place } from '../place/place.js';
-import { commandFor, describeDelay } from '../shown/delayed.js';
-import { describeFindings } from '../shown/findings.js';
-import { describeRound } from '../shown/round.js';
+import { commandFor, describeDelay, describeFindings, describeRound } from '../shown/health.js';
 import { flag } from '../taken.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];

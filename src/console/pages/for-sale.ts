@@ -1,4 +1,4 @@
-import type { Available, LeftOut } from '../../query/available.js';
+import type { Available, LeftOut, Warehouse } from '../../query/available.js';
 import { compareStates } from '../../query/reads/status.js';
 import { withThousands } from '../../text/thousands.js';
 import { tonnesOf, typeName } from '../../text/tonnes.js';
@@ -10,7 +10,6 @@ import { firstOf } from '../parts/table.js';
 import { ago, badge, counted } from '../parts/words.js';
 
 type Row = Available['rows'][number];
-type Warehouse = Available['sold'][number];
 
 interface Lot {
   readonly projectId: string | null;
@@ -69,12 +68,8 @@ function lotOf(rows: readonly Row[], warehouses: ReadonlyMap<unknown, Warehouse>
   };
 }
 
-interface Large {
-  readonly micro: bigint;
-}
-
-function largestFirst(one: Large, other: Large): number {
-  return one.micro < other.micro ? 1 : one.micro > other.micro ? -1 : 0;
+function largestFirst(one: Pick<Lot, 'micro'>, other: Pick<Lot, 'micro'>): number {
+  return Number(other.micro - one.micro);
 }
 
 function nameOf({ project, vintage, type }: Lot): string {

@@ -1,46 +1,35 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { count } from '../count.js';
 import { inSnapshot } from '../snapshot.js';
-import { type Delayed, readBacklog } from './backlog.js';
-import { type Cause, readCauses } from './causes.js';
-import { type JobSums, readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
-import { type RefusalSum, sumRefusals } from './refusals.js';
-import { type Life, readLife } from './signs.js';
+import { readBacklog } from './backlog.js';
+import { readCauses } from './causes.js';
+import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
+import { sumRefusals } from './refusals.js';
+import { readLife } from './signs.js';
 
-/** What comes in and what is done about it. */
-export interface Activity {
-  readonly worker: Life;
-  readonly receiver: Life;
-  readonly jobs: JobSums;
-  /** Since when the oldest job waits that is due; null where none is. */
-  readonly oldestDueAt: string | null;
-  /** Since when the oldest delivery waits that no read has answered; null where none does. */
-  readonly oldestDueDeliveryAt: string | null;
-  /** What waits for longer than it may. */
-  readonly delayed: readonly Delayed[];
-  /** What was turned away since yesterday. */
-  readonly refused: readonly RefusalSum[];
-  readonly newestDeliveryAt: string | null;
-  readonly setAside: number;
-  /** Why the registry is not asked or does not tell. */
-  readonly causes: readonly Cause[];
-}
+export type Activity = Awaited<ReturnType<typeof readActivity>>;
 
 const DAY_MS = 86_400_000;
 
-export async function readActivity(reader: Reader, now: number): Promise<Activity> {
+/** What comes in and what is done about it. */
+export async function readActivity(reader: Reader, now: number) {
   return await inSnapshot(reader, async snapshot => {
     const { unread, delayed } = await readBacklog(snapshot, now);
     return {
       worker: await readLife(snapshot, 'work', now),
       receiver: await readLife(snapshot, 'receive', now),
       jobs: await readJobSums(snapshot, new Date(now).toISOString()),
+      /** Since when the oldest job waits that is due; null where none is. */
       oldestDueAt: await readOldestDue(snapshot, now),
+      /** Since when the oldest delivery waits that no read has answered; null where none does. */
       oldestDueDeliveryAt: unread?.since ?? null,
+      /** What waits for longer than it may. */
       delayed,
+      /** What was turned away since yesterday. */
       refused: await sumRefusals(snapshot, new Date(now - DAY_MS).toISOString()),
       newestDeliveryAt: await readNewestDelivery(snapshot),
       setAside: await count(snapshot.db.selectFrom('inbox.deliveries').where('verdict', '=', 'set_aside')),
+      /** Why the registry is not asked or does not tell. */
       causes: await readCauses(snapshot, now),
     };
   });

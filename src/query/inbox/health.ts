@@ -1,9 +1,7 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import { count } from '../count.js';
 import { readFindings } from '../past/findings.js';
-import { readBacklog } from './backlog.js';
-import { readJobSums, readNewestDelivery } from './deliveries-and-jobs.js';
-import { readLife } from './signs.js';
+import { readActivity } from './activity.js';
 import { inSnapshot } from '../snapshot.js';
 
 const DAY_MS = 86_400_000;
@@ -16,13 +14,10 @@ export async function readHealth(reader: Reader, now: number) {
     const yesterday = new Date(now - DAY_MS).toISOString();
     const deliveries = db.selectFrom('inbox.deliveries').where('received_at', '>=', yesterday);
     return {
+      ...(await readActivity(snapshot, now)),
       origin: await readOrigin(snapshot),
-      newestDeliveryAt: await readNewestDelivery(snapshot),
-      worker: await readLife(snapshot, 'work', now),
+      /** Since yesterday. */
       setAside: await count(deliveries.where('verdict', '=', 'set_aside')),
-      jobs: await readJobSums(snapshot, new Date(now).toISOString()),
-      /** What waits for longer than it may. */
-      delayed: (await readBacklog(snapshot, now)).delayed,
       activeInstallations: await count(db.selectFrom('installations').where('state', '=', 'active')),
       troubled: await readTroubled(snapshot),
       drift: await sumDrift(snapshot, yesterday),

@@ -6,6 +6,11 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
   const { db } = reader;
   const runs = db.selectFrom('sync_runs');
   const jobs = db.selectFrom('inbox.jobs');
+  const ended = async (state: 'done' | 'buried') =>
+    await jobs
+      .where('state', '=', state)
+      .select(eb => eb.fn.max('finished_at').as('newest'))
+      .executeTakeFirst();
   const answers = [
     await db.selectFrom('version_counter').select('last as newest').executeTakeFirst(),
     await runs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
@@ -15,8 +20,8 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
       .select(eb => eb.fn.max<number | null>('id').as('newest'))
       .executeTakeFirst(),
     await jobs.select(eb => eb.fn.max<number | null>('id').as('newest')).executeTakeFirst(),
-    await newestEnd(reader, 'done'),
-    await newestEnd(reader, 'buried'),
+    await ended('done'),
+    await ended('buried'),
     await jobs
       .where('state', '=', 'claimed')
       .select(eb => eb.fn.max('started_at').as('newest'))
@@ -24,12 +29,4 @@ export async function readPulse(reader: Reader, now: number): Promise<string> {
   ];
   const lives = [await readLife(reader, 'work', now), await readLife(reader, 'receive', now)];
   return [...answers.map(answer => answer?.newest ?? ''), ...lives.map(({ state }) => state)].join(' ');
-}
-
-async function newestEnd({ db }: Reader, state: 'done' | 'buried') {
-  const asked = db
-    .selectFrom('inbox.jobs')
-    .where('state', '=', state)
-    .select(eb => eb.fn.max('finished_at').as('newest'));
-  return await asked.executeTakeFirst();
 }

@@ -2,16 +2,12 @@ import type { Reader } from '../../engines/contract/reader.js';
 import { LIST_RESOURCES } from '../../resources/lists.js';
 
 /** What one round of the schedule asks where nothing has changed. */
-export interface Round {
-  readonly calls: number;
-  readonly organizations: number;
-  readonly scheduleSeconds: number;
-}
+export type Round = NonNullable<Awaited<ReturnType<typeof readRound>>>;
 
 const INSTALLATIONS_A_PAGE = 100;
 
 /** As the last complete reads were: each organization's lists and its token, and the list of all of them. Null before the first. */
-export async function readRound({ db }: Reader): Promise<Round | null> {
+export async function readRound({ db }: Reader) {
   const origin = await db.selectFrom('origin').select('schedule_seconds').executeTakeFirst();
   const rows = await db
     .selectFrom('resource_states as r')

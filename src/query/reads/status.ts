@@ -2,10 +2,10 @@ import { FRESHNESS_STATES } from '../../engines/contract/states.js';
 import type { Reader } from '../../engines/contract/reader.js';
 import { NULLS_FIRST } from '../by-name.js';
 import { type Known, readKnown } from '../coverage.js';
-import { type Activity, readActivity } from '../inbox/activity.js';
-import { type Findings, readFindings } from '../past/findings.js';
+import { readActivity } from '../inbox/activity.js';
+import { readFindings } from '../past/findings.js';
 import { inSnapshot } from '../snapshot.js';
-import { type Round, readRound } from './round.js';
+import { readRound } from './round.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends Known {
@@ -27,15 +27,7 @@ interface ResourceStatus extends Standing {
   readonly error: string | null;
 }
 
-export interface Status extends Activity {
-  readonly organizations: readonly OrganizationStatus[];
-  /** The registry that the mirror was filled from; null before the first worker. */
-  readonly registry: string | null;
-  /** What a round of the schedule takes; null before the first read. */
-  readonly round: Round | null;
-  /** What does not add up or cannot be right, as a worker counted it last. */
-  readonly findings: Findings;
-}
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 interface Owned {
   readonly organizationId: string | null;
@@ -46,11 +38,12 @@ interface Certificates {
   readonly certificates: number;
 }
 
-export async function readStatus(reader: Reader, now: number): Promise<Status> {
+export async function readStatus(reader: Reader, now: number) {
   return await inSnapshot(reader, async snapshot => {
     const origin = await snapshot.db.selectFrom('origin').select('base_url').executeTakeFirst();
     return {
       organizations: await readOrganizations(snapshot, Infinity),
+      /** The registry that the mirror was filled from; null before the first worker. */
       registry: origin?.base_url ?? null,
       ...(await readActivity(snapshot, now)),
       round: await readRound(snapshot),
@@ -258,33 +251,25 @@ function countsOf(sums: readonly Certificates[]): Record<string, number> {
 
 /** Certificates of all organizations by state, those of unclaimed retirements apart. */
 export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
-  const counts = Object.entries(await readCertificateCounts(reader));
-  return countsOf([
-    ...counts.map(([state, certificates]) => ({ state, certificates })),
-    ...(await readUnclaimed(reader)),
-  ]);
+  return countsOf([...(await readCertificateSums(reader)), ...(await readUnclaimed(reader))]);
 }
 
 /** Certificates of all organizations by state. */
-export async function readCertificateCounts({ db }: Reader): Promise<Record<string, number>> {
-  const counts = await db
+export async function readCertificateCounts(reader: Reader): Promise<Record<string, number>> {
+  return countsOf(await readCertificateSums(reader));
+}
+
+async function readCertificateSums({ db }: Reader): Promise<Certificates[]> {
+  return await db
     .selectFrom('certificate_sums')
     .groupBy('state')
     .select(eb => ['state', eb.fn.sum<number>('certificates').as('certificates')])
     .orderBy('state')
     .execute();
-  return Object.fromEntries(counts.map(({ state, certificates }) => [state, certificates]));
 }
 
-export interface ReadAge {
-  readonly state: string;
-  readonly resources: number;
-  /** Of the oldest last complete read; null where none was complete. */
-  readonly ageSeconds: number | null;
-}
-
-/** How many resources are in each state that there is, and how old the oldest read of them is. */
-export async function readAges({ db }: Reader): Promise<ReadAge[]> {
+/** How many resources are in each state that there is, and how old the oldest complete read of them is; null where none was complete. */
+export async function readAges({ db }: Reader) {
   const found = await db
     .selectFrom('freshness')
     .groupBy('state')

@@ -23,15 +23,14 @@ export async function examine(context: Context): Promise<Finding[]> {
 }
 
 /** A platform's own name for a database says nothing of whose it is. */
-const FOREIGN: Finding = {
-  ...ok('place', "DATABASE_URL names a PostgreSQL that is not used: it may be somebody else's"),
-  todo: 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up',
-};
+const FOREIGN = "DATABASE_URL names a PostgreSQL that is not used: it may be somebody else's";
+const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
 
 async function* look(context: Context): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
   yield ok('place', demo ? `the demo in ${engine.place}: made-up data` : `a real mirror in ${engine.place}`);
-  if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env)) yield FOREIGN;
+  if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
+    yield { ...ok('place', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
   yield* findExposures({ env, secretFiles: context.io.secretFiles });
   const receivers = yield* checkStore(context, work);

@@ -7,9 +7,15 @@ import type { Health } from '../../../query/inbox/health.js';
 import { readAnswers } from '../../../query/reads/answers.js';
 import { readRound } from '../../../query/reads/round.js';
 import { since } from '../../../text/stretch.js';
-import { commandFor, describeDelay } from '../../shown/delayed.js';
-import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
-import { describeRound, isTooLong, ON_LONG_ROUNDS } from '../../shown/round.js';
+import {
+  commandFor,
+  describeCounts,
+  describeDelay,
+  describeRound,
+  isTooLong,
+  ON_FINDINGS,
+  ON_LONG_ROUNDS,
+} from '../../shown/health.js';
 
 interface Mirrored {
   readonly reader: Reader;

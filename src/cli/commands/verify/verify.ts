@@ -13,7 +13,7 @@ import { withThousands } from '../../../text/thousands.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
 import { CommandFault, demandNotInterrupted, EXIT } from '../../exit.js';
-import { describeCounts, ON_FINDINGS } from '../../shown/findings.js';
+import { describeCounts, ON_FINDINGS } from '../../shown/health.js';
 import { flag } from '../../taken.js';
 
 const NOT_ASKED =
