@@ -182,7 +182,7 @@ export function mintToken(sandbox: Sandbox, app: TestApp, installationId?: strin
   return tokens.mint(app.id, installations.getActive(app.id, installationId)).token;
 }
 
-/** The credits that do not stand in exactly one place each. */
+/** The credits that do not stand in exactly one place each, or of which less than nothing stands anywhere. */
 export function unequalCredits({ registry }: Sandbox): readonly string[] {
   const { credits, holdings, reservations, retirements, transactions } = registry.store.tables;
   const standing = [
@@ -195,7 +195,8 @@ export function unequalCredits({ registry }: Sandbox): readonly string[] {
   for (const { creditId, amountMicro } of standing)
     sums.set(creditId, (sums.get(creditId) ?? 0) + amountMicro);
   const unequal = credits.rows().filter(row => (sums.get(row.id) ?? 0) !== row.issuedMicro);
-  return unequal.map(({ id }) => id);
+  const owed = holdings.rows().filter(({ amountMicro }) => amountMicro < 0);
+  return [...unequal.map(({ id }) => id), ...owed.map(({ creditId }) => creditId)];
 }
 
 export function issuedMicro({ registry }: Sandbox): number {
