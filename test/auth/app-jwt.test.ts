@@ -75,7 +75,8 @@ describe('the app JWT', () => {
 
   it('is none that no header takes: the app id is refused by name', async () => {
     const appJwt = createAppJwt({ appId: 'a'.repeat(8192), privateKey, now: () => start });
-    await expect(appJwt.get()).rejects.toThrow('The app id is too long for a JWT');
+    const refusal = { code: 'bad_request', message: 'The app id is too long for a JWT' };
+    await expect(appJwt.get()).rejects.toThrow(expect.objectContaining(refusal));
   });
 
   for (const skew of [-SKEW_TOLERATED_MS, 0, SKEW_TOLERATED_MS]) {
