@@ -6,16 +6,16 @@ import { expect, test } from 'vitest';
 const BUDGETS: Readonly<Record<string, number>> = {
   'src/app': 850,
   'src/auth': 400,
-  'src/cli': 8850,
+  'src/cli': 8600,
   'src/config': 900,
-  'src/console': 3300,
+  'src/console': 3050,
   'src/engines': 9500,
   'src/inbox': 550,
   'src/log': 100,
   'src/mirror': 2400,
   'src/operations': 400,
-  /** What adds up the balance came here from cli, 170 lines, where 540 went. */
-  'src/query': 4000,
+  /** What adds up the balance came here from cli, 170 lines, where 540 went; then the table of lists, 250, where 600 went from cli and console. */
+  'src/query': 4300,
   'src/registry': 3850,
   'src/resources': 550,
   'src/sandbox': 5450,

@@ -6,7 +6,7 @@ import { CERTIFICATES } from './commands/certificates/certificates.js';
 import { CHANGES } from './commands/changes/changes.js';
 import type { AnyCommand } from './define.js';
 import { CONSOLE } from './commands/console.js';
-import * as deliveries from './commands/deliveries/deliveries.js';
+import { DELIVERIES } from './commands/deliveries/deliveries.js';
 import { DEMO } from './commands/demo/env.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EXPLAIN } from './commands/explain.js';
@@ -27,7 +27,7 @@ import { SYNC } from './commands/sync/sync.js';
 import { TRIGGER } from './commands/trigger/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
-import { SHOWN } from './shown/shown.js';
+import { listCommands } from './lists/lists.js';
 
 /** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
 export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
@@ -41,10 +41,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   query: QUERY,
   console: CONSOLE,
   doctor: DOCTOR,
-  ...SHOWN,
-  organizations: { ...SHOWN.organizations, commands: WRITES.organizations },
-  reservations: { ...SHOWN.reservations, commands: WRITES.reservations },
-  'inventory-requests': { ...SHOWN['inventory-requests'], commands: WRITES['inventory-requests'] },
+  ...listCommands(WRITES),
   'as-of': AS_OF,
   history: HISTORY,
   runs: RUNS,
@@ -52,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
   explain: EXPLAIN,
   balance: BALANCE,
   certificates: CERTIFICATES,
-  deliveries,
+  deliveries: DELIVERIES,
   jobs: JOBS,
   snapshot: SNAPSHOT,
   schema: SCHEMA,

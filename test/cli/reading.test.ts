@@ -179,8 +179,19 @@ describe('lists', () => {
 
   test('retirements list as of an instant shows what was known then, and nothing before that', async () => {
     const listed: { freshness: string }[] = await json('retirements', 'list', '--limit', '0');
-    expect(await json('retirements', 'list', '--as-of', 'now', '--limit', '0')).toEqual(
+    const then: { valid_from: string }[] = await json(
+      'retirements',
+      'list',
+      '--as-of',
+      'now',
+      '--limit',
+      '0',
+    );
+    expect(then.map(({ valid_from: _, ...row }) => row)).toEqual(
       listed.map(({ freshness: _, ...row }) => row),
+    );
+    expect(await json('warehouse', 'list', '--as-of', 'now')).toHaveLength(
+      (await json('warehouse', 'list')).length,
     );
     const early = await run('retirements', 'list', '--as-of', '2020-01-01');
     expect(early).toMatchObject({ exitCode: 3, stdout: '' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LISTINGS } from '../../src/console/lists/listings.js';
+import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { retirement } from '../support/mirror.js';
 
@@ -78,7 +78,7 @@ test('no page is an end: each id leads on, and help to every list', async () => 
   for (const href of ['/organizations/a%26b', '/installations?id=installation-1', '/jobs/6'])
     expect(job).toContain(`href="${href}"`);
   const help = await page('/help');
-  for (const { path } of LISTINGS) expect(help).toContain(`href="/${path}"`);
+  for (const { name } of ALL_LISTS) expect(help).toContain(`href="/${name}"`);
   expect(await page('/warehouse?as-of=2026-05-04&vintage=2021')).toMatch(
     /<a href="\/warehouse\?as-of=2026-05-04[^"]*">All<\/a>/,
   );

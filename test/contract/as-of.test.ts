@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LISTINGS } from '../../src/console/lists/listings.js';
+import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openEngine } from '../../src/engines/open.js';
 import type { Row } from '../../src/engines/contract/tables.js';
@@ -190,7 +190,7 @@ async function asking({ stage, env, reader }: Library) {
 const EXPORTED = ['retirement_id', 'valid_from', 'sha256', 'beneficiary', 'organization_name'];
 const PLACES = ['warehouse', 'inventory', 'held'];
 const AS_OF = ['warehouse', 'inventory', 'retirements'];
-const DATED = LISTINGS.flatMap(({ path, dated }) => (dated === null ? [] : [{ path, ...dated }]));
+const DATED = ALL_LISTS.flatMap(({ name, past }) => (past === null ? [] : [{ path: name, ...past }]));
 
 function datedAndOwned({ valid_from: from, organization_name: owner }: Row): string {
   return [from, owner].join();

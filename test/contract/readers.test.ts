@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TABLES } from '../../src/engines/contract/tables.js';
 import type { Reader } from '../../src/engines/contract/reader.js';
+import type { Value } from '../../src/engines/contract/tables.js';
 import { readAnswers } from '../../src/query/reads/answers.js';
 import { readStates, sumFreshness } from '../../src/query/reads/freshness.js';
 import * as asOf from '../../src/query/past/as-of.js';
@@ -16,24 +17,27 @@ import { readActivity } from '../../src/query/inbox/activity.js';
 import * as backlog from '../../src/query/inbox/backlog.js';
 import * as health from '../../src/query/inbox/health.js';
 import * as inbox from '../../src/query/inbox/deliveries-and-jobs.js';
-import * as lists from '../../src/query/lists.js';
+import { ask as askOf } from '../../src/query/lists/ask.js';
+import type { Filter } from '../../src/query/lists/filter.js';
+import * as find from '../../src/query/lists/find.js';
+import type { Asked, List } from '../../src/query/lists/list.js';
+import { ALL_LISTS, DELIVERIES, JOBS, RUNS } from '../../src/query/lists/lists.js';
+import { isThere, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read.js';
 import * as mentions from '../../src/query/mentions.js';
 import { readRound } from '../../src/query/reads/round.js';
 import { countKnown, countKnownAt, readKnown } from '../../src/query/coverage.js';
 import { readMirrored } from '../../src/query/mirrored.js';
 import * as names from '../../src/query/names.js';
-import { type Paging, readPage, streamRows } from '../../src/query/paged.js';
 import { readOverview } from '../../src/query/overview.js';
 import { readPulse } from '../../src/query/reads/pulse.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { type Change, parseChange } from '../../src/text/change.js';
 import { explainRow, rowsOf } from '../../src/query/past/explanation.js';
-import { withEnds } from '../../src/query/inbox/ends.js';
+import { withEnds, withJobs } from '../../src/query/inbox/ends.js';
 import { readFollowUp } from '../../src/query/inbox/follow-up.js';
 import * as causes from '../../src/query/inbox/causes.js';
 import * as refusals from '../../src/query/inbox/refusals.js';
-import { readEnds, readRuns } from '../../src/query/reads/runs.js';
 import { countAlive, readLife, readProcesses } from '../../src/query/inbox/signs.js';
 import * as singles from '../../src/query/singles.js';
 import * as status from '../../src/query/reads/status.js';
@@ -56,7 +60,7 @@ const MOMENTS = [
   '-000001-12-31T23:00:00.000Z',
   '9999-12-31T23:59:59.999Z',
 ].concat([1, 3].map(minutes => new Date(NOON + minutes * MINUTE).toISOString()));
-const [EARLIEST = '', , LATEST = ''] = MOMENTS;
+const [, , LATEST = ''] = MOMENTS;
 const SINCE = ['0000-01-01T00:00:00.000Z', new Date(NOON + MINUTE).toISOString()];
 const MARK = { job: 3, run: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
 const ASKED = [null, ONE, 'nobody'].flatMap(organizationId =>
@@ -87,19 +91,6 @@ const once = (ask: (reader: Reader) => unknown): Question => about([null], ask);
 
 const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
   some.flatMap(one => others.map(other => [one, other] as const));
-
-type ListFilter = Parameters<typeof lists.readList>[2];
-const ofRetirements = (organizationId: string | null): ListFilter[] => [
-  ...MOMENTS.map(at => ({ organizationId, at, limit: 9 })),
-  ...['%', 'apfel', 'ÄPFEL', 'zeb'].map(holds => ({
-    organizationId,
-    where: [
-      { column: 'beneficiary', holds },
-      { column: 'created_at', from: EARLIEST, to: LATEST },
-    ],
-    limit: null,
-  })),
-];
 
 /** Every reader, and all that it is asked. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
@@ -201,63 +192,28 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readJobSums: once(reader => inbox.readJobSums(reader, new Date(NOW).toISOString())),
   readHealth: once(reader => health.readHealth(reader, NOW)),
   readOrigin: once(health.readOrigin),
-  readDeliveries: about(
-    pairs([null, 'accepted', 'set_aside'] as const, [null, 'installation-1']).flatMap(
-      ([verdict, installationId]) => [
-        { verdict, installationId, after: 0, limit: null },
-        { verdict, installationId, after: 2, limit: 3 },
-      ],
-    ),
-    inbox.readDeliveries,
-  ),
-  readDelivery: about([1, 2, 3, 4, 99], inbox.readDelivery),
   readNewestDelivery: once(inbox.readNewestDelivery),
   findMostRepeated: about(SINCE, inbox.findMostRepeated),
-  hasDeliveries: about(['installation-1', 'nobody'], inbox.hasDeliveries),
-  readSignedTexts: once(inbox.readSignedTexts),
-  readJobs: about(
-    pairs([null, 'ready', 'done'] as const, WHOSE).flatMap(([state, organizationId]) =>
-      [null, 2].map(limit => ({ state, organizationId, limit })),
-    ),
-    inbox.readJobs,
+  readSignedText: about([1, 2, 3, 4], async (reader, id) =>
+    inbox.readSignedText(reader, (await readNumbered(reader, DELIVERIES, id)) ?? { text_id: 0, digest: '' }),
   ),
-  hasJobs: about([ONE, 'nobody'], inbox.hasJobs),
-  readJob: about([1, 5, 99], inbox.readJob),
-  readList: about(pairs(ENTRIES, WHOSE), async (reader, [entry, organizationId]) => {
-    const filters: ListFilter[] = [
-      { organizationId, limit: null },
-      { organizationId, limit: 3 },
-      ...(entry.columns.some(({ name }) => name === 'state')
-        ? [{ organizationId, where: [{ column: 'state', is: 'äpfel' }], limit: null }]
-        : []),
-      ...(entry === LISTS.retirements ? ofRetirements(organizationId) : []),
-    ];
-    return await Promise.all(filters.map(filter => drained(lists.readList(reader, entry, filter))));
-  }),
+  readSignedTexts: once(inbox.readSignedTexts),
   readByName: about(pairs(pairs(ENTRIES, NAMES), [null, ONE]), (reader, [[entry, name], organizationId]) =>
-    lists.readByName(reader, entry, name, organizationId),
+    find.readByName(reader, entry, name, organizationId),
   ),
   readBeginnings: about(
     pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
-    (reader, [entry, text]) => lists.readBeginnings(reader, entry, text),
-  ),
-  readRuns: about(pairs(WHOSE, [null, 'warehouse']), (reader, [organizationId, resource]) =>
-    readRuns(reader, { organizationId, resource, isDrift: false, limit: resource === null ? null : 3 }),
-  ),
-  readEnds: about([[], [1, 2, 3, 4]], (reader, claims) =>
-    readEnds(
-      reader,
-      claims.map(claim => ({ organizationId: ONE, claim })),
-    ),
+    (reader, [entry, text]) => find.readBeginnings(reader, entry, text),
   ),
   withEnds: once(async reader => {
-    const rows = await inbox.readJobs(reader, { state: null, organizationId: null, limit: null });
+    const rows = await readAll(reader, JOBS, [], null);
     const inPart = { state: 'done', outcome: 'read in part: retirements failed (503)' };
     return await withEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
   }),
-  readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
-    lists.readHistory(reader, entry, name),
+  withJobs: once(reader =>
+    withJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
   ),
+  readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) => find.readHistory(reader, entry, name)),
   readMentions: once(reader =>
     mentions.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
@@ -272,25 +228,25 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readOrganizationNames: once(names.readOrganizationNames),
   readInstallationNames: once(names.readInstallationNames),
   readPage: reader =>
-    [...PAGINGS, ...PAGINGS_OF_INBOX, ...PAGINGS_BY_INDEX, ...PAGINGS_OF_THEN].map(
-      paging => () => everyPage(reader, paging),
+    ALL_LISTS.flatMap(list => [...asksOf(list), ...sortsOf(list)]).map(
+      asked => () => everyPage(reader, asked),
     ),
-  streamRows: reader => [...PAGINGS, ...PAGINGS_OF_INBOX].map(paging => () => streamRows(reader, paging, 7)),
-  'readList of what is looked for': reader =>
-    LOOKED_FOR.map(
-      holds => () =>
-        lists.readList(reader, LISTS.warehouse, {
-          organizationId: null,
-          limit: null,
-          where: [{ column: 'project_name', holds }],
-        }),
-    ),
+  streamRows: reader => ALL_LISTS.flatMap(asksOf).map(asked => () => streamRows(reader, asked, 7)),
+  readAll: about([JOBS, RUNS, DELIVERIES], (reader, list) =>
+    readAll(reader, list, [{ column: 'id', above: 2 }], null),
+  ),
+  readNumbered: about(pairs([JOBS, DELIVERIES], [1, 2, 3, 4, 5, 99]), (reader, [list, id]) =>
+    readNumbered(reader, list, id),
+  ),
+  isThere: about(pairs([JOBS, RUNS], [ONE, 'nobody']), (reader, [list, id]) =>
+    isThere(reader, list, 'organization_id', id),
+  ),
   search: about(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
   rowsOf: about([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
-    rowsOf(entry, await lists.readHistory(reader, entry, 'R0')),
+    rowsOf(entry, await find.readHistory(reader, entry, 'R0')),
   ),
   explainRow: about(pairs(ENTRIES, pairs(NAMES, MOMENTS)), async (reader, [entry, [name, at]]) => {
-    const versions = await lists.readHistory(reader, entry, name);
+    const versions = await find.readHistory(reader, entry, name);
     const ground = { reader, at, inspect: async () => null, contradicted: contradictedColumns };
     return await explainRow(ground, entry, versions);
   }),
@@ -298,7 +254,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readPulse: about([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
-  readRefusals: about([null, 2], refusals.readRefusals),
   sumRefusals: about(SINCE, refusals.sumRefusals),
   readAcceptedAt: once(refusals.readAcceptedAt),
   readCauses: about([0, NOW, NOON], async (reader, now) => [
@@ -338,73 +293,46 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
 };
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
-const PAGING: Paging = {
-  from: 'retirements',
-  columns: ['id', 'organization_name'],
-  filters: [],
-  at: null,
-  order: [['version', 'asc']],
-  after: null,
-  limit: 15,
-  isIndexed: false,
-  isKeyed: false,
+const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
+  text: ['R0', '2021', 'äpfel', 'Zebra 0', 'q-2'],
+  part: [...LOOKED_FOR, '%', '\\'],
+  number: ['2', '99'],
+  year: ['2024', '0000'],
+  organization: [ONE, 'Organization-1', 'nobody'],
+  installation: ['installation-1'],
+  choice: [],
+  flag: ['yes'],
 };
 
-const PAGINGS = (['project_name', 'amount_micro', 'amount', 'created_at'] as const).flatMap(column =>
-  (['asc', 'desc'] as const).map(
-    (direction): Paging => ({
-      ...PAGING,
-      columns: ['id', 'organization_name', column],
-      filters: direction === 'asc' ? [] : [['vintage', '2021']],
-      order: [
-        [column, direction],
-        ['version', direction],
-      ],
-    }),
-  ),
-);
+function whatIsAsked(
+  list: List,
+  texts: Readonly<Record<string, string>>,
+  at: string | null,
+  sort: string | null,
+) {
+  const found = askOf(list, { of: name => texts[name] ?? null, at, sort });
+  return 'fault' in found ? [] : [found];
+}
 
-/** What stands in other tables beside what the inbox has. */
-const PAGINGS_OF_INBOX = ['job_state', 'outcome', 'organization_name'].map(
-  (column): Paging => ({
-    ...PAGING,
-    from: 'inbox.deliveries',
-    columns: ['event', column],
-    order: [['id', 'desc']],
-    isIndexed: true,
-  }),
-);
-
-/** Along an index, with what is missing and without, and by a key. */
-const PAGINGS_BY_INDEX: readonly Paging[] = [
-  ...(['created_at', 'id'] as const).flatMap(column =>
-    (['asc', 'desc'] as const).map(
-      (direction): Paging => ({
-        ...PAGING,
-        order: [
-          ['organization_id', direction],
-          [column, direction],
-          ['version', direction],
-        ],
-        isIndexed: true,
-      }),
+/** Each list by each of its filters, and as of instants. */
+function asksOf(list: List): Asked[] {
+  const filters = Object.entries(list.filters).flatMap(([name, filter]) =>
+    (filter.fits === 'choice' ? filter.choices : SAID[filter.fits]).map(text => ({ [name]: text })),
+  );
+  const moments = list.past === null ? [null] : [null, ...MOMENTS];
+  return moments.flatMap(at =>
+    [{}, ...(at === null ? filters : filters.slice(0, 6))].flatMap(texts =>
+      whatIsAsked(list, texts, at, null),
     ),
-  ),
-  { ...PAGING, filters: [['id', 'R0']], isKeyed: true },
-];
+  );
+}
 
-const PAGINGS_OF_THEN = MOMENTS.map(
-  (at): Paging => ({
-    ...PAGING,
-    from: 'warehouse_credits_history',
-    columns: ['credit_id', 'organization_name', 'valid_to'],
-    at,
-    order: [
-      ['vintage', 'asc'],
-      ['version', 'asc'],
-    ],
-  }),
-);
+/** By an index and without, with what is missing and without. */
+function sortsOf(list: List): Asked[] {
+  return list.columns.flatMap(column =>
+    [column, `-${column}`].flatMap(sort => whatIsAsked(list, {}, null, sort)),
+  );
+}
 
 /** In groups, each before the one before, and the same in one. */
 async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
@@ -421,31 +349,50 @@ async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Pr
 }
 
 /** Each from where the one before has ended. The statement that is shown is each engine's own. */
-async function everyPage(reader: Reader, paging: Paging): Promise<unknown[]> {
-  const { sql: _, next, ...page } = await readPage(reader, paging);
-  return [page, ...(next === null ? [] : await everyPage(reader, { ...paging, after: next }))];
+async function everyPage(
+  reader: Reader,
+  asking: Asked,
+  after: readonly Value[] | null = null,
+): Promise<unknown[]> {
+  const { sql: _, next, ...page } = await readPage(reader, { ...asking, after, limit: 15 });
+  return [page, ...(next === null ? [] : await everyPage(reader, asking, next))];
 }
 
 /** What readers are made of. */
 const PARTS = [
   'NULLS_FIRST',
-  'compareStates',
-  'isFrozen',
-  'worstOf',
+  'ask',
+  'byChoice',
+  'byFlag',
+  'byId',
   'byName',
+  'byNumber',
+  'byPart',
+  'byState',
+  'byText',
+  'byYear',
+  'compareStates',
+  'conditionOf',
   'count',
-  'holds',
+  'fits',
   'inSnapshot',
-  'lookedUpBy',
+  'isFrozen',
+  'isSortable',
   'lowered',
+  'minutesOf',
   'newestInSql',
   'ofAnyOrganization',
+  'ownerIn',
   'seenOf',
+  'sortedBy',
   'sqlOf',
   'stoodAt',
-  'totalOrder',
-  'withLookedUp',
+  'thatNames',
+  'valueOf',
+  'withFreshness',
   'withOwner',
+  'worstOf',
+  'written',
 ];
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
@@ -485,7 +432,9 @@ function shown(answer: unknown, places: Asking['places']): string {
     if (NUMBERS.includes(name) && value !== null) return places.get(value);
     if (typeof value === 'bigint') return `${value}n`;
     if (value instanceof Set) return [...value];
-    return typeof value === 'number' && /age_?seconds|seconds_left/i.test(name) ? 'an age' : value;
+    return typeof value === 'number' && /age_?seconds|seconds_left|minutes_left/i.test(name)
+      ? 'an age'
+      : value;
   };
   return JSON.stringify(answer, worded, 1);
 }

@@ -2,17 +2,23 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Row } from '../../src/engines/contract/tables.js';
 import { openReader } from '../../src/engines/sqlite/reader.js';
-import { byName, totalOrder } from '../../src/query/by-name.js';
-import { readByName, readHistory, readList } from '../../src/query/lists.js';
+import { ask } from '../../src/query/lists/ask.js';
+import { readByName, readHistory } from '../../src/query/lists/find.js';
+import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import type { Asked } from '../../src/query/lists/list.js';
+import { readPage, streamRows } from '../../src/query/lists/read.js';
 import { LISTS } from '../../src/resources/lists.js';
-import type { Entry } from '../../src/resources/entry.js';
-import { PROJECTS } from '../../src/resources/projects.js';
-import { ENTRIES } from '../../src/resources/resources.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror.js';
 
 const NOW = new Date(NOON).toISOString();
-const ALL = { organizationId: null, limit: null };
+
+function asked(name: string, texts: Readonly<Record<string, string>> = {}): Asked {
+  const list = ALL_LISTS.find(each => each.name === name);
+  const found = list === undefined ? null : ask(list, { of: filter => texts[filter] ?? null, at: null });
+  if (found === null || 'fault' in found) throw new Error(`expected the list ${name}`);
+  return found;
+}
 
 function open() {
   const folder = temporaryFolder();
@@ -43,27 +49,23 @@ async function columnOf(name: string, rows: AsyncIterable<Row>): Promise<unknown
 test('rows that are equal in all that a list is ordered by come by their versions', async () => {
   const { reader, retire } = open();
   for (const [version, id] of ['r-2', 'r-3', 'r-1'].entries()) retire(version + 1, 'o-1', id);
-  expect(await columnOf('id', readList(reader, LISTS.retirements, ALL))).toEqual(['r-1', 'r-3', 'r-2']);
-  expect(await columnOf('id', readList(reader, LISTS.retirements, { ...ALL, limit: 2 }))).toEqual([
-    'r-1',
-    'r-3',
-  ]);
+  expect(await columnOf('id', streamRows(reader, asked('retirements')))).toEqual(['r-1', 'r-3', 'r-2']);
+  expect(await columnOf('id', streamRows(reader, asked('retirements'), 2))).toEqual(['r-1', 'r-3']);
 });
 
 /** SQLite alone would order so of itself. */
-test('the order of each list is said in full: where null stands, and that the version decides at last', () => {
+test('the order of each list is said in full: where null stands, and what is different in each row at last', async () => {
   const { reader } = open();
-  const orderOf = (entry: Entry) => {
-    let asked = byName(reader).selectFrom(entry.shown.from).select('version');
-    for (const { column, direct } of totalOrder(entry, entry.shown.order))
-      asked = asked.orderBy(column, direct);
-    return asked.compile().sql.replace(/.* order by /, '');
+  const orderOf = async (name: string) => {
+    const { sql } = await readPage(reader, { ...asked(name), after: null, limit: 1 });
+    return sql.replace(/.* order by (.*) limit 1$/, '$1');
   };
-  expect(orderOf(PROJECTS)).toBe('"num" asc nulls first, "id" asc, "version" asc');
-  expect(orderOf(LISTS.retirements)).toBe(
+  expect(await orderOf('projects')).toBe('"num" asc nulls first, "id" asc, "version" asc');
+  expect(await orderOf('retirements')).toBe(
     '"organization_id" desc, "created_at" desc nulls last, "version" desc',
   );
-  for (const entry of ENTRIES) expect(orderOf(entry)).toMatch(/"version" (asc|desc)$/);
+  for (const { name, tie } of ALL_LISTS)
+    expect(await orderOf(name), name).toMatch(new RegExp(`"${tie.at(-1)}" (asc|desc)$`));
 });
 
 test('a list of one organization holds nothing of another, and of projects what its rows name', async () => {
@@ -73,9 +75,9 @@ test('a list of one organization holds nothing of another, and of projects what 
   mirror.exec(`INSERT INTO projects (version, id, valid_from, sync_run_id, document)
     VALUES (3, 'p-1', '${NOW}', 1, '{}'), (4, 'p-2', '${NOW}', 1, '{}');
     INSERT INTO project_references VALUES ('o-2', 'p-2')`);
-  const owned = { ...ALL, organizationId: 'o-2' };
-  expect(await columnOf('id', readList(reader, LISTS.retirements, owned))).toEqual(['r-2']);
-  expect(await columnOf('id', readList(reader, PROJECTS, owned))).toEqual(['p-2']);
+  const owned = { organization_id: 'o-2' };
+  expect(await columnOf('id', streamRows(reader, asked('retirements', owned)))).toEqual(['r-2']);
+  expect(await columnOf('id', streamRows(reader, asked('projects', owned)))).toEqual(['p-2']);
 });
 
 test('a listed row carries the name of its organization, null where that is not known', async () => {
@@ -84,7 +86,7 @@ test('a listed row carries the name of its organization, null where that is not 
   retire(2, 'o-2', 'r-2');
   mirror.exec(`INSERT INTO organizations (version, id, full_name, valid_from, sync_run_id, document)
     VALUES (3, 'o-1', 'Quay', '${NOW}', 1, '{}')`);
-  expect(await columnOf('organization_name', readList(reader, LISTS.retirements, ALL))).toEqual([
+  expect(await columnOf('organization_name', streamRows(reader, asked('retirements')))).toEqual([
     null,
     'Quay',
   ]);

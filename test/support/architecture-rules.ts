@@ -50,6 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engines: ['inbox', 'mirror', 'migrations', 'resources', 'package', 'folder', 'thread'],
   query: [
     'engines/contract',
+    'inbox/job.ts',
     'resources',
     'text',
     'registry/model.ts',

@@ -1,31 +1,13 @@
-import { JOB_STATES } from '../../inbox/job.js';
-import { JOB_COLUMNS, readJob, readJobs } from '../../query/inbox/deliveries-and-jobs.js';
-import { withEnds } from '../../query/inbox/ends.js';
+import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
+import { readNumbered } from '../../query/lists/read.js';
 import { command, type CommandGroup } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandFault, EXIT } from '../exit.js';
-import { organizationOfJobs } from '../named/in-mirror.js';
+import { listCommand } from '../lists/list.js';
 import type { Row } from '../output/output.js';
 import { sheet } from '../shown/sheet.js';
-import { choice, flag, limit, needed, ORGANIZATION, text } from '../taken.js';
+import { flag, needed, text } from '../taken.js';
 import { readNumber } from '../words.js';
-
-const list = command({
-  says: 'List jobs, newest first',
-  options: {
-    state: choice('state', 'in one state only', JOB_STATES),
-    organization: ORGANIZATION,
-    limit: limit(50),
-  },
-  prints: { json: 'print the rows as JSON' },
-  run: async (context, { state, organization, limit: most }) => {
-    const reader = await context.reader();
-    const organizationId = await organizationOfJobs(reader, organization);
-    const jobs = await readJobs(reader, { state: state ?? null, organizationId, limit: most || null });
-    const none = state === undefined ? 'No job is known.' : `No job is ${state}.`;
-    await context.rows(JOB_COLUMNS, await withEnds(reader, jobs), { keep: ['id'], none });
-  },
-});
 
 const show = command({
   says: 'Show one job, and its latest error in full',
@@ -65,14 +47,14 @@ const retry = command({
 });
 
 export const JOBS: CommandGroup = {
-  says: 'What is to do, what is being done and what is stuck',
+  says: OF_JOBS.says,
   examples: [
     'carbon-mirror jobs list --state buried',
     'carbon-mirror jobs show 42',
     'carbon-mirror jobs retry 42',
     'carbon-mirror jobs retry --all',
   ],
-  commands: { list, show, retry },
+  commands: { list: listCommand(OF_JOBS), show, retry },
 };
 
 function notBuried(id: string | undefined, { state, end }: Row): CommandFault {
@@ -87,10 +69,9 @@ function notBuried(id: string | undefined, { state, end }: Row): CommandFault {
 }
 
 async function findJob(context: Context, id: string): Promise<Row> {
-  const reader = await context.reader();
-  const found = await readJob(reader, readNumber('the job', id));
-  const [job] = found === null ? [] : await withEnds(reader, [found]);
-  if (job !== undefined) return job;
+  const number = readNumber('the job', id);
+  const found = await readNumbered(await context.reader(), OF_JOBS, number);
+  if (found !== null) return found;
   throw new CommandFault(
     EXIT.notThere,
     `There is no job ${id}.`,

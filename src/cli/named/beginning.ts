@@ -1,5 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { type Beginning, readBeginnings } from '../../query/lists.js';
+import { type Beginning, readBeginnings } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import { CommandFault, EXIT } from '../exit.js';
 

@@ -1,5 +1,4 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { hasDeliveries, hasJobs } from '../../query/inbox/deliveries-and-jobs.js';
 import { readInstallationNames, readOrganizationNames } from '../../query/names.js';
 import { choose, type Sought } from './named.js';
 
@@ -28,17 +27,8 @@ export async function organizationOrAll(reader: Reader, text: string | undefined
   return text === undefined ? null : await organizationIn(reader, text);
 }
 
-/** Jobs stay after their organization was purged. */
-export async function organizationOfJobs(reader: Reader, text: string | undefined): Promise<string | null> {
-  if (text === undefined || (await hasJobs(reader, text))) return text ?? null;
-  return await organizationIn(reader, text);
-}
-
-/** A delivery may be for an installation that nobody has read yet. */
-export async function installationOfDeliveries(
-  reader: Reader,
-  text: string | undefined,
-): Promise<string | null> {
-  if (text === undefined || (await hasDeliveries(reader, text))) return text ?? null;
-  return await installationIn(reader, text);
-}
+/** How a row may be named that is called by more than its id. */
+export const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
+  installations: installationIn,
+  organizations: organizationIn,
+};

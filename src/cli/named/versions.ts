@@ -1,11 +1,11 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
-import { readHistory } from '../../query/lists.js';
+import { readHistory } from '../../query/lists/find.js';
 import type { Entry } from '../../resources/entry.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { wholeName } from './beginning.js';
-import { installationIn, organizationIn } from './in-mirror.js';
+import { BY_NAME } from './in-mirror.js';
 
 export function demandEntry(table: string): Entry {
   const entry = findEntry(table);
@@ -17,17 +17,11 @@ export function demandEntry(table: string): Entry {
   );
 }
 
-/** How a row may be named that is called by more than its id. */
-const FIND: Partial<Readonly<Record<string, (reader: Reader, text: string) => Promise<string>>>> = {
-  installations: installationIn,
-  organizations: organizationIn,
-};
-
 export async function findVersions(reader: Reader, entry: Entry, id: string): Promise<readonly Row[]> {
   const versions = await readHistory(reader, entry, id);
   if (versions.length > 0) return versions;
   const found =
-    (await FIND[entry.table]?.(reader, id)) ??
+    (await BY_NAME[entry.table]?.(reader, id)) ??
     (await wholeName(reader, entry, id, { from: `${entry.table}_history` }));
   if (found !== null) return await readHistory(reader, entry, found);
   throw new CommandFault(EXIT.notThere, `No version of "${id}" was ever in ${entry.table}.`);

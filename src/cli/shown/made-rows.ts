@@ -1,3 +1,4 @@
+import { minutesOf } from '../../query/lists/lists.js';
 import type { RegistryClient } from '../../registry/clients.js';
 import type { Credit, InventoryRequest, Reservation } from '../../registry/model.js';
 import { reservationState } from '../../registry/reservation-state.js';
@@ -15,17 +16,11 @@ export function reservationRow(client: RegistryClient, item: Reservation, organi
     credit_id: item.creditId,
     amount_exact: item.amount.exact,
     state_now: state,
-    seconds_left: state === 'outstanding' && seconds > 0 ? seconds : null,
+    minutes_left: state === 'outstanding' && seconds > 0 ? minutesOf(seconds) : null,
     reserver_name: item.reserverName,
     created_at: item.createdAt,
     document: item.document,
   };
-}
-
-/** `seconds_left` as people count it, to a tenth of a minute. */
-export function withMinutes({ seconds_left: seconds, ...row }: Row): Row {
-  const isKnown = typeof seconds === 'number' || typeof seconds === 'bigint';
-  return { ...row, minutes_left: isKnown ? Math.floor(Number(seconds) / 6) / 10 : null };
 }
 
 export function creditRow({ creditId, amount, project, vintage, serialization }: Credit): Row {

@@ -2,7 +2,8 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { FORM, formIn, paramsOf } from '../answers.js';
 import type { Readers } from '../readers.js';
 import type { Reader } from '../../engines/contract/reader.js';
-import { readDelivery, readJob } from '../../query/inbox/deliveries-and-jobs.js';
+import { DELIVERIES, JOBS } from '../../query/lists/lists.js';
+import { readNumbered } from '../../query/lists/read.js';
 import { readTargets, type Target } from '../../query/reads/sync-progress.js';
 
 /** What people may have done by a page, handed in by whoever may write. Each is told to the log there. */
@@ -45,14 +46,14 @@ async function retryAll({ actions }: Wanted): Promise<string> {
 }
 
 async function retryOne({ actions, reader, params: { id = '' } }: Wanted): Promise<string | null> {
-  if (!NUMBER.test(id) || (await readJob(reader, Number(id))) === null) return null;
+  if (!NUMBER.test(id) || (await readNumbered(reader, JOBS, Number(id))) === null) return null;
   await actions.retry([Number(id)]);
   return `/jobs/${id}`;
 }
 
 async function replay({ actions, reader, params: { id = '' } }: Wanted): Promise<string | null> {
-  const found = NUMBER.test(id) ? await readDelivery(reader, Number(id)) : null;
-  const installationId = found?.delivery['installation_id'];
+  const found = NUMBER.test(id) ? await readNumbered(reader, DELIVERIES, Number(id)) : null;
+  const installationId = found?.['installation_id'];
   if (typeof installationId !== 'string') return null;
   const [job] = await actions.look([{ installationId, organizationId: null }]);
   return `/jobs/${job}`;

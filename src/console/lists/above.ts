@@ -1,5 +1,7 @@
 import type { Row } from '../../engines/contract/tables.js';
-import { readRuns } from '../../query/reads/runs.js';
+import { ask } from '../../query/lists/ask.js';
+import { RUNS } from '../../query/lists/lists.js';
+import { readAll } from '../../query/lists/read.js';
 import { sumRefusals } from '../../query/inbox/refusals.js';
 import type { Ask } from '../page.js';
 import { cell } from '../parts/cell.js';
@@ -14,22 +16,19 @@ const READS = 40;
 const SHOWN = ['started_at', 'resource', 'seconds', 'rows_added', 'rows_changed', 'rows_removed', 'drift'];
 
 /** What stands above the rows of a list, beside what its rows say themselves. */
-export type Above = (ask: Ask) => Promise<Html | false>;
+type Above = (ask: Ask) => Promise<Html | false>;
 
 /** Deliveries: what was turned away is in no row. */
-export async function refusedAbove({ reader, now }: Ask): Promise<Html | false> {
+async function refusedAbove({ reader, now }: Ask): Promise<Html | false> {
   return refused(await sumRefusals(reader, new Date(now - DAY_MS).toISOString()), now);
 }
 
 /** Reads: how long they took, one beside the other. Nothing where the rows are chosen by more than whose and what they are. */
-export async function readsAbove({ reader, query, now }: Ask): Promise<Html | false> {
-  if (['id', 'state', 'trigger'].some(name => query.get(name))) return false;
-  const runs = await readRuns(reader, {
-    organizationId: query.get('organization_id') || null,
-    resource: query.get('resource') || null,
-    isDrift: false,
-    limit: READS,
-  });
+async function readsAbove({ reader, query, now }: Ask): Promise<Html | false> {
+  if (['id', 'state', 'trigger', 'drift'].some(name => query.get(name))) return false;
+  const asked = ask(RUNS, { of: name => query.get(name), at: null });
+  if ('fault' in asked) return false;
+  const runs = await readAll(reader, RUNS, asked.where, READS);
   const ended = runs.filter(({ seconds }) => seconds !== null).toReversed();
   if (ended.length === 0) return false;
   const shown = table(
@@ -42,6 +41,9 @@ export async function readsAbove({ reader, query, now }: Ask): Promise<Html | fa
   );
   return columns(sentence(ended), ended.map(columnOf), shown);
 }
+
+/** By the name of the list. */
+export const ABOVE: Readonly<Record<string, Above>> = { deliveries: refusedAbove, runs: readsAbove };
 
 function sentence(runs: readonly Row[]): string {
   const longest = Math.max(...runs.map(run => Number(run['seconds'])));

@@ -1,22 +1,25 @@
-import type { Row } from '../../engines/contract/tables.js';
-import { type Paged, type Paging, readPage } from '../../query/paged.js';
+import type { Row, Value } from '../../engines/contract/tables.js';
+import { ask, isSortable, sortedBy } from '../../query/lists/ask.js';
+import type { Filter } from '../../query/lists/filter.js';
+import type { Asked, List } from '../../query/lists/list.js';
+import { type Paged, readPage } from '../../query/lists/read.js';
 import { type Known, readGaps } from '../../query/past/as-of.js';
 import { type FreshnessSum, readStates, type States, sumFreshness } from '../../query/reads/freshness.js';
+import { withThousands } from '../../text/thousands.js';
 import type { Ask, Page } from '../page.js';
 import { AS_OF, withAt, withQuery } from '../parts/as-of.js';
+import { cell, isNumeric } from '../parts/cell.js';
 import { freshnessOf } from '../parts/freshness.js';
 import { gapsOf } from '../parts/gaps.js';
-import { cell, isNumeric } from '../parts/cell.js';
 import { html, type Html, type Part } from '../parts/html.js';
 import { leading } from '../parts/leading.js';
 import { table } from '../parts/table.js';
-import { withThousands } from '../../text/thousands.js';
 import { badge, counted, manyOf } from '../parts/words.js';
-import { cursorOf, isSortable, pagingOf, sortedBy } from './asked.js';
-import type { Listing } from './listing.js';
+import { ABOVE } from './above.js';
+
+const ROWS = 50;
 
 interface Answer {
-  readonly paging: Paging;
   readonly paged: Paged;
   readonly gaps: readonly Known[];
   /** Of what is known now; null where rows are of no resource, and as of an instant. */
@@ -27,59 +30,72 @@ interface Answer {
 }
 
 /** Rows that no index finds take their time: they follow. */
-export function listPage(listing: Listing): Page {
-  const { path, title, dated } = listing;
+export function listPage(list: List): Page {
+  const { name, title, past } = list;
   return {
-    path: `/${path}`,
-    isDated: dated !== null,
-    show: async ask => ({
-      title,
-      body: html`<h1>${title}</h1>
-${filters(listing, ask)}`,
-      later: async () => show(listing, await read(listing, ask), ask),
-    }),
+    path: `/${name}`,
+    isDated: past !== null,
+    show: async asking => {
+      const asked = askedBy(list, asking);
+      if ('fault' in asked) return asked;
+      return {
+        title,
+        body: html`<h1>${title}</h1>
+${filters(list, asking)}`,
+        later: async () => show(asked, await read(asked, asking), asking),
+      };
+    },
   };
 }
 
-async function read(listing: Listing, ask: Ask): Promise<Answer> {
-  const { reader, query, at } = ask;
-  const paging = pagingOf(listing, query, at);
-  const resource = listing.dated?.resource ?? null;
+/** What an address asks of a list. */
+export function askedBy(list: List, { query, at }: Pick<Ask, 'query' | 'at'>) {
+  return ask(list, { of: name => query.get(name), at, sort: query.get('sort') });
+}
+
+async function read(asked: Asked, asking: Ask): Promise<Answer> {
+  const { name, resource } = asked.list;
+  const { reader, query, at } = asking;
   const organization = query.get('organization_id') || null;
   const gaps = at === null || resource === null ? [] : await readGaps(reader, resource, at, organization);
   const freshness =
     at !== null || resource === null ? null : await sumFreshness(reader, resource, organization);
-  const above = listing.above === null || query.has('after') ? false : await listing.above(ask);
+  const above = query.has('after') ? false : ((await ABOVE[name]?.(asking)) ?? false);
   const states = at === null ? await readStates(reader, resource, organization) : null;
-  return { paging, paged: await readPage(reader, paging), gaps, freshness, states, above };
+  const after = cursorIn(query.get('after'), asked.order.length);
+  return {
+    paged: await readPage(reader, { ...asked, after, limit: ROWS }),
+    gaps,
+    freshness,
+    states,
+    above,
+  };
 }
 
-function show(
-  listing: Listing,
-  { paging, paged, gaps, freshness, states, above }: Answer,
-  { now, query, at }: Ask,
-): Html {
-  const { path, one, dated } = listing;
-  const { columns } = paging;
+function show(asked: Asked, { paged, gaps, freshness, states, above }: Answer, asking: Ask): Html {
+  const { now, query, at } = asking;
+  const { list } = asked;
+  const lead = (text: string, path: string, after: string | null, rel: Html | false = false) =>
+    html`<a href="${withQuery(`/${path}`, query, { after })}"${rel}>${text}</a>`;
   return html`<section id="above" data-live>${above}</section>
 ${freshness !== null && freshnessOf(freshness, now)}
 <section id="rows" data-live>${table(
-    caption(paging, paged, one, query),
+    caption(list, paged, query),
     [
-      ...columns.map(column => ({
-        name: heading(listing, paging, query, column),
-        cell: (row: Row) => leadingFrom(listing, row, column, cell(column, row[column], now), at),
+      ...list.columns.map(column => ({
+        name: heading(asked, query, column),
+        cell: (row: Row) => leadingFrom(list, row, column, cell(column, row[column], now), at),
         numeric: isNumeric(column),
       })),
       ...(states === null || states.areAllCurrent ? [] : [stateColumn(states)]),
     ],
     paged.rows,
   )}
-<p class="under">${query.has('after') && html`<a href="${withQuery(`/${path}`, query, { after: null })}">First page</a>`}
-${paged.next !== null && html`<a href="${withQuery(`/${path}`, query, { after: cursorOf(paged.next) })}" rel="next">Next page</a>`}
-<a href="${withQuery(`/${path}.csv`, query, { after: null })}">CSV</a> <a href="${withQuery(`/${path}.json`, query, { after: null })}">JSON</a></p>
+<p class="under">${query.has('after') && lead('First page', list.name, null)}
+${paged.next !== null && lead('Next page', list.name, cursorOf(paged.next), html` rel="next"`)}
+${lead('CSV', `${list.name}.csv`, null)} ${lead('JSON', `${list.name}.json`, null)}</p>
 </section>
-${gapsOf(dated?.resource ?? '', gaps)}
+${gapsOf(list.resource ?? '', gaps)}
 <details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
@@ -88,54 +104,66 @@ function stateColumn({ stateOf }: States) {
   return { name: 'freshness', cell: (row: Row) => badge(stateOf(row) ?? 'never_read') };
 }
 
-function heading(listing: Listing, paging: Paging, query: URLSearchParams, column: string): Part {
+function heading({ list, order: [first] }: Asked, query: URLSearchParams, column: string): Part {
   const words = column.replaceAll('_', ' ');
-  if (!isSortable(listing, column)) return words;
-  const sorted = withQuery(`/${listing.path}`, query, { sort: turned(listing, paging, column), after: null });
-  return html`<a href="${sorted}">${words}</a>${arrow(listing, paging, column)}`;
+  if (!isSortable(list, column)) return words;
+  const way = first?.[0] === sortedBy(list, column) ? first[1] : null;
+  const sort = way === 'asc' ? `-${column}` : column;
+  const turned = withQuery(`/${list.name}`, query, { sort, after: null });
+  return html`<a href="${turned}">${words}</a>${way !== null && ARROWS[way]}`;
 }
 
-function caption(
-  { filters: set }: Paging,
-  { count, isCountedToTheEnd }: Paged,
-  one: string,
-  query: URLSearchParams,
-): string {
-  const how = isCountedToTheEnd ? counted(count, one) : `More than ${withThousands(count)} ${manyOf(one)}`;
-  return set.length === 0
-    ? how
-    : `${how} with ${set.map(([column]) => `${column} ${query.get(column)}`).join(', ')}`;
+const ARROWS = {
+  asc: html` <span title="rising">↑</span>`,
+  desc: html` <span title="falling">↓</span>`,
+};
+
+function caption(list: List, { count, isCountedToTheEnd }: Paged, query: URLSearchParams): string {
+  const how = isCountedToTheEnd
+    ? counted(count, list.one)
+    : `More than ${withThousands(count)} ${manyOf(list.one)}`;
+  const set = Object.keys(list.filters).filter(name => query.get(name));
+  return set.length === 0 ? how : `${how} with ${set.map(name => `${name} ${query.get(name)}`).join(', ')}`;
 }
 
-function filters({ path, filters: names }: Listing, { query, at }: Ask): Html | false {
-  if (names.length === 0) return false;
-  return html`<form class="filters" method="get" action="/${path}" role="search">
+function filters(list: List, { query, at }: Ask): Html | false {
+  const all = Object.entries(list.filters);
+  if (all.length === 0) return false;
+  return html`<form class="filters" method="get" action="/${list.name}" role="search">
 ${query.has(AS_OF) && html`<input type="hidden" name="${AS_OF}" value="${query.get(AS_OF)}">`}
-${names.map(
-  name => html`<label>${name.replaceAll('_', ' ')}<input name="${name}" value="${query.get(name)}"></label>`,
-)}
-<button>Show</button> <a href="${withAt(`/${path}`, at)}">All</a></form>`;
+${all.map(([name, filter]) => html`<label>${name.replaceAll('_', ' ')}${field(name, filter, query.get(name))}</label>`)}
+<button>Show</button> <a href="${withAt(`/${list.name}`, at)}">All</a></form>`;
 }
 
-function leadingFrom(
-  { path, leads }: Listing,
-  row: Row,
-  column: string,
-  content: Html,
-  at: string | null,
-): Html {
+function field(name: string, filter: Filter, value: string | null): Html {
+  if (filter.fits === 'flag')
+    return html`<input type="checkbox" name="${name}" value="yes"${value !== null && value !== '' && html` checked`}>`;
+  if (filter.fits !== 'choice') return html`<input name="${name}" value="${value}">`;
+  const one = (choice: string) => html`<option${choice === value && html` selected`}>${choice}</option>`;
+  return html`<select name="${name}"><option></option>${filter.choices.map(one)}</select>`;
+}
+
+function leadingFrom(list: List, row: Row, column: string, content: Html, at: string | null): Html {
   const value = row[column];
-  if (column !== leads) return leading(column, value, content, at);
-  return html`<a href="${withAt(`/${path}/${encodeURIComponent(String(value))}`, at)}">${content}</a>`;
+  if (!list.leads || column !== list.named) return leading(column, value, content, at);
+  return html`<a href="${withAt(`/${list.name}/${encodeURIComponent(String(value))}`, at)}">${content}</a>`;
 }
 
-function turned(listing: Listing, { order }: Paging, column: string): string {
-  const [first] = order;
-  return first?.[0] === sortedBy(listing, column) && first[1] === 'asc' ? `-${column}` : column;
+function cursorOf(next: readonly Value[]): string {
+  return Buffer.from(JSON.stringify(next)).toString('base64url');
 }
 
-function arrow(listing: Listing, { order }: Paging, column: string): Html | false {
-  const [first] = order;
-  if (first?.[0] !== sortedBy(listing, column)) return false;
-  return first[1] === 'asc' ? html` <span title="rising">↑</span>` : html` <span title="falling">↓</span>`;
+/** Null where it is none of ours: then the first page is shown. */
+function cursorIn(text: string | null, length: number): readonly Value[] | null {
+  if (text === null) return null;
+  try {
+    const values: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(values) && values.length === length && values.every(isValue) ? values : null;
+  } catch {
+    return null;
+  }
+}
+
+function isValue(value: unknown): value is Value {
+  return value === null || typeof value === 'string' || typeof value === 'number';
 }

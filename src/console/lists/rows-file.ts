@@ -1,35 +1,30 @@
-import { streamRows } from '../../query/paged.js';
-import { readStates, type States } from '../../query/reads/freshness.js';
-import type { Row } from '../../engines/contract/tables.js';
-import type { Ask, Page, Sent } from '../page.js';
-import { pagingOf } from './asked.js';
-import type { Listing } from './listing.js';
+import type { List } from '../../query/lists/list.js';
+import { streamRows } from '../../query/lists/read.js';
+import { readStates, withFreshness } from '../../query/reads/freshness.js';
+import type { Page } from '../page.js';
+import { askedBy } from './list-page.js';
 import { FORMS } from './row-texts.js';
 
-const AT_ONCE = 100;
-
 /** Exactly the rows of a list, all pages of it, for another program. */
-export function rowsFiles(listing: Listing): readonly Page[] {
-  return [file(listing, 'csv'), file(listing, 'json')];
+export function rowsFiles(list: List): readonly Page[] {
+  return [file(list, 'csv'), file(list, 'json')];
 }
 
-function file(listing: Listing, ending: keyof typeof FORMS): Page {
-  const { path } = listing;
+function file(list: List, ending: keyof typeof FORMS): Page {
   const { type, write } = FORMS[ending];
+  const name = `${list.name}.${ending}`;
   return {
-    path: `/${path}.${ending}`,
-    isDated: listing.dated !== null,
-    show: async ({ reader, query, at }: Ask): Promise<Sent> => {
-      const paging = pagingOf(listing, query, at);
-      const states = at === null ? await readStates(reader, listing.dated?.resource ?? null, null) : null;
-      const rows = streamRows(reader, paging, AT_ONCE);
-      const columns = states === null ? paging.columns : [...paging.columns, 'freshness'];
-      const text = write(states === null ? rows : stated(rows, states), columns);
-      return { type, name: `${path}.${ending}`, text };
+    path: `/${name}`,
+    isDated: list.past !== null,
+    show: async asking => {
+      const asked = askedBy(list, asking);
+      if ('fault' in asked) return asked;
+      const { reader, at } = asking;
+      const states = at === null ? await readStates(reader, list.resource, null) : null;
+      const rows = streamRows(reader, asked);
+      const { columns } = asked.list;
+      if (states === null) return { type, name, text: write(rows, columns) };
+      return { type, name, text: write(withFreshness(rows, states), [...columns, 'freshness']) };
     },
   };
-}
-
-async function* stated(rows: AsyncIterable<Row>, { stateOf }: States): AsyncGenerator<Row> {
-  for await (const row of rows) yield { ...row, freshness: stateOf(row) };
 }

@@ -1,5 +1,7 @@
-import { type DeliveryDetail, readDelivery } from '../../query/inbox/deliveries-and-jobs.js';
-import { withEnds } from '../../query/inbox/ends.js';
+import type { Row } from '../../engines/contract/tables.js';
+import { readSignedText } from '../../query/inbox/deliveries-and-jobs.js';
+import { DELIVERIES } from '../../query/lists/lists.js';
+import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
 import { type FollowUp, readFollowUp } from '../../query/inbox/follow-up.js';
 import { type Ask, page, type Shown } from '../page.js';
@@ -12,21 +14,22 @@ const NUMBER = /^\d{1,15}$/;
 
 export const DELIVERY = page('/deliveries/:id', read, show);
 
-interface Detail extends DeliveryDetail {
+interface Detail {
+  readonly delivery: Row;
+  readonly signedData: string | null;
   /** Null where it asked for nothing, or nobody knows yet whose it is. */
   readonly followUp: FollowUp | null;
 }
 
 async function read({ reader, params }: Ask): Promise<Detail | null> {
   const { id = '' } = params;
-  const found = NUMBER.test(id) ? await readDelivery(reader, Number(id)) : null;
-  if (found === null) return null;
-  const { job_id: own, merged_into: merged, work_for: organizationId } = found.delivery;
+  const delivery = NUMBER.test(id) ? await readNumbered(reader, DELIVERIES, Number(id)) : null;
+  if (delivery === null) return null;
+  const { job_id: own, merged_into: merged, organization_id: organizationId } = delivery;
   const jobId = merged ?? own;
   const isKnown = typeof jobId === 'number' && typeof organizationId === 'string';
   const followUp = isKnown ? await readFollowUp(reader, { organizationId, jobId }) : null;
-  const [{ end = null } = {}] = await withEnds(reader, [found.delivery]);
-  return { ...found, delivery: { ...found.delivery, end }, followUp };
+  return { delivery, signedData: await readSignedText(reader, delivery), followUp };
 }
 
 function show({ delivery, signedData, followUp }: Detail, { now, canAct }: Ask): Shown {

@@ -1,4 +1,4 @@
-import { LISTINGS } from '../lists/listings.js';
+import { ALL_LISTS } from '../../query/lists/lists.js';
 import { page, type Shown } from '../page.js';
 import { html } from '../parts/html.js';
 
@@ -8,7 +8,7 @@ function show(): Shown {
   const body = html`<h1>Help</h1>
 <h2>Keys</h2><dl><dt><kbd>/</kbd></dt><dd>Search: ids and their beginnings, names, serializations, beneficiaries, comments, error texts</dd>
 <dt><kbd>?</kbd></dt><dd>This page</dd></dl>
-<h2>Lists</h2><ul class="under">${LISTINGS.map(({ path, title }) => html`<li><a href="/${path}">${title}</a></li>`)}</ul>
+<h2>Lists</h2><ul class="under">${ALL_LISTS.map(({ name, title }) => html`<li><a href="/${name}">${title}</a></li>`)}</ul>
 <h2>Words</h2><dl>
 <dt>current</dt><dd>Read completely within twice the schedule, and nothing was announced since that nobody has looked at.</dd>
 <dt>behind</dt><dd>Something was announced a minute ago or more and is not read, or the worker that watched gives no sign of life.</dd>

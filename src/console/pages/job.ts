@@ -1,6 +1,6 @@
 import type { Row } from '../../engines/contract/tables.js';
-import { readJob } from '../../query/inbox/deliveries-and-jobs.js';
-import { withEnds } from '../../query/inbox/ends.js';
+import { JOBS } from '../../query/lists/lists.js';
+import { readNumbered } from '../../query/lists/read.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { facts } from '../parts/facts.js';
@@ -13,8 +13,7 @@ export const JOB = page('/jobs/:id', read, show);
 
 async function read({ reader, params }: Ask): Promise<Row | null> {
   const { id = '' } = params;
-  const job = NUMBER.test(id) ? await readJob(reader, Number(id)) : null;
-  return job === null ? null : ((await withEnds(reader, [job]))[0] ?? null);
+  return NUMBER.test(id) ? await readNumbered(reader, JOBS, Number(id)) : null;
 }
 
 function show(job: Row, { now, canAct }: Ask): Shown {

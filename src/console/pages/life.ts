@@ -15,8 +15,8 @@ export function life(delivery: Row, followUp: FollowUp | null): Html {
       : `${String(delivery['verdict']).replaceAll('_', ' ')}: ${String(delivery['reason'])}`,
   ];
   if (job !== null) {
-    const waited = between(instant(delivery['received_at']), instant(delivery['work_started_at']));
-    const state = String(delivery['final_state'] ?? delivery['job_state'] ?? 'unknown');
+    const waited = between(instant(delivery['received_at']), instant(delivery['started_at']));
+    const state = String(delivery['job_state'] ?? 'unknown');
     stops.push(
       html`<a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(state)}`,
     );

@@ -3,7 +3,7 @@ import { type OrganizationStatus, readOrganization } from '../../query/reads/sta
 import { ownerOf } from '../../resources/entry.js';
 import { ENTRY_OF } from '../../resources/resources.js';
 import { withThousands } from '../../text/thousands.js';
-import { LISTINGS } from '../lists/listings.js';
+import { ALL_LISTS } from '../../query/lists/lists.js';
 import { button } from '../actions/button.js';
 import { type Ask, page, type Shown } from '../page.js';
 import { withAt } from '../parts/as-of.js';
@@ -49,12 +49,13 @@ function show(answer: Known, ask: Ask): Shown {
   const { now, at, canAct } = ask;
   const { organizationId, name, state } = answer;
   const called = name ?? organizationId;
-  const lists = LISTINGS.filter(
-    ({ filters, dated }) => filters.includes('organization_id') && (at === null || dated !== null),
+  const lists = ALL_LISTS.filter(
+    ({ filters, past }) =>
+      filters['organization_id']?.column === 'organization_id' && (at === null || past !== null),
   );
   const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(organizationId)}`, at);
   const head = html`<h1 id="sentence" data-live>${called} ${at === null && badge(state)}</h1>
-<ul class="under">${lists.map(({ path, title }) => html`<li><a href="${href(path)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
+<ul class="under">${lists.map(({ name: list, title }) => html`<li><a href="${href(list)}">${title}</a></li>`)}${at === null && html`<li><a href="${href('changes')}">Changes</a></li>`}</ul>`;
   if (at !== null) {
     return {
       title: called,

@@ -1,5 +1,5 @@
 import { listPage } from '../lists/list-page.js';
-import { LISTINGS } from '../lists/listings.js';
+import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { Page } from '../page.js';
 import { rowsFiles } from '../lists/rows-file.js';
 import { CHANGES } from './changes.js';
@@ -15,7 +15,7 @@ import { SEARCH } from './search.js';
 export const PAGES: readonly Page[] = [
   NOW,
   ...CHANGES,
-  ...LISTINGS.flatMap(listing => [listPage(listing), ...rowsFiles(listing)]),
+  ...ALL_LISTS.flatMap(list => [listPage(list), ...rowsFiles(list)]),
   ORGANIZATION,
   RETIREMENT,
   DELIVERY,

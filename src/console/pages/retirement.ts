@@ -1,7 +1,7 @@
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Row } from '../../engines/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/past/explanation.js';
-import { readHistory } from '../../query/lists.js';
+import { readHistory } from '../../query/lists/find.js';
 import { readStates } from '../../query/reads/freshness.js';
 import { LISTS } from '../../resources/lists.js';
 import { certificateWords, reasons } from '../../text/read-behind.js';

@@ -1,9 +1,7 @@
 import type { Row } from '../../engines/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
-import { findEntry } from '../../resources/resources.js';
-import { nameOf } from '../../resources/entry.js';
+import type { List } from '../../query/lists/list.js';
 import { withThousands } from '../../text/thousands.js';
-import { LISTINGS } from '../lists/listings.js';
 import type { Ask, Page } from '../page.js';
 import { textIn } from '../parts/cell.js';
 import { html, type Html } from '../parts/html.js';
@@ -13,12 +11,6 @@ import { counted } from '../parts/words.js';
 const SHORTEST = 2;
 const LONGEST = 200;
 const NUMBER = /^\d{1,15}$/;
-const NUMBERED = {
-  'inbox.deliveries': ['/deliveries/', 'Delivery'],
-  'inbox.jobs': ['/jobs/', 'Job'],
-  sync_runs: ['/runs?id=', 'Read'],
-} as const;
-
 export const SEARCH: Page = {
   path: '/search',
   isDated: false,
@@ -27,7 +19,7 @@ export const SEARCH: Page = {
     const numbered = NUMBER.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isShort = text.length < SHORTEST;
     const body = html`<h1>${isShort ? 'What are you looking for?' : `Search for “${text}”`}</h1>
-${numbered.length > 0 && html`<p>${numbered.map(table => leadTo(NUMBERED[table], Number(text)))}</p>`}`;
+${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
       body,
@@ -35,10 +27,6 @@ ${numbered.length > 0 && html`<p>${numbered.map(table => leadTo(NUMBERED[table],
     };
   },
 };
-
-function leadTo([path, what]: readonly [string, string], number: number): Html {
-  return html`<a href="${path}${number}">${what} ${number}</a> `;
-}
 
 function found(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
@@ -49,16 +37,11 @@ ${HOW}`;
 
 const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
 
-function group({ table, column, rows }: Hits): Html {
-  const title =
-    LISTINGS.find(listing => listing.from === table || fromOf(table) === listing.from)?.title ?? table;
-  return html`<h2>${title}, by ${column.replaceAll('_', ' ')}</h2><ul>${rows.map(
-    row => html`<li><a href="${hrefOf(table, row)}">${String(row[column])}</a> ${about(row, column)}</li>`,
+function group({ list, column, rows }: Hits): Html {
+  return html`<h2>${list.title}, by ${column.replaceAll('_', ' ')}</h2><ul>${rows.map(
+    row =>
+      html`<li><a href="${hrefOf(list, String(row[list.named]))}">${String(row[column])}</a> ${about(row, column)}</li>`,
   )}</ul>`;
-}
-
-function fromOf(table: string): string | undefined {
-  return findEntry(table)?.shown.from;
 }
 
 function about(row: Row, column: string): string {
@@ -67,13 +50,8 @@ function about(row: Row, column: string): string {
 }
 
 /** A page of its own where it has one, else the list with this row alone. */
-function hrefOf(table: string, row: Row): string {
-  const entry = findEntry(table);
-  if (entry === undefined)
-    return `/${table === 'sync_runs' ? `runs?id=${String(row['id'])}` : `jobs/${String(row['id'])}`}`;
-  const listing = LISTINGS.find(({ from }) => from === entry.shown.from);
-  const name = nameOf(entry);
-  const id = encodeURIComponent(String(row[name]));
-  if (table === 'certificates') return `/retirements/${id}`;
-  return listing?.leads === name ? `/${listing.path}/${id}` : `/${listing?.path ?? ''}?${name}=${id}`;
+function hrefOf({ name, leads, named }: List, text: string): string {
+  const id = encodeURIComponent(text);
+  if (name === 'certificates') return `/retirements/${id}`;
+  return leads ? `/${name}/${id}` : `/${name}?${named}=${id}`;
 }

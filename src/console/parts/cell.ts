@@ -3,8 +3,8 @@ import { html, type Html } from './html.js';
 import { withThousands } from '../../text/thousands.js';
 import { ago, badge, shown } from './words.js';
 
-const STATES = ['state', 'state_now', 'job_state', 'final_state', 'verdict'];
-const COUNTS = /^(rows|repeats|attempts|drift|seconds_left|size|posts)/;
+const STATES = ['state', 'state_now', 'job_state', 'verdict'];
+const COUNTS = /^(rows|repeats|attempts|drift|seconds|minutes_left|size|posts)/;
 const AMOUNTS = ['amount', 'amount_exact'];
 const SHORT = 8;
 

@@ -1,5 +1,5 @@
 /** The closed sets of words that tables hold. */
-const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
+export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
 /** How an organization is known: as its liveliest installation is, or as one that nobody has looked at yet. */
@@ -22,5 +22,5 @@ export const FRESHNESS_STATES = [
   'current',
 ] as const;
 
-const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
+export const RUN_STATES = ['running', 'complete', 'partial', 'doubtful', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];

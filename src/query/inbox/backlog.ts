@@ -1,5 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import { IN_PART, readDelivery } from './deliveries-and-jobs.js';
+import { IN_PART, withJobs } from './ends.js';
 
 /** What waits, and where to look. */
 interface Waiting {
@@ -93,18 +93,21 @@ async function findAnnounced(reader: Reader): Promise<Waiting[]> {
     .where('d.received_at', '>=', new Date(Date.parse(since) - MINUTE_MS).toISOString())
     .where('d.received_at', '<=', since)
     .orderBy('d.received_at', 'desc')
-    .select('d.id')
+    .select(['d.id', 'd.job_id'])
     .limit(1)
     .executeTakeFirst();
   if (delivery === undefined) return [{ since, deliveryId: null, jobId: null, error }];
-  const {
-    merged_into: merged,
-    job_id: own,
-    final_state: state,
-    outcome,
-  } = (await readDelivery(reader, delivery.id))?.delivery ?? {};
+  const [read] = await withJobs(reader, [delivery]);
+  const { merged_into: merged, job_state: state, outcome } = read ?? {};
   const failed = typeof outcome === 'string' && (state !== 'done' || outcome.startsWith(IN_PART));
-  return [{ since, deliveryId: delivery.id, jobId: Number(merged ?? own), error: failed ? outcome : error }];
+  return [
+    {
+      since,
+      deliveryId: delivery.id,
+      jobId: Number(merged ?? delivery.job_id),
+      error: failed ? outcome : error,
+    },
+  ];
 }
 
 type Job = NonNullable<Awaited<ReturnType<ReturnType<typeof jobs>['executeTakeFirst']>>>;

@@ -1,97 +1,17 @@
 import { AT_ONCE, type Reader } from '../../engines/contract/reader.js';
-import type { Row, Tables } from '../../engines/contract/tables.js';
+import type { Row } from '../../engines/contract/tables.js';
 import { count } from '../count.js';
+import { IN_PART } from './ends.js';
 
-export const DELIVERY_COLUMNS = [
-  'id',
-  'received_at',
-  'event',
-  'organization_name',
-  'verdict',
-  'job_state',
-  'end',
-  'repeats',
-  'reason',
-  'job_id',
-  'installation_id',
-] as const;
-
-export const JOB_COLUMNS = [
-  'id',
-  'kind',
-  'state',
-  'organization_name',
-  'end',
-  'run_at',
-  'attempts',
-  'trigger',
-  'lane',
-  'last_error_code',
-  'organization_id',
-] as const;
-
-interface DeliveryFilter {
-  readonly verdict: Tables['inbox.deliveries']['verdict'] | null;
-  readonly installationId: string | null;
-  /** Only those that came after this one. */
-  readonly after: number;
-  /** Null for all of them. */
-  readonly limit: number | null;
-}
-
-/** How the outcome of a job begins that could not read all that it was to read. */
-export const IN_PART = 'read in part';
-
-/** Newest first, each beside the job that was sure to start after it. */
-export async function readDeliveries({ db }: Reader, filter: DeliveryFilter): Promise<Row[]> {
-  const { verdict, installationId, after, limit } = filter;
-  let asked = deliveries(db).where('d.id', '>', after).orderBy('d.id', 'desc');
-  if (verdict !== null) asked = asked.where('d.verdict', '=', verdict);
-  if (installationId !== null) asked = asked.where('d.installation_id', '=', installationId);
-  if (limit !== null) asked = asked.limit(limit);
-  return await asked.execute();
-}
-
-function deliveries(db: Reader['db']) {
-  return db
-    .selectFrom('inbox.deliveries as d')
-    .leftJoin('inbox.jobs as j', 'j.id', 'd.job_id')
-    .leftJoin('inbox.jobs as m', 'm.id', 'j.merged_into')
-    .selectAll('d')
-    .select(eb => [
-      'j.state as job_state',
-      eb.fn.coalesce('m.state', 'j.state').as('final_state'),
-      eb.fn.coalesce('m.outcome', 'm.last_error', 'j.outcome', 'j.last_error').as('outcome'),
-      'j.merged_into',
-      eb.fn.coalesce('m.finished_at', 'j.finished_at').as('finished_at'),
-      eb.fn.coalesce('m.organization_id', 'j.organization_id').as('work_for'),
-      eb.fn.coalesce('m.claim', 'j.claim').as('work_claim'),
-      eb.fn.coalesce('m.started_at', 'j.started_at').as('work_started_at'),
-      eb
-        .selectFrom('installations as i')
-        .innerJoin('organizations as o', 'o.id', 'i.organization_id')
-        .select('o.full_name')
-        .whereRef('i.id', '=', 'd.installation_id')
-        .as('organization_name'),
-    ]);
-}
-
-export interface DeliveryDetail {
-  readonly delivery: Row;
-  /** The signed text as it was sent; null once it is older than the retention, or was removed for a person's sake. */
-  readonly signedData: string | null;
-}
-
-export async function readDelivery({ db }: Reader, id: number): Promise<DeliveryDetail | null> {
-  const delivery = await deliveries(db).where('d.id', '=', id).executeTakeFirst();
-  if (delivery === undefined) return null;
+/** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
+export async function readSignedText({ db }: Reader, { text_id: id, digest }: Row): Promise<string | null> {
   const text = await db
     .selectFrom('inbox.signed_texts')
     .select('signed_data')
-    .where('id', '=', delivery.text_id)
-    .where('digest', '=', delivery.digest)
+    .where('id', '=', Number(id))
+    .where('digest', '=', String(digest))
     .executeTakeFirst();
-  return { delivery, signedData: text?.signed_data || null };
+  return text?.signed_data || null;
 }
 
 const MINUTE_MS = 60_000;
@@ -133,12 +53,6 @@ export async function findMostRepeated({ db }: Reader, since: string): Promise<R
   return most !== undefined && most.posts > 1 ? most : null;
 }
 
-/** Whether any delivery told of this installation. */
-export async function hasDeliveries({ db }: Reader, installationId: string): Promise<boolean> {
-  const asked = db.selectFrom('inbox.deliveries').select('id').where('installation_id', '=', installationId);
-  return (await asked.limit(1).executeTakeFirst()) !== undefined;
-}
-
 interface StoredText {
   readonly id: number;
   readonly digest: string;
@@ -149,47 +63,6 @@ interface StoredText {
 export function readSignedTexts({ db }: Reader): AsyncIterable<StoredText> {
   const asked = db.selectFrom('inbox.signed_texts').select(['id', 'digest', 'signed_data']);
   return asked.where('signed_data', '<>', '').orderBy('id').stream(AT_ONCE);
-}
-
-interface JobFilter {
-  readonly state: Tables['inbox.jobs']['state'] | null;
-  readonly organizationId: string | null;
-  /** Null for all of them. */
-  readonly limit: number | null;
-}
-
-/** Newest first. */
-export async function readJobs({ db }: Reader, filter: JobFilter): Promise<Row[]> {
-  const { state, organizationId, limit } = filter;
-  let asked = jobs(db).orderBy('j.id', 'desc');
-  if (state !== null) asked = asked.where('j.state', '=', state);
-  if (organizationId !== null) asked = asked.where('j.organization_id', '=', organizationId);
-  if (limit !== null) asked = asked.limit(limit);
-  return await asked.execute();
-}
-
-/** Whether any job is or was for this organization. */
-export async function hasJobs({ db }: Reader, organizationId: string): Promise<boolean> {
-  const asked = db.selectFrom('inbox.jobs').select('id').where('organization_id', '=', organizationId);
-  return (await asked.limit(1).executeTakeFirst()) !== undefined;
-}
-
-export async function readJob({ db }: Reader, id: number): Promise<Row | null> {
-  const job = await jobs(db).where('j.id', '=', id).executeTakeFirst();
-  return job ?? null;
-}
-
-function jobs(db: Reader['db']) {
-  return db
-    .selectFrom('inbox.jobs as j')
-    .leftJoin('organizations as o', 'o.id', 'j.organization_id')
-    .selectAll('j')
-    .select([
-      'o.full_name as organization_name',
-      'j.organization_id as work_for',
-      'j.claim as work_claim',
-      'j.started_at as work_started_at',
-    ]);
 }
 
 /** Due jobs may start now; planned ones later. Done ones are not counted: there may be a million. */

@@ -1,22 +1,6 @@
 import type { Reader } from '../../engines/contract/reader.js';
-import type { Row } from '../../engines/contract/tables.js';
 
-export const REFUSAL_COLUMNS = ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'] as const;
-
-/** Posts that were turned away, newest minute first. */
-export async function readRefusals({ db }: Reader, limit: number | null): Promise<Row[]> {
-  const asked = db
-    .selectFrom('inbox.refusals')
-    .selectAll()
-    .orderBy('minute', 'desc')
-    .orderBy('newest_at', 'desc')
-    .orderBy('reason')
-    .orderBy('header_prefix')
-    .orderBy('status');
-  return await (limit === null ? asked : asked.limit(limit)).execute();
-}
-
-/** The same, added up over the minutes. */
+/** Posts that were turned away, added up over the minutes. */
 export interface RefusalSum {
   readonly reason: string;
   readonly status: number;

@@ -31,7 +31,7 @@ export const DATED = {
     order: ['created_at', 'id'],
   },
 } as const;
-export type DatedResource = keyof typeof DATED;
+type DatedResource = keyof typeof DATED;
 
 export interface ReadAt {
   readonly organizationId: string;

@@ -2,7 +2,7 @@ import { type Change, parseChange } from '../../text/change.js';
 import type { Reader } from '../../engines/contract/reader.js';
 import type { Tables } from '../../engines/contract/tables.js';
 import { ENTRY_OF } from '../../resources/resources.js';
-import { sqlOf } from '../paged.js';
+import { sqlOf } from '../by-name.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = [

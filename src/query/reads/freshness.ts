@@ -1,4 +1,5 @@
 import type { Reader } from '../../engines/contract/reader.js';
+import type { Row } from '../../engines/contract/tables.js';
 import { ownerOf } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 
@@ -25,6 +26,10 @@ export interface States {
   readonly areAllCurrent: boolean;
   /** The state of the list that a row stands in, in `freshness`. */
   readonly stateOf: (row: Readonly<Record<string, unknown>>) => string | null;
+}
+
+export async function* withFreshness(rows: AsyncIterable<Row>, { stateOf }: States): AsyncGenerator<Row> {
+  for await (const row of rows) yield { ...row, freshness: stateOf(row) };
 }
 
 /** Of one organization, or of all of them; null where rows stand in no list that is read. */

@@ -1,29 +1,9 @@
-import { readList } from '../../../query/lists.js';
-import { CERTIFICATES as ENTRY } from '../../../resources/certificates.js';
-import { command, type CommandGroup, ROWS } from '../../command.js';
+import { CERTIFICATES as LIST } from '../../../query/lists/lists.js';
+import { command, type CommandGroup } from '../../command.js';
 import { CommandFault, EXIT } from '../../exit.js';
+import { listCommand } from '../../lists/list.js';
 import { organizationOrAll } from '../../named/in-mirror.js';
-import { choice, date, limit, needed, ORGANIZATION, text } from '../../taken.js';
-
-const list = command({
-  says: 'List certificates, newest first',
-  options: {
-    organization: ORGANIZATION,
-    state: choice('state', 'in one state only', ['pending', 'unavailable', 'stored']),
-    limit: limit(100),
-  },
-  prints: ROWS,
-  run: async (context, { organization, state, limit: most }) => {
-    const reader = await context.reader();
-    const rows = readList(reader, ENTRY, {
-      organizationId: await organizationOrAll(reader, organization),
-      where: state === undefined ? [] : [{ column: 'state', is: state }],
-      limit: most || null,
-    });
-    const shown = await context.rows(ENTRY.shown.columns, rows, { keep: ['state', 'retirement_id'] });
-    if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);
-  },
-});
+import { date, needed, ORGANIZATION, text } from '../../taken.js';
 
 const verify = command({
   says: 'Hash every stored file again and hold it against its row; exit 3 where one is missing or changed',
@@ -62,12 +42,12 @@ const exportAll = command({
 });
 
 export const CERTIFICATES: CommandGroup = {
-  says: 'The official PDF of each retirement: list, check, take away',
+  says: LIST.says,
   examples: today => [
     'carbon-mirror certificates list --state unavailable',
     'carbon-mirror certificates verify',
     `carbon-mirror certificates export audit --organization ID --as-of ${today}`,
     '(cd audit && sha256sum -c SHA256SUMS)',
   ],
-  commands: { list, verify, export: exportAll },
+  commands: { list: listCommand(LIST), verify, export: exportAll },
 };

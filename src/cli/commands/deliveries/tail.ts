@@ -1,27 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../engines/contract/reader.js';
-import { readDeliveries } from '../../../query/inbox/deliveries-and-jobs.js';
-import { withEnds } from '../../../query/inbox/ends.js';
-import { emit, type Io, print, say } from '../../io.js';
+import { DELIVERIES } from '../../../query/lists/lists.js';
+import { readAll } from '../../../query/lists/read.js';
+import { command } from '../../command.js';
+import { emit } from '../../io.js';
 import { jsonText, type Row } from '../../output/output.js';
-import { reading } from '../../place/place.js';
-import { findPlace } from '../../place/find-place.js';
 
 const POLL_MS = 500;
 /** So many newer ones later, nobody waits for the end of a delivery any more. */
 const MOST_OPEN = 500;
 /** The states in which a job is done, or stays until something changes. */
 const OVER = ['done', 'parked', 'buried'];
-
 /** Each delivery as it arrives, and again when what it led to is over. */
-export async function tail(io: Io, options: { readonly json?: boolean }): Promise<void> {
-  const interrupted = io.interruption();
-  await reading(findPlace(io), async reader => {
+export const TAIL = command({
+  says: 'Print deliveries as they arrive, and what became of them as it ends, until it is stopped',
+  prints: { json: 'print one JSON object a line: each delivery as it arrives, and again at its end' },
+  run: async ({ io, format, reader: opened, print, say }) => {
+    const interrupted = io.interruption();
+    const reader = await opened();
     const show = async (row: Row, line: string): Promise<void> =>
-      options.json ? await emit(io, `${jsonText(row)}\n`) : await print(io, line);
+      format === 'json' ? await emit(io, `${jsonText(row)}\n`) : await print(line);
     let last = numberOf((await since(reader, 0, 1))[0]);
     let open: readonly number[] = [];
-    say(io, `Waiting for deliveries after number ${last}; Ctrl-C stops.`);
+    say(`Waiting for deliveries after number ${last}; Ctrl-C stops.`);
     while (!interrupted.aborted) {
       const awaited = open;
       const rows = (await since(reader, Math.min(last, ...awaited.map(id => id - 1)), null)).toReversed();
@@ -36,19 +37,19 @@ export async function tail(io: Io, options: { readonly json?: boolean }): Promis
         .filter(id => id > last - MOST_OPEN);
       await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
     }
-  });
-}
+  },
+});
 
-async function since(reader: Reader, after: number, limit: number | null): Promise<Row[]> {
-  const filter = { verdict: null, installationId: null, after, limit };
-  return await withEnds(reader, await readDeliveries(reader, filter));
+/** The newest first. */
+async function since(reader: Reader, after: number, most: number | null): Promise<Row[]> {
+  return await readAll(reader, DELIVERIES, [{ column: 'id', above: after }], most);
 }
 
 function numberOf(row: Row | undefined): number {
   return Number(row?.['id'] ?? 0);
 }
 
-function isOver({ job_id: job, final_state: state }: Row): boolean {
+function isOver({ job_id: job, job_state: state }: Row): boolean {
   return job !== null && OVER.includes(String(state));
 }
 
@@ -58,6 +59,6 @@ function lineOf({ reason, ...row }: Row): string {
   return `${line}${reason === null ? '' : `: ${String(reason)}`}`;
 }
 
-function endOf({ id, final_state: state, end }: Row): string {
+function endOf({ id, job_state: state, end }: Row): string {
   return `${String(id)}  ${state === 'done' ? '' : `${String(state)}: `}${String(end ?? state)}`;
 }

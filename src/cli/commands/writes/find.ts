@@ -1,4 +1,4 @@
-import { readByName } from '../../../query/lists.js';
+import { readByName } from '../../../query/lists/find.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import type { Entry } from '../../../resources/entry.js';
 import { LISTS } from '../../../resources/lists.js';

@@ -2,7 +2,7 @@ import type { Reservation } from '../../../registry/model.js';
 import { LISTS } from '../../../resources/lists.js';
 import { HOW_NAMED } from '../../named/how-named.js';
 import { needed, text, THE_ORGANIZATION, YES } from '../../taken.js';
-import { creditRow, requestRow, reservationRow, withMinutes } from '../../shown/made-rows.js';
+import { creditRow, requestRow, reservationRow } from '../../shown/made-rows.js';
 import { type Reached, reach, reachCredit, reachHeld } from './find.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { write } from './write.js';
@@ -157,7 +157,7 @@ function describeHold({ amount, creditId, project }: Reservation): string {
 }
 
 function reservationShown(made: Reservation | null, { client, organization }: Reached) {
-  return made && withMinutes(reservationRow(client, made, organization));
+  return made && reservationRow(client, made, organization);
 }
 
 function whereGone(made: Reservation | null): readonly string[] {

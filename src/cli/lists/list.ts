@@ -1,0 +1,158 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import type { Row } from '../../engines/contract/tables.js';
+import { ask } from '../../query/lists/ask.js';
+import type { Filter } from '../../query/lists/filter.js';
+import type { Asked, List } from '../../query/lists/list.js';
+import { isThere, streamRows } from '../../query/lists/read.js';
+import { readOrganizationNames } from '../../query/names.js';
+import { readOrganizationIds } from '../../query/past/as-of.js';
+import { readStates, withFreshness } from '../../query/reads/freshness.js';
+import { shortName } from '../../text/clean.js';
+import { type Command, command, ROWS } from '../command.js';
+import type { Context } from '../context.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { knownAt } from '../known-at.js';
+import { installationIn, organizationIn } from '../named/in-mirror.js';
+import { choice, date, flag, limit, ORGANIZATION, type Taken, text as valued } from '../taken.js';
+
+const MOST = 100;
+
+/** `list`: the filters of a list are its options, and so is an instant where it has a past. */
+export function listCommand(list: List): Command {
+  return command({
+    says: `List ${list.many}${isNewestFirst(list) ? ', newest first' : ' of the mirror'}`,
+    options: { ...filterOptions(list), ...(isDated(list) && { asOf: AS_OF }), limit: limit(MOST) },
+    prints: ROWS,
+    run: async (context, { asOf, limit: most, ...said }) => {
+      const at = typeof asOf === 'object' ? asOf.to : null;
+      await printList(context, list, { said, at, most: most || null });
+    },
+  });
+}
+
+const AS_OF = date('as they stood then: the end of');
+
+function isNewestFirst({ order: [first] }: List): boolean {
+  return first?.[1] === 'desc' && first[0] !== 'organization_id';
+}
+
+/** What belongs to organizations was known of each since its first complete read. */
+function isDated({ past, resource, filters }: List): boolean {
+  return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
+}
+
+type Option = Taken<string | boolean | undefined>;
+
+function filterOptions({ filters }: List): Record<string, Option> {
+  const options = Object.values(filters).flatMap(filter =>
+    filter.option === null ? [] : [[filter.option, optionOf(filter)] as const],
+  );
+  return Object.fromEntries(options);
+}
+
+const SHOWN = {
+  part: 'text',
+  organization: 'name',
+  installation: 'name',
+  text: 'text',
+  number: 'n',
+  year: 'year',
+};
+
+function optionOf(filter: Filter): Option {
+  const { fits, says } = filter;
+  if (fits === 'organization') return ORGANIZATION;
+  if (fits === 'flag') return flag(says);
+  if (fits === 'choice') return choice(filter.option ?? '', says, filter.choices);
+  return valued(SHOWN[fits], says);
+}
+
+interface Wanted {
+  /** By the names of options. */
+  readonly said: Readonly<Record<string, unknown>>;
+  readonly at: string | null;
+  readonly most: number | null;
+}
+
+export async function printList(context: Context, list: List, { said, at, most }: Wanted): Promise<number> {
+  const reader = await context.reader();
+  const texts = await textsOf(reader, list, said);
+  const asked = ask(list, { of: name => texts[name] ?? null, at });
+  if ('fault' in asked) throw new CommandFault(EXIT.usage, asked.fault);
+  const organizationId = texts['organization_id'] ?? null;
+  const rows =
+    at === null
+      ? streamRows(reader, asked, most)
+      : take(ofEach(reader, asked, await knownOwners(context, reader, asked, organizationId), most), most);
+  if (at !== null) context.say(`As told by ${at}.`);
+  const none =
+    at === null && Object.keys(texts).length === 0 ? list.empty : `No ${list.one} is as asked for.`;
+  const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
+  const isStated = states !== null && !(context.format === 'table' && states.areAllCurrent);
+  const columns = isStated ? [...asked.list.columns, 'freshness'] : asked.list.columns;
+  const keep = [...columns.slice(0, 1), list.named, 'freshness'];
+  const shape = { keep, tonnes: ['amount_exact'], none };
+  const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
+  if (shown === most) context.say(`Shown: ${shown}. There may be more: --limit 0 shows all.`);
+  return shown;
+}
+
+/** What was said of each filter, by its name in an address. */
+async function textsOf(reader: Reader, list: List, said: Wanted['said']): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, filter] of Object.entries(list.filters)) {
+    const text = filter.option === null ? undefined : said[filter.option];
+    if (text === true) texts[name] = 'yes';
+    if (typeof text === 'string') texts[name] = await idOf(reader, list, filter, text);
+  }
+  return texts;
+}
+
+/** Rows of the mirror's own stay after what they were for was purged, and may come before it is read. */
+async function idOf(reader: Reader, list: List, { fits, column }: Filter, text: string): Promise<string> {
+  if (fits !== 'organization' && fits !== 'installation') return text;
+  if (list.entry === null && (await isThere(reader, list, column, text))) return text;
+  return fits === 'organization' ? await organizationIn(reader, text) : await installationIn(reader, text);
+}
+
+/** In the order of the list. */
+async function knownOwners(
+  { io }: Context,
+  reader: Reader,
+  { list, at }: Asked,
+  organizationId: string | null,
+): Promise<string[]> {
+  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
+  const ids = organizationId === null ? await readOrganizationIds(reader) : [organizationId];
+  const wanted = ids.map(id => ({ organizationId: id, resource: list.resource ?? '', at: at ?? '' }));
+  const known = await knownAt(
+    io,
+    reader,
+    wanted,
+    asOf => `${shortName(names.get(asOf.organizationId) ?? asOf.organizationId)}, ${asOf.resource}`,
+  );
+  const sorted = known.map(asOf => asOf.organizationId).toSorted();
+  return list.order[0]?.[1] === 'desc' ? sorted.toReversed() : sorted;
+}
+
+async function* ofEach(
+  reader: Reader,
+  asked: Asked,
+  owners: readonly string[],
+  most: number | null,
+): AsyncGenerator<Row> {
+  const column = asked.list.filters['organization_id']?.column ?? '';
+  for (const id of owners) {
+    const where = [...asked.where.filter(each => each.column !== column), { column, is: id }];
+    yield* streamRows(reader, { ...asked, where }, most);
+  }
+}
+
+async function* take(rows: AsyncIterable<Row>, most: number | null): AsyncGenerator<Row> {
+  let count = 0;
+  for await (const row of rows) {
+    yield row;
+    count++;
+    if (count === most) return;
+  }
+}

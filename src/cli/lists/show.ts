@@ -1,0 +1,68 @@
+import type { Reader } from '../../engines/contract/reader.js';
+import { readByName } from '../../query/lists/find.js';
+import type { List } from '../../query/lists/list.js';
+import { readStates } from '../../query/reads/freshness.js';
+import type { Entry } from '../../resources/entry.js';
+import { type Command, command } from '../command.js';
+import { CommandFault, EXIT } from '../exit.js';
+import { wholeName } from '../named/beginning.js';
+import { HOW_NAMED } from '../named/how-named.js';
+import { BY_NAME, organizationOrAll } from '../named/in-mirror.js';
+import type { Row } from '../output/output.js';
+import { sheet } from '../shown/sheet.js';
+import { needed, text } from '../taken.js';
+
+/** What a person wants to see beside one row, a table each. */
+type Beside = (reader: Reader, row: Row) => Promise<Readonly<Record<string, readonly Row[]>>>;
+
+/** `show ID`: every column, and the registry's whole object. */
+export function showCommand(list: List, entry: Entry, beside: Beside = async () => ({})): Command {
+  return command({
+    says: `Show one of the ${list.many}, with the registry's whole object`,
+    words: { id: needed(text('id', `value of the column ${list.named}, or its beginning`)) },
+    options: { organization: text('name', `whose it is: ${HOW_NAMED}`) },
+    prints: { json: 'print it as JSON' },
+    run: async (context, { id, organization }) => {
+      const reader = await context.reader();
+      const organizationId = await organizationOrAll(reader, organization);
+      const rows = await findRows(reader, list, entry, id, organizationId);
+      const shown = await Promise.all(rows.map(async row => ({ row, beside: await beside(reader, row) })));
+      if (context.format === 'json') {
+        const values = shown.map(({ row, beside: tables }) => ({ ...row, ...tables }));
+        return await context.value(values.length === 1 ? values[0] : values);
+      }
+      for (const { row, beside: tables } of shown) {
+        await context.print(...sheet(row));
+        for (const [name, some] of Object.entries(tables)) {
+          await context.print(`${name}:`);
+          await context.rows(Object.keys(some[0] ?? {}), some);
+          await context.print('');
+        }
+      }
+      return undefined;
+    },
+  });
+}
+
+async function findRows(
+  reader: Reader,
+  list: List,
+  entry: Entry,
+  id: string,
+  organizationId: string | null,
+): Promise<readonly Row[]> {
+  const named = (await BY_NAME[entry.table]?.(reader, id)) ?? id;
+  const exact = await readByName(reader, entry, named, organizationId);
+  const whole = exact.length > 0 ? null : await wholeName(reader, entry, named);
+  const rows = whole === null ? exact : await readByName(reader, entry, whole, organizationId);
+  if (rows.length === 0) {
+    throw new CommandFault(
+      EXIT.notThere,
+      `There is no "${id}" among the ${list.many} of the mirror.`,
+      `It may be gone, or not read yet: see "carbon-mirror history" and "carbon-mirror status".`,
+    );
+  }
+  const states = await readStates(reader, list.resource, organizationId);
+  const refined = (await list.refine?.(reader, rows)) ?? rows;
+  return states === null ? refined : refined.map(row => ({ ...row, freshness: states.stateOf(row) }));
+}

@@ -1,0 +1,83 @@
+/** What leaves only some rows of a list: an option of its command, a field of its page. */
+export type Filter = {
+  /** The option, as `setAside` for `--set-aside`; null where only an address asks so. */
+  readonly option: string | null;
+  /** What an option says of it. */
+  readonly says: string;
+  readonly column: string;
+} & (
+  | { readonly fits: 'text' | 'part' | 'number' | 'year' | 'organization' | 'installation' }
+  | { readonly fits: 'choice'; readonly choices: readonly string[] }
+  | { readonly fits: 'flag'; readonly where: Condition }
+);
+
+/** What a column is, or what its text holds, from what to what it is, or what it is more than. */
+export type Condition = { readonly column: string } & (
+  | { readonly is: string | number }
+  | { readonly holds: string }
+  | { readonly from: string; readonly to: string }
+  | { readonly above: number }
+);
+
+/** By an id of something, as pages lead to it. */
+export function byId(column: string): Filter {
+  return { column, fits: 'text', option: null, says: '' };
+}
+
+export function byNumber(column: string): Filter {
+  return { column, fits: 'number', option: null, says: '' };
+}
+
+export function byText(column: string): Filter {
+  return { column, fits: 'text', option: column, says: `of one ${column} only` };
+}
+
+export function byPart(option: string, column = option): Filter {
+  return { column, fits: 'part', option, says: `only where the ${option} holds this text` };
+}
+
+export function byYear(column: string): Filter {
+  return { column, fits: 'year', option: 'year', says: 'of one year only, in UTC' };
+}
+
+export function byChoice(
+  option: string,
+  choices: readonly string[],
+  { column = option, says = `of one ${option} only` } = {},
+): Filter {
+  return { column, fits: 'choice', choices, option, says };
+}
+
+export function byState(choices: readonly string[], column = 'state'): Filter {
+  return byChoice('state', choices, { column, says: 'in one state only' });
+}
+
+export function byFlag(option: string, says: string, where: Condition): Filter {
+  return { column: where.column, fits: 'flag', where, option, says };
+}
+
+/** No engine takes a pattern of any length. */
+const LONGEST = 10_000;
+
+/** What is asked by a filter in the words of a person, or why that cannot be. */
+export function conditionOf(filter: Filter, text: string): Condition | { readonly fault: string } {
+  const { column, fits } = filter;
+  if (fits === 'flag') return filter.where;
+  if (fits === 'part')
+    return text.length > LONGEST
+      ? expected(`at most ${LONGEST} characters`, `${text.slice(0, 20)}…`)
+      : { column, holds: text };
+  if (fits === 'number')
+    return /^\d{1,15}$/.test(text) ? { column, is: Number(text) } : expected('a number', text);
+  if (fits === 'year') {
+    if (!/^\d{4}$/.test(text)) return expected('a year like 2025', text);
+    return { column, from: `${text}-01-01T00:00:00.000Z`, to: `${text}-12-31T23:59:59.999Z` };
+  }
+  if (fits === 'choice' && !filter.choices.includes(text))
+    return expected(`one of ${filter.choices.join(', ')}`, text);
+  return { column, is: text };
+}
+
+function expected(what: string, text: string) {
+  return { fault: `Expected ${what}, got "${text}".` };
+}

@@ -1,0 +1,318 @@
+import { CERTIFICATE_STATES, INSTALLATION_STATES, RUN_STATES } from '../../engines/contract/states.js';
+import { type Row, TABLES, type Value } from '../../engines/contract/tables.js';
+import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf } from '../../resources/entry.js';
+import { JOB_STATES } from '../../inbox/job.js';
+import { INSTALLATIONS } from '../../resources/installations.js';
+import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
+import { withEnds, withJobs } from '../inbox/ends.js';
+import { byChoice, byFlag, byId, byNumber, byPart, byState, byText, byYear, type Filter } from './filter.js';
+import type { List } from './list.js';
+
+type Filters = List['filters'];
+
+const ORGANIZATION: Filter = {
+  column: 'organization_id',
+  fits: 'organization',
+  option: 'organization',
+  says: '',
+};
+const INSTALLATION: Filter = {
+  column: 'installation_id',
+  fits: 'installation',
+  option: 'installation',
+  says: 'of one installation only: its id, its beginning, or its organization',
+};
+
+/** Computed at the moment at which it is asked for: there is no such thing of a past one. */
+const OF_NOW: Readonly<Record<string, readonly string[]>> = {
+  state_now: ['state', 'reserved_to_at'],
+  minutes_left: [],
+};
+
+interface Mirrored extends Partial<Pick<List, 'order' | 'isIndexed' | 'leads' | 'reads' | 'refine'>> {
+  readonly many?: string;
+  readonly columns?: readonly string[];
+  readonly filters?: Filters;
+}
+
+function mirrored(
+  name: string,
+  one: string,
+  says: string,
+  entry: Entry,
+  { many = name, filters, ...more }: Mirrored = {},
+): List {
+  const { from, columns, order } = entry.shown;
+  const resource =
+    Object.keys(ENTRY_OF)
+      .filter(isResource)
+      .find(each => ENTRY_OF[each] === entry) ?? null;
+  const named = nameOf(entry);
+  return {
+    name,
+    title: titleOf(name),
+    says,
+    one,
+    many,
+    empty: `The mirror holds no ${many}: see "carbon-mirror status" for what was read.`,
+    from,
+    columns,
+    reads: columns,
+    refine: null,
+    filters: {
+      [named]: byId(named),
+      organization_id: { ...ORGANIZATION, column: ownerOf(entry) ?? ORGANIZATION.column },
+      ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
+      ...filters,
+    },
+    order,
+    isIndexed: false,
+    tie: ['version'],
+    named,
+    leads: false,
+    entry,
+    resource,
+    ...more,
+    past: pastOf(entry, more.columns ?? columns),
+  };
+}
+
+function pastOf(entry: Entry, shown: readonly string[]): List['past'] {
+  const columns = [...new Set([...shown.flatMap(name => OF_NOW[name] ?? [name]), 'valid_from'])];
+  return { from: `${entry.table}_history`, columns, reads: columns };
+}
+
+function titleOf(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+}
+
+/** How far the counter of changes was: of no use to people. */
+const COUNTER = 'last_number';
+
+interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'columns' | 'filters'> {
+  readonly title?: string;
+  readonly refine?: List['refine'];
+  readonly leads?: true;
+  readonly order?: Order;
+  readonly tie?: readonly string[];
+}
+
+function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.refusals' | 'sync_runs', list: Own): List {
+  const columns = Object.keys(TABLES[from] ?? {}).filter(name => name !== COUNTER);
+  return {
+    title: titleOf(list.name),
+    from,
+    reads: list.columns.includes(NAME_OF_OWNER) ? [...columns, NAME_OF_OWNER] : columns,
+    refine: null,
+    order: [['id', 'desc']],
+    isIndexed: true,
+    tie: ['id'],
+    named: 'id',
+    leads: false,
+    entry: null,
+    resource: null,
+    past: null,
+    ...list,
+  };
+}
+
+const CREDITS: Mirrored = {
+  isIndexed: true,
+  filters: { project: byPart('project', 'project_name'), vintage: byText('vintage'), type: byText('type') },
+};
+const { reservations: RESERVATIONS, warehouse, inventory, retirements } = ENTRY_OF;
+const OF_RESERVATIONS = RESERVATIONS.shown.columns;
+
+export const DELIVERIES = own('inbox.deliveries', {
+  name: 'deliveries',
+  says: 'Webhooks that arrived, and what became of them',
+  one: 'delivery',
+  many: 'deliveries',
+  empty: 'No delivery has come.',
+  columns: [
+    'id',
+    'received_at',
+    'event',
+    'organization_name',
+    'verdict',
+    'job_state',
+    'end',
+    'repeats',
+    'reason',
+    'job_id',
+    'installation_id',
+  ],
+  refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
+  leads: true,
+  filters: {
+    event: byText('event'),
+    installation_id: INSTALLATION,
+    set_aside: byFlag('setAside', 'only those that lead to no read', { column: 'verdict', is: 'set_aside' }),
+  },
+});
+
+export const JOBS = own('inbox.jobs', {
+  name: 'jobs',
+  says: 'What is to do, what is being done and what is stuck',
+  one: 'job',
+  many: 'jobs',
+  empty: 'No job is known.',
+  columns: [
+    'id',
+    'kind',
+    'state',
+    'organization_name',
+    'end',
+    'run_at',
+    'attempts',
+    'trigger',
+    'lane',
+    'last_error_code',
+    'organization_id',
+  ],
+  refine: withEnds,
+  leads: true,
+  filters: {
+    state: byState(JOB_STATES),
+    kind: byText('kind'),
+    trigger: byText('trigger'),
+    organization_id: ORGANIZATION,
+  },
+});
+
+export const RUNS = own('sync_runs', {
+  name: 'runs',
+  title: 'Reads',
+  says: 'Reads of the registry: when, why, how long, and what they changed',
+  one: 'read',
+  many: 'reads',
+  empty: 'No read is known.',
+  columns: [
+    'id',
+    'started_at',
+    'resource',
+    'organization_name',
+    'state',
+    'drift',
+    'trigger',
+    'seconds',
+    'rows_added',
+    'rows_changed',
+    'rows_removed',
+    'requests',
+    'error',
+    'organization_id',
+  ],
+  refine: async (_reader, rows) => rows.map(withSeconds),
+  filters: {
+    id: byNumber('id'),
+    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_OF)]),
+    state: byState(RUN_STATES),
+    trigger: byText('trigger'),
+    drift: byFlag('drift', 'only those that found what no delivery had announced', {
+      column: 'drift',
+      above: 0,
+    }),
+    organization_id: ORGANIZATION,
+  },
+});
+
+export const REFUSALS = own('inbox.refusals', {
+  name: 'refusals',
+  says: 'Posts that were turned away',
+  one: 'refusal',
+  many: 'refusals',
+  empty: 'The receiver has turned nothing away.',
+  columns: ['minute', 'status', 'reason', 'header_prefix', 'posts', 'newest_at'],
+  order: [['minute', 'desc']],
+  tie: ['minute', 'reason', 'header_prefix', 'status'],
+  filters: {},
+});
+
+export const CERTIFICATES = mirrored(
+  'certificates',
+  'certificate',
+  'The official PDF of each retirement: list, check, take away',
+  ENTRY_OF.certificates,
+  { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
+);
+
+export const MIRRORED: readonly List[] = [
+  mirrored('installations', 'installation', 'The links between this app and organizations', INSTALLATIONS, {
+    filters: { state: byState(INSTALLATION_STATES) },
+  }),
+  mirrored(
+    'organizations',
+    'organization',
+    'The organizations that this app is or was installed on',
+    ENTRY_OF.organization,
+    { leads: true, filters: { type: byText('type') } },
+  ),
+  mirrored('members', 'member', 'The people of organizations that let this app see them', ENTRY_OF.members, {
+    isIndexed: true,
+  }),
+  mirrored('addresses', 'address', "Organizations' public addresses on the chain", ENTRY_OF.addresses, {
+    isIndexed: true,
+  }),
+  mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
+    many: 'credits in the warehouses',
+    ...CREDITS,
+  }),
+  mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
+    many: 'credits in the main inventories',
+    ...CREDITS,
+  }),
+  mirrored('retirements', 'retirement', 'Credits that were retired, and for whom', retirements, {
+    isIndexed: true,
+    leads: true,
+    filters: {
+      year: byYear('created_at'),
+      beneficiary: byPart('beneficiary'),
+      project: byPart('project', 'project_name'),
+      vintage: byText('vintage'),
+    },
+  }),
+  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_OF.projects, {
+    filters: { type: byText('type') },
+  }),
+  mirrored(
+    'reservations',
+    'reservation',
+    'Credits of warehouses that apps hold, for ten minutes at most',
+    RESERVATIONS,
+    {
+      columns: OF_RESERVATIONS.map(name => (name === 'seconds_left' ? 'minutes_left' : name)),
+      refine: async (_reader, rows) => rows.map(withMinutes),
+      filters: { state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now') },
+    },
+  ),
+  mirrored(
+    'inventory-requests',
+    'request',
+    'What apps ask of inventories, for an administrator to accept or decline',
+    ENTRY_OF.inventory_requests,
+    {
+      many: 'inventory requests',
+      filters: { state: byPart('state'), beneficiary: byPart('beneficiary') },
+    },
+  ),
+  CERTIFICATES,
+];
+
+/** Every list that there is. */
+export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REFUSALS, JOBS, RUNS];
+
+/** `seconds_left` as people count it, to a tenth of a minute. */
+export function minutesOf(seconds: Value): number | null {
+  return seconds === null ? null : Math.floor(Number(seconds) / 6) / 10;
+}
+
+function withMinutes({ seconds_left: seconds = null, ...row }: Row): Row {
+  return { ...row, minutes_left: minutesOf(seconds) };
+}
+
+function withSeconds(row: Row): Row {
+  const { started_at: from, finished_at: to } = row;
+  const seconds = to === null ? null : (Date.parse(String(to)) - Date.parse(String(from))) / 1000;
+  return { ...row, seconds };
+}
