@@ -174,7 +174,7 @@ export async function differences(program: Program): Promise<string[]> {
 }
 
 function linesOf(rows: readonly object[]): string[] {
-  return rows.map(row => JSON.stringify(row)).sort();
+  return rows.map(row => JSON.stringify(row, Object.keys(row).toSorted())).sort();
 }
 
 function compare(name: string, registry: readonly string[], mirror: readonly string[]): string[] {
