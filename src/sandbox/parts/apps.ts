@@ -23,7 +23,7 @@ export function createApps({ tables: { apps }, file, newId, now, verb }: Store) 
     (made: Omit<AppRow, 'id' | 'createdAt' | 'keys'>, keys: readonly PublicKey[]) => {
       const isTaken = apps.rows().some(row => row.name === made.name || row.nameId === made.nameId);
       if (isTaken) throw conflict('An app with this name exists');
-      const row = withKeys({ ...made, id: newId(), createdAt: now(), keys: [] }, keys, now());
+      const row = withKeys({ id: newId(), ...made, createdAt: now(), keys: [] }, keys, now());
       apps.put(row);
       return row;
     },
