@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -9,19 +9,15 @@ const ROOT = join(import.meta.dirname, '../..');
 const PATCH = join(ROOT, 'test/fixtures/adds-a-resource.patch');
 const COPIED = ['src', 'migrations', 'test/support', 'test/resources', 'test/tsconfig.json'];
 const ALSO = ['package.json', 'tsconfig.json', 'vitest.config.ts'];
-const MIGRATIONS = 'migrations/sqlite/mirror';
 
 const run = promisify(execFile);
 
-/** The sources as they would be with one list more: the patch knows no number for its migration. */
+/** The sources as they would be with one list more. */
 async function withNinthList(): Promise<string> {
   const folder = temporaryFolder();
   for (const name of [...COPIED, ...ALSO]) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const number = String(readdirSync(join(folder, MIGRATIONS)).length + 1).padStart(4, '0');
   await run('git', ['apply', PATCH], { cwd: folder });
-  const migration = (name: string) => join(folder, MIGRATIONS, `${name}-transfers.sql`);
-  renameSync(migration('next'), migration(number));
   return folder;
 }
 
@@ -30,14 +26,15 @@ function outputOf(error: unknown): { readonly stdout: string } {
   return { stdout: String(Object(error)['stdout'] ?? error) };
 }
 
-test('a new list is its model, its parser, a method of the client, a migration, one entry and one line', () => {
+test('a new list is its model, its parser, a method of the client, a migration and its name, one entry and one line', () => {
   const touched = readFileSync(PATCH, 'utf8').matchAll(/^\+\+\+ b\/(.+)$/gm);
   expect(Array.from(touched, ([, file]) => file)).toEqual([
-    `${MIGRATIONS}/next-transfers.sql`,
+    'migrations/mirror/0002.ts',
+    'src/engines/migrations.ts',
     'src/registry/clients.ts',
+    'src/registry/json/parse.ts',
     'src/registry/model.ts',
     'src/registry/organization-client.ts',
-    'src/registry/json/parse.ts',
     'src/resources/lists.ts',
     'src/sync/sources.ts',
     'test/resources/transfers.test.ts',
