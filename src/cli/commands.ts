@@ -29,37 +29,43 @@ import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
 import { listCommands } from './lists/lists.js';
 
-/** Every command, in the order of the help, and the module that holds it. What one loads to do its work it imports then. */
-export const COMMANDS: Readonly<Record<string, AnyCommand>> = {
-  up: UP,
-  demo: DEMO,
-  receive: RECEIVE,
-  work: WORK,
-  sync: SYNC,
-  status: STATUS,
-  available: AVAILABLE,
-  query: QUERY,
-  console: CONSOLE,
-  doctor: DOCTOR,
-  ...listCommands(WRITES),
-  'as-of': AS_OF,
-  history: HISTORY,
-  runs: RUNS,
-  changes: CHANGES,
-  explain: EXPLAIN,
-  balance: BALANCE,
-  certificates: CERTIFICATES,
-  deliveries: DELIVERIES,
-  jobs: JOBS,
-  snapshot: SNAPSHOT,
-  schema: SCHEMA,
-  migrate: MIGRATE,
-  verify: VERIFY,
-  purge: PURGE,
-  forget: FORGET,
-  trigger: TRIGGER,
-  'install-url': INSTALL_URL,
-  api: API,
-  friendbot: FRIENDBOT,
-  sandbox: SANDBOX,
+const LISTS = Object.entries(listCommands(WRITES));
+const ACTED_ON = ['reservations', 'inventory-requests'];
+const listsThat = (areActedOn: boolean) =>
+  Object.fromEntries(LISTS.filter(([name]) => ACTED_ON.includes(name) === areActedOn));
+
+/** Every command by what a person does with it, in the order of the help. What one loads to do its work it imports then. */
+export const GROUPS: Readonly<Record<string, Readonly<Record<string, AnyCommand>>>> = {
+  Look: {
+    status: STATUS,
+    available: AVAILABLE,
+    query: QUERY,
+    console: CONSOLE,
+    ...listsThat(false),
+    schema: SCHEMA,
+  },
+  Prove: {
+    'as-of': AS_OF,
+    history: HISTORY,
+    changes: CHANGES,
+    explain: EXPLAIN,
+    balance: BALANCE,
+    certificates: CERTIFICATES,
+    verify: VERIFY,
+    snapshot: SNAPSHOT,
+  },
+  Webhooks: { deliveries: DELIVERIES, jobs: JOBS, trigger: TRIGGER },
+  Act: {
+    ...listsThat(true),
+    friendbot: FRIENDBOT,
+    'install-url': INSTALL_URL,
+    api: API,
+  },
+  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, runs: RUNS, migrate: MIGRATE },
+  Repair: { doctor: DOCTOR, purge: PURGE, forget: FORGET },
+  Sandbox: { demo: DEMO, sandbox: SANDBOX },
 };
+
+export const COMMANDS: (typeof GROUPS)[string] = Object.fromEntries(
+  Object.values(GROUPS).flatMap(Object.entries),
+);

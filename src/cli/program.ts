@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { readSecretFile } from '../config/config.js';
 import { takeEnvFile } from '../config/env-file.js';
 import { defineAny } from './define.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS, GROUPS } from './commands.js';
 import { demoComes } from './commands/demo/start.js';
 import { EXIT, type ExitCode, explain, hideSecrets } from './exit.js';
 import { colours, type Io, say } from './io.js';
@@ -38,7 +38,10 @@ export async function runProgram(
 
 async function runWords(words: readonly string[], version: string, io: Io): Promise<void> {
   const program = createProgram(version, io);
-  for (const name of namesIn(words)) defineAny(program, name, COMMANDS[name], io);
+  for (const [heading, commands] of Object.entries(GROUPS)) {
+    program.commandsGroup(`${heading}:`);
+    for (const name of namesIn(words)) defineAny(program, name, commands[name], io);
+  }
   inherit(program);
   await program.parseAsync([...words], { from: 'user' });
 }

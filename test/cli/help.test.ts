@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { GROUPS } from '../../src/cli/commands.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/command-lines.js';
 import { defineProgram, listCommands, listHelps } from '../support/commands.js';
@@ -31,10 +32,12 @@ const EXAMPLE = /^ {2}\$ /;
 const IN_ONE_LINE = /^(?: {2}\$|Usage:) /;
 const linesOf = (page: string): string[] => page.split('\n').filter(line => line !== '');
 
+const HEADINGS = [...Object.keys(GROUPS).map(group => `${group}:`), 'Commands:'];
+
 /** A page as a branch: what other branches say, and what stands on every page, is left out. */
 function branchOf(page: string): string[] {
   const [usage = '', about = '', ...rest] = linesOf(page);
-  const [below, above] = [rest.indexOf('Commands:'), rest.indexOf('Examples:')];
+  const [below, above] = [rest.findIndex(line => HEADINGS.includes(line)), rest.indexOf('Examples:')];
   const own = below === -1 ? rest : rest.toSpliced(below, (above === -1 ? rest.length : above) - below);
   const lines = own.filter(line => line.startsWith('  ') && !line.startsWith('  -h, --help '));
   return [
@@ -48,6 +51,30 @@ test('what help says of every command, argument, option and example was approved
   for (const page of pages.values()) expect(page).toMatch(/^Usage: carbon-mirror/);
   const tree = [...pages.values()].flatMap(branchOf);
   await expect(`${tree.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/help.txt');
+});
+
+test('the first help shows each command once, below what a person does with it', () => {
+  const groups = (pages.get('') ?? '').split('\n\n').map(part => part.split('\n'));
+  const shown = groups
+    .filter(([heading = '']) => HEADINGS.includes(heading))
+    .map(([heading, ...lines]) => ({
+      heading,
+      names: lines.flatMap(line => /^ {2}(\S+)/.exec(line)?.[1] ?? []),
+    }));
+  const expected = Object.entries(GROUPS).map(([group, commands]) => ({
+    heading: `${group}:`,
+    names: Object.keys(commands),
+  }));
+  expect(shown).toEqual([...expected, { heading: 'Commands:', names: ['help'] }]);
+  const names = expected.flatMap(group => group.names);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+/** What nobody can keep in mind nobody finds. The sandbox is another program in all but its file. */
+test('there are at most 66 commands beside those of the sandbox', async () => {
+  const own = (await listCommands()).filter(({ name }) => !name.startsWith('sandbox '));
+  expect(own.length).toBeGreaterThan(40);
+  expect(own.length).toBeLessThanOrEqual(66);
 });
 
 test.each([80, 120])(

@@ -58,7 +58,7 @@ async function readCommands({ runProgram }) {
     const path = waiting.shift();
     const help = await helpOf(runProgram, path);
     commands[path.join(' ')] = namesIn(help, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
-    const [, list = ''] = help.split(/^Commands:$/m);
+    const [, list = ''] = help.split(/^Options:$/m);
     const found = namesIn(list, /^ {2}([a-z][a-z-]*)/gm).map(name => [...path, name]);
     waiting.push(...found.filter(each => each.at(-1) !== 'help'));
   }
