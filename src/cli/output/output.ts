@@ -18,22 +18,13 @@ export async function writeRows(
   rows: Rows,
   shape: TableShape = {},
 ): Promise<number> {
-  const count = await writeAs(io, format, columns, rows, shape);
+  let count: number;
+  if (format === 'json') count = await writeJson(io, rows);
+  else if (format === 'table') count = await writeTable(io, columns, rows, shape);
+  else count = await writeCsv(io, columns, rows, DIALECTS[format]);
   const { none = 'No rows.' } = shape;
   if (count === 0 && none !== '') say(io, none);
   return count;
-}
-
-async function writeAs(
-  io: Io,
-  format: Format,
-  columns: readonly string[],
-  rows: Rows,
-  shape: TableShape,
-): Promise<number> {
-  if (format === 'json') return await writeJson(io, rows);
-  if (format === 'table') return await writeTable(io, columns, rows, shape);
-  return await writeCsv(io, columns, rows, DIALECTS[format]);
 }
 
 /** On a terminal a line is cleaned of what would draw. */

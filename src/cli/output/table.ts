@@ -58,7 +58,7 @@ function isSum(io: Io, { tonnes = [] }: TableShape, name: string): boolean {
   return io.terminal.stdout && tonnes.includes(name);
 }
 
-type Line = (cells: readonly TableCell[]) => string;
+type Line = (cells: readonly TableCell[], paint?: typeof paintState) => string;
 
 async function writeHead(
   io: Io,
@@ -72,30 +72,23 @@ async function writeHead(
   });
   const places = io.terminal.stdout ? fit(measured, io.columns) : measured.map(padded);
   const right = measured.map(({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric));
-  const lineOf = (cells: readonly TableCell[], paint: Paint) => {
+  const line: Line = (cells, paint = paintState) => {
     const parts = places.map(place => {
-      const { text = '' } = cells[place.index] ?? {};
-      return pad(cut(text, columns[place.index] ?? '', place), place, right[place.index] === true, paint);
+      const name = columns[place.index] ?? '';
+      const text = cut(cells[place.index]?.text ?? '', name, place);
+      const shown = colours(io) ? paint(name, text) : text;
+      const space = ' '.repeat(Math.max(0, place.width - lengthOf(text)));
+      return right[place.index] === true ? space + shown : shown + space;
     });
     return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
   };
-  const title = lineOf(
-    columns.map(name => tableCell(name, false)),
-    text => text,
-  );
+  const titles = columns.map(name => tableCell(name, false));
+  const title = line(titles, (_, text) => text);
   await emit(io, colours(io) ? `${bold(title.trimEnd())}\n` : title);
-  const line: Line = cells =>
-    lineOf(cells, colours(io) ? (text, { index }) => paintState(columns[index] ?? '', text) : text => text);
   for (const row of rows) await emit(io, line(row));
-  tellLeftOut(
-    io,
-    columns.filter((_, index) => !places.some(place => place.index === index)),
-  );
+  const left = columns.filter((_, index) => !places.some(place => place.index === index));
+  if (left.length > 0) say(io, `Not shown for want of width: ${left.join(', ')}. See them with --wide.`);
   return line;
-}
-
-function tellLeftOut(io: Io, names: readonly string[]): void {
-  if (names.length > 0) say(io, `Not shown for want of width: ${names.join(', ')}. See them with --wide.`);
 }
 
 function padded({ index, width }: Measured): Place {
@@ -134,8 +127,6 @@ function lengthOf(text: string): number {
   return text.length > COUNTED ? text.length : Array.from(text).length;
 }
 
-type Paint = (text: string, place: Place) => string;
-
 function cut(text: string, column: string, { width, isShort }: Place): string {
   if (!isShort) return text;
   const short = shorten(column, text);
@@ -144,11 +135,6 @@ function cut(text: string, column: string, { width, isShort }: Place): string {
     : `${Array.from(short.slice(0, 2 * width))
         .slice(0, width - 1)
         .join('')}…`;
-}
-
-function pad(text: string, place: Place, isRight: boolean, paint: Paint): string {
-  const space = ' '.repeat(Math.max(0, place.width - lengthOf(text)));
-  return isRight ? space + paint(text, place) : paint(text, place) + space;
 }
 
 function tableCell(cell: Cell, inThousands: boolean): TableCell {
