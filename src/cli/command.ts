@@ -22,12 +22,6 @@ export interface CommandGroup {
   readonly commands: Readonly<Record<string, Command | CommandGroup>>;
 }
 
-/** A module of before: it says to commander itself what it takes. */
-export interface CommandModule {
-  define(program: Defined, io: Io): void;
-  readonly commands?: CommandGroup['commands'];
-}
-
 /** How rows can be had beside a table for people: the words of `--json` and `--csv`, and whether they go into a file. */
 interface Prints {
   readonly json?: string;

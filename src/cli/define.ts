@@ -1,5 +1,5 @@
 import { Argument, type Command as Defined, Option } from 'commander';
-import { type Command, type CommandGroup, type CommandModule, examples } from './command.js';
+import { type Command, type CommandGroup, examples } from './command.js';
 import { withContext } from './open-context.js';
 import { addFile, addFormats, type FileOptions, formatOf } from './formats.js';
 import { today } from './instant.js';
@@ -8,19 +8,12 @@ import { intoFile } from './output/into-file.js';
 import { findPlace } from './place/find-place.js';
 import { optionName, type Taken } from './taken.js';
 
-export type AnyCommand = Command | CommandGroup | CommandModule;
+export type AnyCommand = Command | CommandGroup;
 
 export function defineAny(program: Defined, name: string, any: AnyCommand | undefined, io: Io): void {
   if (any === undefined) return;
-  if ('define' in any) defineModule(program, name, any, io);
-  else if ('run' in any) defineCommand(program, name, any, io);
+  if ('run' in any) defineCommand(program, name, any, io);
   else defineGroup(program, name, any, io);
-}
-
-function defineModule(program: Defined, name: string, module: CommandModule, io: Io): void {
-  module.define(program, io);
-  const defined = program.commands.find(each => each.name() === name);
-  if (defined !== undefined) defineCommands(defined, module.commands ?? {}, io);
 }
 
 /** Says to commander what a command takes, and does it when it is called. */

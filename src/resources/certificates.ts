@@ -1,4 +1,4 @@
-import { by, type Entry, named } from './entry.js';
+import { by, type Entry, named, words } from './entry.js';
 
 /** One for each retirement. The registry sends a file. */
 export const CERTIFICATES: Entry = {
@@ -22,17 +22,7 @@ export const CERTIFICATES: Entry = {
   permission: 'organization_info',
   shown: {
     from: 'certificates',
-    columns: [
-      'state',
-      'organization_name',
-      'retirement_id',
-      'size',
-      'fetched_at',
-      'due_at',
-      'error',
-      'organization_id',
-      'file',
-    ],
+    columns: words('state organization_name retirement_id size fetched_at due_at error organization_id file'),
     order: by('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
   },
 };

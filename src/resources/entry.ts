@@ -12,6 +12,11 @@ export function by(...columns: readonly `${string} ${'asc' | 'desc'}`[]): Order 
   return columns.map(each => [each.replace(/ \w+$/, ''), each.endsWith(' desc') ? 'desc' : 'asc']);
 }
 
+/** A list of them, in one line. */
+export function words(all: string): readonly string[] {
+  return all.split(' ');
+}
+
 /** What a person is shown of it. */
 interface Shown {
   /** Its table, or a view that stands in place of it. */

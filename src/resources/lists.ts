@@ -9,7 +9,7 @@ import type {
 } from '../registry/model.js';
 import { column, flag, texts } from './columns.js';
 import { amountColumns, projectColumns, vintageOf } from './common-columns.js';
-import { by, type ListEntry } from './entry.js';
+import { by, type ListEntry, words } from './entry.js';
 
 const list = <Item>(entry: ListEntry<Item>): ListEntry<Item> => entry;
 
@@ -35,17 +35,9 @@ const ENTRIES = {
     endsByNature: true,
     shown: {
       from: 'reservations_now',
-      columns: [
-        'state_now',
-        'seconds_left',
-        'amount_exact',
-        'organization_name',
-        'reserver_name',
-        'id',
-        'credit_id',
-        'created_at',
-        'organization_id',
-      ],
+      columns: words(
+        'state_now seconds_left amount_exact organization_name reserver_name id credit_id created_at organization_id',
+      ),
       order: by('created_at desc', 'id asc'),
     },
     projectOf: item => item.project,
@@ -76,16 +68,7 @@ const ENTRIES = {
     endsByNature: true,
     shown: {
       from: 'inventory_requests',
-      columns: [
-        'state',
-        'action',
-        'amount_exact',
-        'organization_name',
-        'created_at',
-        'id',
-        'credit_id',
-        'organization_id',
-      ],
+      columns: words('state action amount_exact organization_name created_at id credit_id organization_id'),
       order: by('created_at desc', 'id asc'),
     },
     projectOf: item => item.project,
@@ -157,16 +140,9 @@ const ENTRIES = {
     permission: 'organization_info',
     shown: {
       from: 'retirements',
-      columns: [
-        'created_at',
-        'amount_exact',
-        'beneficiary',
-        'project_name',
-        'vintage',
-        'organization_name',
-        'id',
-        'organization_id',
-      ],
+      columns: words(
+        'created_at amount_exact beneficiary project_name vintage organization_name id organization_id',
+      ),
       order: by('organization_id desc', 'created_at desc'),
     },
     projectOf: item => item.project,
@@ -210,16 +186,9 @@ function credits(
     permission,
     shown: {
       from: table,
-      columns: [
-        'project_name',
-        'vintage',
-        'type',
-        'amount_exact',
-        'organization_name',
-        'serialization',
-        'credit_id',
-        'organization_id',
-      ],
+      columns: words(
+        'project_name vintage type amount_exact organization_name serialization credit_id organization_id',
+      ),
       order: by('organization_id asc', 'credit_id asc', 'inventory_id asc'),
     },
     projectOf: item => item.project,

@@ -57,19 +57,6 @@ test('refused posts stand above the deliveries, by reason', async () => {
   expect(words).toContain('wrong signature');
 });
 
-test('reads are drawn over time, with the same numbers as a table, and drift by its number', async () => {
-  const { scene, page, tables } = await consoleStage();
-  await scene.read('retirements', [retirement('r-1')]);
-  await tables.change("UPDATE sync_runs SET drift = 4 WHERE resource = 'retirements'");
-  const shown = await page('/runs');
-  expect(wordsOf(shown)).toMatch(
-    /The last 2 reads took [\d.]+ s at most; drift of 4 rows is marked with its number\./,
-  );
-  expect(shown).toMatch(/<figure>[^]*<svg[^]*>4<\/text>[^]*<table>[^]*<\/figure>/);
-  for (const others of ['resource=warehouse', 'id=1', 'state=failed', 'trigger=person'])
-    expect(wordsOf(await page(`/runs?${others}`)), others).not.toContain('The last');
-});
-
 test('no page is an end: each id leads on, and help to every list', async () => {
   const { page, tables } = await consoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, lane, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, repeats_only)

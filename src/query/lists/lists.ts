@@ -1,6 +1,6 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, RUN_STATES } from '../../engines/contract/states.js';
 import { type Row, TABLES, type Value } from '../../engines/contract/tables.js';
-import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf } from '../../resources/entry.js';
+import { type Entry, NAME_OF_OWNER, nameOf, type Order, ownerOf, words } from '../../resources/entry.js';
 import { JOB_STATES } from '../../inbox/job.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_OF, hasColumn, isResource } from '../../resources/resources.js';
@@ -129,19 +129,9 @@ export const DELIVERIES = own('inbox.deliveries', {
   one: 'delivery',
   many: 'deliveries',
   empty: 'No delivery has come.',
-  columns: [
-    'id',
-    'received_at',
-    'event',
-    'organization_name',
-    'verdict',
-    'job_state',
-    'end',
-    'repeats',
-    'reason',
-    'job_id',
-    'installation_id',
-  ],
+  columns: words(
+    'id received_at event organization_name verdict job_state end repeats reason job_id installation_id',
+  ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,
   filters: {
@@ -157,19 +147,9 @@ export const JOBS = own('inbox.jobs', {
   one: 'job',
   many: 'jobs',
   empty: 'No job is known.',
-  columns: [
-    'id',
-    'kind',
-    'state',
-    'organization_name',
-    'end',
-    'run_at',
-    'attempts',
-    'trigger',
-    'lane',
-    'last_error_code',
-    'organization_id',
-  ],
+  columns: words(
+    'id kind state organization_name end run_at attempts trigger lane last_error_code organization_id',
+  ),
   refine: withEnds,
   leads: true,
   filters: {
@@ -187,22 +167,9 @@ export const RUNS = own('sync_runs', {
   one: 'read',
   many: 'reads',
   empty: 'No read is known.',
-  columns: [
-    'id',
-    'started_at',
-    'resource',
-    'organization_name',
-    'state',
-    'drift',
-    'trigger',
-    'seconds',
-    'rows_added',
-    'rows_changed',
-    'rows_removed',
-    'requests',
-    'error',
-    'organization_id',
-  ],
+  columns: words(
+    'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
+  ),
   refine: async (_reader, rows) => rows.map(withSeconds),
   filters: {
     id: byNumber('id'),

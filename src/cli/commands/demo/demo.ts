@@ -6,7 +6,7 @@ import { listenFrom } from '../../../app/next-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { findConsole } from '../../console-address.js';
 import { valueAt } from '../../paths.js';
-import { withWriters } from '../../place/mirror-writer.js';
+import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox } from './find-sandbox.js';
 import { PEM } from './own-key.js';
 import { runChildren } from '../../processes/children.js';
@@ -46,7 +46,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       SANDBOX_PORT: String(sandbox.port),
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
-    await withWriters(own, io.now, ({ mirror }) => mirror.moveOrigin(new URL(sandbox.url).href, appId));
+    const writers = await own.engine.openWriters(io.now);
+    try {
+      await createMirror(writers.mirror, io.now).moveOrigin(new URL(sandbox.url).href, appId);
+    } finally {
+      await writers.close();
+    }
     writeSettings(folder, settings);
     const { env } = placeAt(io, folder, { ...settings, ...io.env }, true);
     await runChildren(io, env, interrupted, async ({ port, consolePort }, stopping) => {
