@@ -13,7 +13,7 @@ async function stage() {
   const stood = await consoleStage({ now: Date.now });
   const { scene, page } = stood;
   const now = scene.clock.at;
-  scene.clock.at = now - 30 * MINUTE;
+  scene.clock.at = now - 25 * MINUTE;
   await scene.read('retirements', [retirement('r-1')]);
   scene.clock.at = now - 20 * MINUTE;
   const file = await storeCertificate(scene, 'r-1', PDF);

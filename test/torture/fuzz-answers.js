@@ -128,7 +128,7 @@ function createReaders(code) {
       code.readOwner(cutter.end(), ORGANIZATION);
     },
   };
-  const tokens = ['parseAppToken', 'parseInstallationToken'].map(name => ({
+  const tokens = ['parseToken'].map(name => ({
     name,
     make: dice => maybeDamage(dice, mutateJson(dice, dice.pick(TOKENS))),
     read: bytes => code[name](bytes.toString()),

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateFile } from '../../../src/engines/sqlite/migrate.js';
 import { ask as askSqlite } from '../../../src/engines/sqlite/asker/ask.js';
 import { ask } from '../../../src/engines/postgres/asker.js';
+import { openPostgres } from '../../../src/engines/postgres/open.js';
 import type { Asked } from '../../../src/engines/contract/asked.js';
 import type { Row } from '../../../src/engines/contract/tables.js';
 import { runCommand } from '../../support/command.js';
@@ -176,9 +177,15 @@ test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and e
   const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
   const answerTo = (sql: string, given: Record<string, string> = env) =>
     runCommand(['query', sql, '--json'], { env: given });
-  const [{ pid } = { pid: 0 }] = await openTemporary(writes, 1).query<{ pid: number }>(
-    'SELECT pg_backend_pid() AS pid',
-  );
+  const ended: Error[] = [];
+  const session = openPostgres({
+    url: writes.url,
+    name: 'test',
+    connections: 1,
+    onFault: error => ended.push(error),
+  });
+  onTestFinished(() => session.close());
+  const [{ pid } = { pid: 0 }] = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   expect(JSON.parse((await answerTo('select current_user as role')).stdout)).toEqual([
     { role: roleOf(reads) },
   ]);
@@ -188,7 +195,9 @@ test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and e
     `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = ${pid}) AS there`,
   );
   expect(row).toEqual({ there: true });
+  expect(ended).toEqual([]);
   expect((await answerTo(ends, { MIRROR_DATABASE_URL: writes.url })).exitCode).toBe(0);
+  await expect.poll(() => ended.length).toBe(1);
 });
 
 test('T88 its temporary files are bounded where the role carries temp_file_limit, which it cannot lift', async () => {
