@@ -239,7 +239,7 @@ test('certificates never delay a delivery: they have places of their own', async
   const { program, organizationId, installationId, retire } = await startInstalled({
     worker: { concurrency: 1 },
   });
-  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 800 } });
+  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 3000 } });
   for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
   const busy = async () =>
     (await program.rows("SELECT 1 FROM jobs WHERE state = 'claimed' AND lane = 'certificates'")).length > 0;
