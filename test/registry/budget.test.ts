@@ -38,6 +38,27 @@ describe('the budget of calls', () => {
     expect(order).toEqual(Array.from({ length: 50 }, (_, number) => number));
   });
 
+  it('leaves two places to other calls, however many downloads wait and never end', async () => {
+    const budget = createBudget({ ...free, concurrency: 8 });
+    const taken: string[] = [];
+    const take = async (name: string, isDownload: boolean) => {
+      await budget.take(undefined, isDownload);
+      taken.push(name);
+    };
+    for (let file = 0; file < 24; file++) void take('download', true);
+    void take('page', false);
+    await turn();
+    expect(taken).toEqual([...Array.from({ length: 6 }, () => 'download'), 'page']);
+  });
+
+  it('downloads go on as others end', async () => {
+    const budget = createBudget({ ...free, concurrency: 1 });
+    const release = await budget.take(undefined, true);
+    const next = budget.take(undefined, true);
+    release();
+    expect(await next).toBeTypeOf('function');
+  });
+
   it('takes back each place once', async () => {
     const budget = createBudget({ ...free, concurrency: 1 });
     const release = await budget.take();

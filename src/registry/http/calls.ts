@@ -57,6 +57,8 @@ export interface Call {
   /** JSON text, so that digits go out as they came in. */
   readonly body?: string;
   readonly token: TokenSource;
+  /** A file: it leaves places to other calls. */
+  readonly isDownload?: boolean;
   /** Whether a second try cannot do harm. Default: GET only. */
   readonly repeatable?: boolean;
   readonly accept?: string;

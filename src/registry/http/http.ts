@@ -56,7 +56,7 @@ export function createHttp(options: HttpOptions): Http {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
     mask.learn(token);
-    const release = await budget.take(call.signal).catch(error => {
+    const release = await budget.take(call.signal, call.isDownload).catch(error => {
       throw cancelled(call, error);
     });
     if (call.signal?.aborted === true) {

@@ -61,7 +61,7 @@ export function cutAll<T>(answer: Answer, key: string, parse: (source: Source) =
 export async function download(http: Http, call: Call, options: DownloadOptions = {}): Promise<Download> {
   const maxBytes = options.maxBytes ?? MAX_CERTIFICATE_BYTES;
   const accept = 'application/octet-stream';
-  const answer = await http.stream({ ...call, ...observed(options), accept, maxBytes });
+  const answer = await http.stream({ ...call, ...observed(options), accept, maxBytes, isDownload: true });
   if (!answer.isWhole) {
     await answer.cancel();
     throw badAnswer('the certificate', 'one whole answer', `${answer.status} and no end that could be known`);
