@@ -186,7 +186,15 @@ async function statementsOf({ db, ...reader }, path, pattern) {
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = PAGES.find(each => each.path === pattern);
   const at = query.has('as-of') ? parseSpan(query.get('as-of'), now).to : null;
-  const about = { now, query, at, canAct: true, webhookUrl: null, inspect: async () => null };
+  const about = {
+    now,
+    query,
+    at,
+    canAct: true,
+    webhookUrl: null,
+    inspect: async () => null,
+    contradicted: () => [],
+  };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
   const shown = await page.show({ ...about, params, reader: watched });
   await shown.later?.();
