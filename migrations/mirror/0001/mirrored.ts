@@ -62,6 +62,22 @@ const CERTIFICATE = {
   retirement_version: ['int', 'the version of the retirement that it was asked for', 'NOT NULL'],
 } as const satisfies Columns;
 
+export const RESERVATION = {
+  ...OWNER,
+  ...ID,
+  credit_id: ['text', 'the credit that is held', 'NOT NULL'],
+  serialization: ['text', 'what names the credit in public'],
+  type: ['text', 'exPost (issued) or exAnte (expected)'],
+  ...AMOUNT,
+  ...PROJECT,
+  reserver_id: ['text', 'the app that holds it'],
+  reserver_name: ['text', 'name of that app'],
+  state: ['text', "the registry's own word when it was read; it grows old as the clock runs"],
+  is_complete: ['int', '1 where a transfer or retirement finished it, else 0'],
+  reserved_to_at: ['instant', 'when the hold ends'],
+  ...STAMPS,
+} as const satisfies Columns;
+
 /** What is mirrored of the registry. */
 export const RESOURCES = [
   {
@@ -100,21 +116,7 @@ export const RESOURCES = [
       'Credits held for an app, for ten minutes at most. What each hold is right now: reservations_now.',
     owner: 'organization_id',
     key: ['organization_id', 'id'],
-    columns: {
-      ...OWNER,
-      ...ID,
-      credit_id: ['text', 'the credit that is held', 'NOT NULL'],
-      serialization: ['text', 'what names the credit in public'],
-      type: ['text', 'exPost (issued) or exAnte (expected)'],
-      ...AMOUNT,
-      ...PROJECT,
-      reserver_id: ['text', 'the app that holds it'],
-      reserver_name: ['text', 'name of that app'],
-      state: ['text', "the registry's own word when it was read; it grows old as the clock runs"],
-      is_complete: ['int', '1 where a transfer or retirement finished it, else 0'],
-      reserved_to_at: ['instant', 'when the hold ends'],
-      ...STAMPS,
-    },
+    columns: RESERVATION,
   },
   {
     table: 'inventory_credits',

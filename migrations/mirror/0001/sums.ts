@@ -1,4 +1,5 @@
-import { type Columns, type Dialect, SURE, type TextOf, view } from '../../schema.js';
+import { type Columns, DATED, type Dialect, SURE, type TextOf, VERSION, view } from '../../schema.js';
+import { RESERVATION } from './mirrored.js';
 
 const CREDITS = {
   organization_id: ['text', 'who owns the credits', SURE],
@@ -63,36 +64,8 @@ SELECT s.organization_id, s.${name}, ${shown(dialect)}
 FROM sums AS s
 LEFT JOIN ${dialect.mirror}freshness AS f ON f.organization_id = s.organization_id AND f.resource = 'retirements'`;
 
-const HELD = {
-  version: ['int', 'number of this version; rises over all tables and is never used twice', SURE],
-  organization_id: ['text', 'the organization whose list it stood in', SURE],
-  id: ['text', "the registry's id", SURE],
-  credit_id: ['text', 'the credit that is held', SURE],
-  serialization: ['text', 'what names the credit in public'],
-  type: ['text', 'exPost (issued) or exAnte (expected)'],
-  amount: ['real', 'tonnes, to look at; sums of it are not exact'],
-  amount_micro: [
-    'large',
-    'millionths of a tonne, for exact sums; null where the amount is finer or larger than that holds',
-  ],
-  amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
-  fault: ['text', 'what is wrong with the amount; null where nothing is'],
-  project_id: ['text', 'the project that issued the credit'],
-  project_name: ['text', "the project's name as this row was sent with it"],
-  reserver_id: ['text', 'the app that holds it'],
-  reserver_name: ['text', 'name of that app'],
-  state: ['text', "the registry's own word when it was read; it grows old as the clock runs"],
-  is_complete: ['int', '1 where a transfer or retirement finished it, else 0'],
-  reserved_to_at: ['instant', 'when the hold ends'],
-  created_at: ['instant', 'when the registry says it was created'],
-  updated_at: ['instant', 'when the registry says it last changed'],
-  valid_from: [
-    'instant',
-    'when the answer that showed this version had arrived; the registry may have changed earlier',
-    SURE,
-  ],
-  sync_run_id: ['int', 'the sync run that wrote it; old runs are removed in time', SURE],
-} as const satisfies Columns;
+const { document: _, ...DATES } = DATED;
+const HELD = { ...VERSION, ...RESERVATION, ...DATES } as const satisfies Columns;
 
 export const SUMS = [
   view(

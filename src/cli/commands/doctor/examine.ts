@@ -59,7 +59,7 @@ async function* checkStore(
   }
 }
 
-const TODO: Readonly<Record<string, string>> = {
+const CURES: Readonly<Record<string, string>> = {
   earlier: 'All but history and deliveries is read anew from the registry.',
   away: 'Is the server that MIRROR_DATABASE_URL names up, and does this machine reach it?',
   refused: 'See who is named in MIRROR_DATABASE_URL, and what they may do.',
@@ -70,6 +70,6 @@ function describeUnreadable(error: unknown): Finding {
   const words = error instanceof CommandFault ? error.lines : describeDamage(error);
   const [found = String(error), ...advice] = words ?? [];
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const todo = advice.join(' ') || TODO[code] || 'See "carbon-mirror migrate", or restore a backup.';
+  const todo = advice.join(' ') || CURES[code] || 'See "carbon-mirror migrate", or restore a backup.';
   return fail('databases', found, todo);
 }
